@@ -64,6 +64,7 @@ LA_API int la_version(void);
 /* ---- status codes ---- */
 
 /* Of functions that can fail; numbers stay as they are, new ones are added. */
+#ifndef LA_STATUS_CODES     /* the library's own files may have them already */
 typedef enum la_status {
     LA_OK = 0,
     LA_EARG,        /* an argument has the wrong type or value */
@@ -84,6 +85,7 @@ typedef enum la_status {
     LA_ESUPPORT,    /* not in this build or mode */
     LA_ELUA         /* error of a script */
 } la_status;
+#endif
 
 /* ---- runtimes ---- */
 
@@ -203,8 +205,12 @@ LA_API int la_openlibs_in(struct lua_State *L, la_runtime *rt);
 ** watches, and of its string and table functions. So that these take short,
 ** strings are of at most 16 MiB; the hook comes at each instruction once there
 ** is one of 4 MiB (plain Lua is slower then); what still ends late is to
-** compare two of 16 MiB that are all zeros, 70 ms. Lua's allocator is wrapped
-** to be counted. 'limits' may be NULL; fields of 0 set none. A host adds
+** compare two of 16 MiB that are all zeros, 70 ms. A thread of Lua that the
+** host has resumed itself (lua_resume) and that a limit has ended is dropped,
+** not closed (lua_closethread, lua_resetthread): Lua would run its __close with
+** hooks off. Metatables of the host's own objects want a __metatable, for a
+** __gc that a script writes there has no limits. Lua's allocator is wrapped to
+** be counted. 'limits' may be NULL; fields of 0 set none. A host adds
 ** functions of its own afterwards. After a status other than 0 no script may
 ** run: LA_EARG for the struct, LA_ESTATE when the state was opened in another
 ** runtime, LA_ENOMEM. */
@@ -271,9 +277,10 @@ LA_API int la_token_code(la_token *k);
 ** for it; and in a sandbox those of Lua. Each block counts with what the system
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
-/* Nothing is reached any more: no cancel, no deadline, fuel without end. That
-** holds for finalizers that a script left, too: a host that does not trust them
-** collects before (lua_gc), while they still end at once. */
+/* Nothing is reached any more: no cancel, no deadline, fuel without end.
+** Finalizers (__gc) that a script of a sandbox left have a bound besides, which
+** this does not lift and which holds in lua_close: together they take 4,000
+** units, and 16 times what its scripts run later; then none is called. */
 LA_API void la_token_clear(la_token *k);
 
 /* ---- tensors ---- */

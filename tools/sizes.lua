@@ -31,7 +31,8 @@ end
 -- Code and data of each object: {[folder] = {[capability] = bytes}}.
 local function by_folder()
   local sums, caps = {}, {}
-  for _, line in ipairs(lines("size " .. build .. "/obj/*.o")) do
+  for _, line in ipairs(lines("size $(cat " .. build
+                              .. "/obj/made-by/objects)")) do
     local text, data, name = line:match("^%s*(%d+)%s+(%d+).*/([^/]+)%.o$")
     if name then
       local theme, cap = name:match("^(kernel%.[%w_]+)%..*%.([%w_]+)[%w_+]*$")

@@ -3,8 +3,9 @@ return [==[
 = Sound
 == audio
 : la.audio
-Sound in WAV files and strings. A tensor of sound is {channels, frames}; floats
-are full scale from -1 to 1, integers are what a file with such samples holds.
+Sound in WAV files and strings. A tensor of sound is {channels, frames}. Floats
+are full scale from -1 to 1; integers are the numbers of a file with such
+samples.
 > wave = (la.arange(0, 4) * math.pi / 2):sin()
 > samples, rate = la.audio.decode(la.audio.encode(wave, 8000))
 > samples.shape, rate
@@ -13,9 +14,9 @@ see: audio.load, audio.save, signal, stft
 == audio.load
 : la.audio.load(path[, {dtype = "float32", first = 1, last = -1}]) ->
   samples: tensor, rate: integer
-The samples {channels, frames} of a WAV file and its frames per second. first
-and last, from 1 or from -1 backwards, read a part of a long file without the
-rest. dtype is uint8, int16, int32 or a floating one.
+Reads the samples {channels, frames} of a WAV file and its frames per second.
+first and last, from 1 or from -1 backwards, read a part of a long file without
+the rest. dtype is uint8, int16, int32 or a floating one.
 > la.audio.save(la.zeros(2, 100), "quiet.wav", 8000)
 > x, rate = la.audio.load("quiet.wav", {first = -10})
 > x.shape, rate
@@ -25,7 +26,7 @@ see: audio.info, audio.decode, audio.save, signal.resample
 == audio.decode
 : la.audio.decode(bytes[, {dtype = "float32", first = 1, last = -1}]) ->
   samples: tensor, rate: integer
-As load, from a string that has the bytes of a file.
+As load, from a string with the bytes of a file.
 > bytes = la.audio.encode(la.tensor({1, -2, 3}, "int16"), 8000)
 > la.audio.decode(bytes, {dtype = "int16"})
 tensor([[ 1, -2,  3]], dtype=int16)    8000
@@ -33,16 +34,17 @@ see: audio.encode, audio.load
 == audio.info
 : la.audio.info(path) -> frames: integer, channels: integer, rate: integer,
   format: string
-What the head of a WAV file says; format is a word that save takes.
+What the header of a WAV file says. format is a word that save takes.
 > la.audio.save(la.zeros(2, 100), "quiet.wav", 8000)
 > la.audio.info("quiet.wav")
 100    2    8000    int16
 see: audio.load
 == audio.save
 : la.audio.save(x, path, rate[, {format =}])
-Write {channels, frames} or {frames} as a WAV file of rate frames per second.
-format is "uint8", "int16", "int24", "int32", "float32" or "float64": without it
-that of integers, and int16 for floats. Floats beyond full scale are cut.
+Writes {channels, frames} or {frames} as a WAV file of rate frames per second.
+format is "uint8", "int16", "int24", "int32", "float32" or "float64"; without it
+integers keep their format, and floats become int16. Floats beyond full scale
+are cut.
 > la.audio.save((la.arange(0, 800) * 0.345):sin() * 0.5, "tone.wav", 8000)
 > la.audio.info("tone.wav")
 800    1    8000    int16
@@ -50,7 +52,7 @@ that of integers, and int16 for floats. Floats beyond full scale are cut.
 see: audio.load, audio.encode
 == audio.encode
 : la.audio.encode(x, rate[, {format =}]) -> string
-The bytes of the file that save writes.
+The bytes of the file that save would write.
 > #la.audio.encode(la.zeros(4), 8000)
 52
 see: audio.decode, audio.save

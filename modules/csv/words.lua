@@ -4,11 +4,12 @@ return [==[
 == read_csv
 : la.read_csv(path[, {header = true, sep = ",", dtypes =, na =, skip = 0,
   columns =}]) -> table
-A table of columns by name, and names, a list in the file's order. Integers make
-int64, decimals and integers with gaps float64 with NaN, true and false bool,
-anything else a list of strings. dtypes = {name = dtype or "string"} forces one;
-na lists what is a gap ("", NA, NaN, nan, null); skip lines first; header =
-false calls columns "1", "2", ...; columns = {names} reads those alone.
+Reads a table of columns by name, and names, a list in the order of the file.
+Integers make int64; decimals and integers with gaps make float64 with NaN, true
+and false bool, anything else a list of strings. dtypes = {name = dtype or
+"string"} sets a dtype; na lists the texts of gaps ("", NA, NaN, nan, null);
+skip leaves out lines at the start; header = false names the columns "1", "2",
+...; columns = {names} reads only those.
 > file = io.open("cities.csv", "w")
 > file:write("city,people\nBonn,330000\nKiel,247000\n"):close()
 true
@@ -18,9 +19,9 @@ true
 see: write_csv, describe, load
 == write_csv
 : la.write_csv(columns, path[, {sep = ",", header = true, na = "", names =}])
-Write columns as read_csv gives them (without names: sorted), or a matrix with
-names; the fewest digits that read back the same, NaN as na. An existing file is
-replaced at the end, whole.
+Writes columns as read_csv gives them (sorted if there are no names), or a
+matrix with names. Numbers have the fewest digits that read back the same; NaN
+is written as na. An existing file is replaced as a whole, at the end.
 > la.write_csv({x = la.range(2), y = la.tensor{0.5, 1.5}}, "xy.csv")
 > io.open("xy.csv"):read("a")
 x,y

@@ -10,6 +10,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { P, V, DT, RADIUS, SEPARATE, ALIGN, COHERE, SPEED, FORCE, ARGS };

@@ -2,8 +2,10 @@
 #include "modules/game/game.h"
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -45,10 +47,8 @@ la_status la_game_check_points(const la_frame *f, int k)
 
 la_status la_game_points_of(const la_frame *f, int k, la_game_points *out)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED t = NULL;
-    LA_TRY(la_run(astype, &wide, la_arg(f, k), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &t, wide));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, k), la_v_dtype(LA_FLOAT64)));
+    LA_LET(t, la_run(contiguous, &t, wide));
     *out = (la_game_points){.n = la_sizes(t)[0], .d = (int)la_sizes(t)[1]};
     size_t bytes = (size_t)t->numel * sizeof(double);
     out->x = la_mem_alloc(bytes ? bytes : 1);

@@ -12,6 +12,8 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define FAR INT64_MAX         /* no true cell was met */
@@ -106,13 +108,11 @@ static void take_roots(int64_t begin, int64_t end, void *context)
 
 la_status la_impl_game_distance_field(la_frame *f)
 {
-    LA_OWNED truth = NULL;
-    LA_OWNED mask = NULL;
     la_tensor *out = la_result(f, 0);
     size_t bytes = (size_t)out->numel * sizeof(int64_t);
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(astype, &truth, la_arg(f, 0), la_v_dtype(LA_BOOL)));
-    LA_TRY(la_run(contiguous, &mask, truth));
+    LA_LET(truth, la_run(astype, &truth, la_arg(f, 0), la_v_dtype(LA_BOOL)));
+    LA_LET(mask, la_run(contiguous, &mask, truth));
     int64_t *squares = la_mem_alloc(bytes);
     if (!squares) return LA_ENOMEM;
     const uint8_t *b = (const uint8_t *)la_data(mask);

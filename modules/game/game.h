@@ -2,7 +2,7 @@
 #ifndef LA_OP_GAME_GAME_H
 #define LA_OP_GAME_GAME_H
 
-#include "op/op.h"
+#include "op/frame.h"
 
 /* 32 bits that depend on all of x; MurmurHash3's last steps (A. Appleby). */
 static inline uint32_t la_game_bits(int64_t x)

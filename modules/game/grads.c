@@ -6,6 +6,7 @@
 */
 #include "modules/game/grads.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/op.h"
 
 #define MOST_WORDS 48         /* of a code: far more than it can have */
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 

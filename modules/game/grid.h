@@ -10,6 +10,7 @@
 #ifndef LA_OP_GAME_GRID_H
 #define LA_OP_GAME_GRID_H
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "modules/game/kernel/near.h"
 #include "modules/game/game.h"

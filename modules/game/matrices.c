@@ -8,7 +8,10 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The matrix whose upper left 3 x 3 is 'm' (NULL: the identity) and whose
 ** column 4 is t (NULL: zeros), as the output. */
@@ -367,8 +370,7 @@ la_status la_meta_game_skin_points(la_frame *f)
 
 la_status la_impl_game_skin_points(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *in[4], *out = la_result(f, 0);
     for (int k = 0; k < 4; k++) in[k] = STEP(contiguous, la_arg(f, k));
     if (w->status || out->numel == 0) return w->status;
@@ -398,8 +400,7 @@ static la_status recorded_skin(la_chain *w, la_tensor **in, la_tensor **out)
 /* skin(p, matrices, joints, weights) */
 la_status la_impl_game_skin(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *in[4], *all = NULL;
     la_dtype dtype;
     bool recorded = false;
@@ -417,6 +418,5 @@ la_status la_impl_game_skin(la_frame *f)
         status = la_run(game_skin_points, &all, in[0], in[1], in[2], in[3]);
     /* The indices are the joints. */
     if (status) return status == LA_EINDEX ? la_blame(status, 3) : status;
-    la_set_result(f, 0, all);
-    return LA_OK;
+    return LA_GIVE(f, all);
 }

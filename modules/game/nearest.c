@@ -12,6 +12,8 @@
 #include "modules/game/program.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define LEAF 8                /* points that are looked through as they are */
@@ -293,8 +295,7 @@ la_status la_impl_game_nearest_index(la_frame *f)
 ** they have derivatives. */
 la_status la_impl_game_nearest(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     static const int args[2] = {0, 1};
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 2, &dtype));

@@ -8,6 +8,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define SORT_POLL 16384
@@ -286,16 +288,13 @@ la_status la_meta_game_sum_near(la_frame *f)
 
 la_status la_impl_game_sum_near(la_frame *f)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED y = NULL;
     la_tensor *out = la_result(f, 0);
     la_grid g;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(astype, &wide, la_arg(f, 1), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &x, wide));
-    LA_TRY(la_run(zeros, &y, la_v_ints(la_sizes(out), 2),
-                  la_v_dtype(LA_FLOAT64)));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, 1), la_v_dtype(LA_FLOAT64)));
+    LA_LET(x, la_run(contiguous, &x, wide));
+    LA_LET(y, la_run(zeros, &y, la_v_ints(la_sizes(out), 2),
+                     la_v_dtype(LA_FLOAT64)));
     la_status status = grid_of(f, 2, &g);
     if (!status) {
         sums s = {&g, (const double *)la_data(x), (double *)la_data(y),
@@ -350,19 +349,19 @@ static la_tensor *lag(la_chain *w, la_tensor *p, la_tensor *x, double radius)
 /* cohere(p, radius) */
 la_status la_impl_game_cohere(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
+    LA_CHAIN(w);
     la_tensor *in[1];
-    LA_TRY(read_flock(&box, f, 1, in));
-    return la_chain_end(&box, f, lag(&box, in[0], in[0], la_arg_float(f, 1)));
+    LA_TRY(read_flock(w, f, 1, in));
+    return la_chain_end(w, f, lag(w, in[0], in[0], la_arg_float(f, 1)));
 }
 
 /* align(p, v, radius) */
 la_status la_impl_game_align(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
+    LA_CHAIN(w);
     la_tensor *in[2];
-    LA_TRY(read_flock(&box, f, 2, in));
-    return la_chain_end(&box, f, lag(&box, in[0], in[1], la_arg_float(f, 2)));
+    LA_TRY(read_flock(w, f, 2, in));
+    return la_chain_end(w, f, lag(w, in[0], in[1], la_arg_float(f, 2)));
 }
 
 /* The points that are the first of each pair, from 1. */
@@ -386,8 +385,7 @@ static la_tensor *firsts_of(la_chain *w, const la_tensor *starts)
 ** of no distance have no direction and push nobody. */
 la_status la_impl_game_push_apart(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *p = la_arg(f, 0);
     la_value r[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
     la_tensor *fixed = STEP(detach, p);
@@ -412,8 +410,7 @@ la_status la_impl_game_push_apart(la_frame *f)
 /* separate(p, radius) */
 la_status la_impl_game_separate(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *p;
     LA_TRY(read_flock(w, f, 1, &p));
     la_tensor *push = p->device == LA_META

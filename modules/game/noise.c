@@ -11,6 +11,7 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define MOST_DIMS 3
@@ -247,20 +248,9 @@ static la_status run_noise(la_frame *f, la_program_id id)
     return la_run_program(f, id, 1, params, 1);
 }
 
-la_status la_impl_game_perlin(la_frame *f)
-{
-    return run_noise(f, LA_PROGRAM_perlin);
-}
-
-la_status la_impl_game_simplex(la_frame *f)
-{
-    return run_noise(f, LA_PROGRAM_simplex);
-}
-
-la_status la_impl_game_curl(la_frame *f)
-{
-    return run_noise(f, LA_PROGRAM_curl);
-}
+LA_FORWARD(la_impl_game_perlin, run_noise(f, LA_PROGRAM_perlin))
+LA_FORWARD(la_impl_game_simplex, run_noise(f, LA_PROGRAM_simplex))
+LA_FORWARD(la_impl_game_curl, run_noise(f, LA_PROGRAM_curl))
 
 /* fbm(p, seed, octaves, lacunarity, gain) */
 la_status la_impl_game_fbm(la_frame *f)

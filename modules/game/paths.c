@@ -10,9 +10,11 @@
 
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define ROOT2 1.41421356237309504880
@@ -167,10 +169,8 @@ static la_status read_costs(map *m, const double *x)
 
 static la_status map_new(const la_frame *f, map *m)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED t = NULL;
-    LA_TRY(la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &t, wide));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
+    LA_LET(t, la_run(contiguous, &t, wide));
     m->h = la_sizes(t)[0];
     m->w = la_sizes(t)[1];
     m->n = t->numel;
@@ -200,7 +200,6 @@ static la_status cell_at(const map *m, int arg, const int64_t *at,
 /* Argument k, whole numbers {..., 2}: rows and columns. */
 static la_status read_cells(const la_frame *f, int k, la_tensor **out)
 {
-    LA_OWNED wide = NULL;
     const la_tensor *t = la_arg(f, k);
     if (!la_is_integral((la_dtype)t->dtype))
         return la_error_at(LA_EDTYPE, k + 1, "rows and columns, of an integer "
@@ -209,7 +208,7 @@ static la_status read_cells(const la_frame *f, int k, la_tensor **out)
     if (t->ndim < 1 || la_sizes(t)[t->ndim - 1] != 2)
         return la_error_at(LA_ESHAPE, k + 1, "rows and columns: 2 in the last "
                            "dim expected");
-    LA_TRY(la_run(astype, &wide, la_arg(f, k), la_v_dtype(LA_INT64)));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, k), la_v_dtype(LA_INT64)));
     return la_run(contiguous, out, wide);
 }
 
@@ -273,20 +272,9 @@ la_status la_impl_game_astar(la_frame *f)
     return status;
 }
 
-la_status la_impl_game_astar_cells(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
-
-la_status la_impl_game_astar_from_cell(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
-
-la_status la_impl_game_astar_to_cell(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
+LA_FORWARD(la_impl_game_astar_cells, la_impl_game_astar(f))
+LA_FORWARD(la_impl_game_astar_from_cell, la_impl_game_astar(f))
+LA_FORWARD(la_impl_game_astar_to_cell, la_impl_game_astar(f))
 
 /* ---- flow_field(cost, goals) ---- */
 
@@ -303,11 +291,9 @@ la_status la_meta_game_flow_field(la_frame *f)
 /* Steps to the neighbour on the way, and what is left of it. */
 static la_status give_field(la_frame *f, const map *m)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED all = NULL;
     la_tensor *directions = la_result(f, 0), *distance = la_result(f, 1);
-    LA_TRY(la_tensor_empty(3, la_sizes(directions), LA_FLOAT64, &wide));
-    LA_TRY(la_tensor_empty(2, la_sizes(distance), LA_FLOAT64, &all));
+    LA_LET(wide, la_tensor_empty(3, la_sizes(directions), LA_FLOAT64, &wide));
+    LA_LET(all, la_tensor_empty(2, la_sizes(distance), LA_FLOAT64, &all));
     double *to = (double *)la_data(wide), *way = (double *)la_data(all);
     LA_EACH_POLLED(i, 0, m->n) {
         const cell *c = &m->cells[i];
@@ -357,12 +343,5 @@ la_status la_impl_game_flow_field(la_frame *f)
     return status;
 }
 
-la_status la_meta_game_flow_field_cells(la_frame *f)
-{
-    return la_meta_game_flow_field(f);
-}
-
-la_status la_impl_game_flow_field_cells(la_frame *f)
-{
-    return la_impl_game_flow_field(f);
-}
+LA_FORWARD(la_meta_game_flow_field_cells, la_meta_game_flow_field(f))
+LA_FORWARD(la_impl_game_flow_field_cells, la_impl_game_flow_field(f))

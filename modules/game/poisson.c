@@ -12,6 +12,8 @@
 #include "modules/game/game.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define TRIES 30              /* next to a point */

@@ -18,7 +18,7 @@
 #define LA_OP_GAME_PROGRAM_H
 
 #include "modules/game/kernel/rows.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_NO_VALUE (-1)
 #define LA_PROGRAM_INPUTS 32  /* gradients of gradients included */

@@ -2,6 +2,7 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* ---- products ---- */

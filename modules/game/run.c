@@ -17,6 +17,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 static const la_program_row programs[] = {
@@ -477,8 +478,7 @@ static la_status join_rows(const la_tensor *t, int k, char letter,
 la_status la_run_program(la_frame *f, la_program_id id, int n,
                          const int64_t *params, int nparams)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     const la_program_row *row = &programs[id];
     la_tensor *in[LA_PROGRAM_INPUTS] = {NULL}, *all = NULL;
     int64_t vector = 0;

@@ -4,6 +4,7 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define N LA_TERMS
@@ -98,20 +99,9 @@ static la_status run_seek(la_frame *f, la_program_id id, int n)
     return la_run_program(f, id, 3, params, n);
 }
 
-la_status la_impl_game_seek(la_frame *f)
-{
-    return run_seek(f, LA_PROGRAM_seek, 2);
-}
-
-la_status la_impl_game_flee(la_frame *f)
-{
-    return run_seek(f, LA_PROGRAM_flee, 2);
-}
-
-la_status la_impl_game_arrive(la_frame *f)
-{
-    return run_seek(f, LA_PROGRAM_arrive, 3);
-}
+LA_FORWARD(la_impl_game_seek, run_seek(f, LA_PROGRAM_seek, 2))
+LA_FORWARD(la_impl_game_flee, run_seek(f, LA_PROGRAM_flee, 2))
+LA_FORWARD(la_impl_game_arrive, run_seek(f, LA_PROGRAM_arrive, 3))
 
 /* wander(p, v, seed, step, force): a seed of its own for every step. */
 la_status la_impl_game_wander(la_frame *f)

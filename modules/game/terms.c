@@ -3,6 +3,8 @@
 
 #include "modules/game/terms.h"
 
+#include "base/size.h"
+
 int la_term_in(la_program *b, int input, int *out)
 {
     int n = (int)la_min(b->comps[input], LA_TERMS);

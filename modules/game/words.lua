@@ -33,7 +33,7 @@ tensor([[0.6000, 0.8000],
         [0.0000, 0.0000]])
 see: game.length, normalize
 == game.clamp_length
-Speed limits.
+Use it for speed limits.
 > la.game.clamp_length(la.tensor{{3., 4}, {0.3, 0.4}}, 1)
 tensor([[0.6000, 0.8000],
         [0.3000, 0.4000]])
@@ -154,7 +154,7 @@ tensor([[1., 0., 0., 0.],
         [0., 0., 0., 1.]])
 see: game.compose, game.quat_to_mat3
 == game.compose
-One matrix for each body, for the renderer.
+Use it to give a renderer one matrix for each body.
 > p, q = la.zeros(5, 3), la.tensor{0., 0, 0, 1}:expand(5, 4)
 > la.game.compose(p, q, la.ones(3)).shape
 {5, 4, 4}
@@ -240,7 +240,8 @@ see: game.sd_sphere
 tensor(1.5000)
 see: game.sd_sphere
 == game.perlin
-Heights, clouds, shaking cameras: smooth, and the same for the same seed.
+For heights, clouds and shaking cameras: smooth, and always the same for the
+same seed.
 > la.game.perlin(la.tensor{{0.5, 0.5}, {0.25, 0.75}}, {seed = 1}).shape
 {2}
 > la.game.perlin(la.tensor{3., 4})
@@ -300,7 +301,7 @@ source: Hart, Nilsson and Raphael, A formal basis for the heuristic
   determination of minimum cost paths, 1968.
 see: game.flow_field
 == game.flow_field
-One field for a whole crowd that goes to the same goals.
+Use one field for a whole crowd that goes to the same goals.
 > directions, distance = la.game.flow_field(la.ones(1, 4),
 >>   {{1, 4}})
 > distance
@@ -323,7 +324,7 @@ tensor([[-1.,  0.],
         [ 1.,  0.]])
 see: game.boids
 == game.boids
-A step of a flock of any number of birds.
+One step of a flock of any number of birds.
 > p, v = la.rand(100, 2) * 10, la.randn(100, 2)
 > p, v = la.game.boids(p, v, {dt = 0.1})
 > la.game.length(v):le(1.0001):all()

@@ -14,6 +14,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 typedef struct worley {
@@ -142,14 +143,11 @@ la_status la_meta_game_worley_ways(la_frame *f)
 
 la_status la_impl_game_worley_ways(la_frame *f)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED p = NULL;
-    LA_OWNED y = NULL;
     la_tensor *out = la_result(f, 0);
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &p, wide));
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &y));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
+    LA_LET(p, la_run(contiguous, &p, wide));
+    LA_LET(y, la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &y));
     worley s = {(const double *)la_data(p), (double *)la_data(y),
                 (int)la_sizes(p)[p->ndim - 1],
                 (int64_t)la_game_bits(la_arg_int(f, 1)) << 31};
@@ -160,8 +158,7 @@ la_status la_impl_game_worley_ways(la_frame *f)
 /* worley(p, seed): lengths of the ways, which shrink as p moves along them. */
 la_status la_impl_game_worley(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     static const int args[1] = {0};
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 1, &dtype));

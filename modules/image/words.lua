@@ -4,7 +4,8 @@ return [==[
 == image
 : la.image
 Images as tensors {..., channels, height, width}: files, colours, filters,
-geometry. Made of operations, so gradients and batches are theirs.
+geometry. The functions consist of operations, so they have gradients and take
+batches.
 > x = la.zeros(3, 4, 6)
 > x[1] = 1
 > la.image.rgb_to_gray(x).shape
@@ -12,10 +13,10 @@ geometry. Made of operations, so gradients and batches are theirs.
 see: image.load, image.resize, image.gaussian_blur, plot.image
 == image.load
 : la.image.load(path[, {channels =, dtype =}]) -> tensor
-Read a PNG, JPEG, BMP or TGA file, which its bytes tell, as a tensor {channels,
-height, width}: 1 channel is grey, 2 grey and alpha, 3 RGB, 4 RGBA. uint8,
-uint16 of PNG with 16 bits; a floating dtype gives 0 to 1. channels = 1 to 4
-converts.
+Reads a PNG, JPEG, BMP or TGA file as a tensor {channels, height, width}; the
+bytes of the file tell its format. 1 channel is grey, 2 grey and alpha, 3 RGB, 4
+RGBA. The dtype is uint8, or uint16 for PNG with 16 bits; a floating dtype gives
+0 to 1. channels = 1 to 4 converts.
 > la.image.save(la.rand(3, 2, 2), "dots.png")
 > x = la.image.load("dots.png", {dtype = "float32"})
 > x.shape, x.dtype
@@ -23,7 +24,8 @@ converts.
 see: image.decode, image.save, image.info
 == image.decode
 : la.image.decode(string[, {channels =, dtype =}]) -> tensor
-As image.load, from the bytes of a file: of a download, of an archive.
+As image.load, from the bytes of a file, for example of a download or an
+archive.
 > bytes = la.image.encode(la.ones(1, 2, 2), "png")
 > la.image.decode(bytes)
 tensor([[[255, 255],
@@ -31,10 +33,11 @@ tensor([[[255, 255],
 see: image.load, image.encode
 == image.save
 : la.image.save(x, path[, {quality = 90, format =}])
-Write {channels, height, width} or {height, width} as the path's end (.png,
-.jpg, .jpeg, .bmp, .tga) or format says; an existing file is replaced at the
-end, whole. uint8, uint16 (PNG), bool, or floats: clamped to 0 to 1, times 255,
-rounded. JPEG and BMP hold 1 or 3 channels. quality: JPEG's.
+Writes {channels, height, width} or {height, width}. The format follows from the
+path's end (.png, .jpg, .jpeg, .bmp, .tga) or from format. An existing file is
+replaced as a whole, at the end. Values are uint8, uint16 (PNG), bool, or
+floats, which are clamped to 0 to 1, multiplied by 255 and rounded. JPEG and BMP
+hold 1 or 3 channels. quality is that of JPEG.
 > la.image.save(la.linspace(0, 1, 64):view(8, 8), "ramp.png")
 > la.image.info("ramp.png")
 8    8    1    8
@@ -70,42 +73,42 @@ tensor([0.3333, 1.0000, 1.0000])
 see: image.hsv_to_rgb
 == image.hsv_to_rgb
 : la.image.hsv_to_rgb(x) -> tensor
-What undoes rgb_to_hsv; hues repeat after 1.
+The reverse of rgb_to_hsv. Hues repeat after 1.
 > la.image.hsv_to_rgb(la.tensor{0.5, 1, 1}:view(3, 1, 1)):flatten()
 tensor([0., 1., 1.])
 see: image.rgb_to_hsv
 == image.srgb_to_linear
 : la.image.srgb_to_linear(x) -> tensor
-sRGB values as linear light, element by element; uint8 and uint16 are divided by
-their largest value. Blur and blend in linear light.
+Converts sRGB values to linear light, element by element; uint8 and uint16 are
+divided by their largest value. Blur and blend in linear light.
 > la.image.srgb_to_linear(la.tensor{0., 0.5, 1})
 tensor([0.0000, 0.2140, 1.0000])
 source: IEC 61966-2-1
 see: image.linear_to_srgb
 == image.linear_to_srgb
 : la.image.linear_to_srgb(x) -> tensor
-What undoes srgb_to_linear.
+The reverse of srgb_to_linear.
 > la.image.linear_to_srgb(la.tensor{0., 0.2140, 1})
 tensor([0.0000, 0.5000, 1.0000])
 see: image.srgb_to_linear
 == image.rgb_to_lab
 : la.image.rgb_to_lab(x) -> tensor
-sRGB in [0, 1] as CIE L*a*b* (D65, 2 degree observer) with L from 0 to 100:
-distances are nearly those that eyes see.
+Converts sRGB in [0, 1] to CIE L*a*b* (D65, 2 degree observer) with L from 0 to
+100. Distances are then nearly those that eyes see.
 > la.image.rgb_to_lab(la.ones(3, 1, 1))[1]
 tensor([[100.]])
 see: image.lab_to_rgb
 == image.lab_to_rgb
 : la.image.lab_to_rgb(x) -> tensor
-What undoes rgb_to_lab, clamped to [0, 1].
+The reverse of rgb_to_lab, clamped to [0, 1].
 > la.image.lab_to_rgb(la.tensor{50., 0, 0}:view(3, 1, 1)):flatten()
 tensor([0.4663, 0.4663, 0.4663])
 see: image.rgb_to_lab
 == image.gaussian_blur
 : la.image.gaussian_blur(x, sigma[, {radius =, mode = "reflect"}]) -> tensor
-The last two dims smoothed, to four sigma or to radius; both may be {vertical,
-horizontal}. mode: "reflect", "replicate", "circular" or "constant", as la.pad.
-uint8 stays uint8.
+Smooths the last two dims, up to four sigma or to radius; both may be {vertical,
+horizontal}. mode is "reflect", "replicate", "circular" or "constant", as in
+la.pad. uint8 stays uint8.
 > x = la.zeros(5, 5)
 > x[{3, 3}] = 1
 > la.image.gaussian_blur(x, 0.5)[3]
@@ -114,7 +117,7 @@ source: scipy.ndimage.gaussian_filter
 see: image.sobel, image.resize
 == image.sobel
 : la.image.sobel(x[, {mode = "reflect"}]) -> right: tensor, down: tensor
-Slopes to the right and downwards, eight times the difference per pixel:
+The slopes to the right and downwards, as eight times the difference per pixel:
 correlations with {-1 0 1; -2 0 2; -1 0 1} and its transpose.
 > x = la.range(5):float():expand(5, 5)
 > right, down = la.image.sobel(x)
@@ -123,28 +126,28 @@ tensor(8.)    tensor(0.)
 see: image.gaussian_blur, hypot
 == image.erode
 : la.image.erode(x[, size = 3]) -> tensor
-The smallest value of a window of size, {height, width} or a bool matrix; what
-is outside of the image does not count.
+The smallest value of a window, whose size is a number, {height, width} or a
+bool matrix. Pixels outside of the image do not count.
 > la.image.erode(la.tensor{{1., 1, 1, 0}}, {1, 3})
 tensor([[1., 1., 0., 0.]])
 source: scipy.ndimage.grey_erosion
 see: image.dilate, image.opening
 == image.dilate
 : la.image.dilate(x[, size = 3]) -> tensor
-The largest value of the window's mirror image.
+The largest value of the same window, mirrored.
 > la.image.dilate(la.tensor{{0., 0, 1, 0, 0}}, {1, 3})
 tensor([[0., 1., 1., 1., 0.]])
 source: scipy.ndimage.grey_dilation
 see: image.erode, image.closing
 == image.opening
 : la.image.opening(x[, size = 3]) -> tensor
-erode, then dilate: what is smaller than the window and bright goes.
+erode, then dilate. It removes bright parts that are smaller than the window.
 > la.image.opening(la.tensor{{0., 1, 0, 1, 1, 1}}, {1, 3})
 tensor([[0., 0., 0., 1., 1., 1.]])
 see: image.closing, image.erode
 == image.closing
 : la.image.closing(x[, size = 3]) -> tensor
-dilate, then erode: what is smaller than the window and dark goes.
+dilate, then erode. It removes dark parts that are smaller than the window.
 > la.image.closing(la.tensor{{1., 1, 0, 1, 1, 1}}, {1, 3})
 tensor([[1., 1., 1., 1., 1., 1.]])
 see: image.opening
@@ -157,7 +160,8 @@ tensor([[4, 5],
 see: image.center_crop
 == image.center_crop
 : la.image.center_crop(x, height, width) -> tensor
-A view of the middle; an odd rest leaves one more below and to the right.
+A view of the middle. If the rest is odd, one more row or column is left out
+below and to the right.
 > la.image.center_crop(la.range(9):view(3, 3), 1, 1)
 tensor([[5]])
 see: image.crop
@@ -181,7 +185,7 @@ tensor([[2., 4.],
 see: rot90, image.flip, grid_sample
 == image.flip
 : la.image.flip(x[, "horizontal"]) -> tensor
-Left and right, or with "vertical" top and bottom, exchanged.
+Exchanges left and right, or with "vertical" top and bottom.
 > la.image.flip(la.tensor{{1., 2}, {3, 4}})
 tensor([[2., 1.],
         [4., 3.]])

@@ -4,11 +4,11 @@ return [==[
 = Many processes
 == mpi
 : mpi
-The module lunarray.mpi: one script on many processes, on one machine or many:
-mpirun -n 4 lunarray script.lua. Requiring it begins MPI. The functions below
-are those of the group of all ranks, mpi.world, and its methods: mpi.barrier()
-is mpi.world:barrier(). Collective functions are called by all ranks in one
-order.
+The module lunarray.mpi: one script on many processes, on one machine or
+several: mpirun -n 4 lunarray script.lua. Requiring it begins MPI. The functions
+below are those of mpi.world, the group of all ranks, and methods of every
+group: mpi.barrier() is mpi.world:barrier(). All ranks must call collective
+functions, in the same order.
 > mpi = require "lunarray.mpi"
 > mpi.rank, mpi.size
 1    1
@@ -16,14 +16,14 @@ needs: mpi
 see: mpi.all_reduce_, mpi.data_parallel, mpi.distribute, parallel
 == mpi.rank
 : mpi.rank -> integer
-Who this process is, from 1; of a group its rank there.
+The number of this process, from 1. In a group it is the rank there.
 > mpi.rank
 1
 needs: mpi
 see: mpi.size
 == mpi.size
 : mpi.size -> integer
-How many ranks there are.
+The number of ranks.
 > mpi.size
 1
 needs: mpi
@@ -52,15 +52,16 @@ needs: mpi
 see: config
 == mpi.abort
 : mpi.abort(text)
-End all ranks, with a text. A rank that ends in an error does it by itself.
+Ends all ranks, with a text. A rank that ends in an error calls it
+automatically.
 > type(mpi.abort)
 function
 needs: mpi
 see: mpi.barrier
 == mpi.debug
 : mpi.debug([on = true])
-Compare before each collective call what the ranks are about to do: where they
-differ, all raise an error that tells. LUNARRAY_MPI_DEBUG=1 does it, too.
+Compares before each collective call what the ranks are about to do. If they
+differ, all raise an error that says so. LUNARRAY_MPI_DEBUG=1 does the same.
 > mpi.debug()
 > mpi.all_reduce(la.ones(1))
 tensor([1.])
@@ -69,37 +70,37 @@ needs: mpi
 see: mpi.barrier
 == mpi.clock
 : mpi.clock() -> number
-Seconds since some moment, for differences.
+Seconds since an arbitrary moment, for differences.
 > mpi.clock() > 0
 false
 needs: mpi
 see: profile
 == mpi.part
 : mpi.part(n, rank, size) -> count: integer, before: integer
-n things in size parts whose lengths differ by one at most: how many the rank
-has, and how many are before them.
+Divides n things into size parts whose lengths differ by one at most. It gives
+how many the rank has, and how many are before them.
 > mpi.part(10, 2, 3)
 3    4
 needs: mpi
 see: mpi.distribute, mpi.scatter
 == mpi.split
 : mpi.split(colour[, key]) -> group
-Smaller groups: ranks of one colour (an integer from 0), in the order of key;
-nil for a rank whose colour is nil.
+Makes smaller groups: ranks of one colour (an integer from 0), in the order of
+key. A rank whose colour is nil gets nil.
 > mpi.split(0)
 mpi group (rank 1 of 1)
 needs: mpi
 see: mpi.node, mpi.world
 == mpi.node
 : mpi.node() -> group
-The ranks that share this one's memory: those of its machine.
+The group of the ranks that share the memory of this one, on one machine.
 > mpi.node()
 mpi group (rank 1 of 1)
 needs: mpi
 see: mpi.split
 == mpi.barrier
 : mpi.barrier()
-Wait until all ranks are here.
+Waits until all ranks are here.
 > mpi.barrier()
 > mpi.rank
 1
@@ -107,8 +108,8 @@ needs: mpi
 see: mpi.debug
 == mpi.send
 : mpi.send(x, to[, {tag = 0}])
-A tensor to a rank, which receives it into one of the same dtype and as many
-elements. It may return before the tensor has arrived.
+Sends a tensor to a rank, which receives it into one of the same dtype and as
+many elements. It may return before the tensor has arrived.
 > request = mpi.irecv(la.zeros(2), 1)
 > mpi.send(la.ones(2), 1)
 > request:wait()
@@ -117,19 +118,20 @@ needs: mpi
 see: mpi.recv, mpi.isend, mpi.send_value
 == mpi.recv
 : mpi.recv(x, from[, {tag = 0}]) -> integer
-A tensor into x, from that rank or, with nil, from any; who sent it.
+Receives a tensor into x, from that rank or, with nil, from any rank, and
+returns who sent it.
 > request, x = mpi.isend(la.ones(2), 1), la.zeros(2)
 > mpi.recv(x, 1)
 1
 > x
 tensor([1., 1.])
-! A message of another number of bytes.
+! The message has another number of bytes than x.
 needs: mpi
 see: mpi.send, mpi.irecv
 == mpi.isend
 : mpi.isend(x, to[, {tag = 0}]) -> request
-As send, at once: request:wait() returns when x may be changed, request:test()
-tells whether it may. The request keeps the memory alive.
+As send, without waiting. request:wait() returns when x may be changed,
+request:test() says whether it may. The request keeps the memory alive.
 > request, x = mpi.isend(la.ones(2), 1), la.zeros(2)
 > mpi.recv(x, 1)
 1
@@ -139,7 +141,8 @@ needs: mpi
 see: mpi.irecv, mpi.send
 == mpi.irecv
 : mpi.irecv(x, from[, {tag = 0}]) -> request
-As recv, at once: x is there after request:wait(), which tells who sent it.
+As recv, without waiting. x is there after request:wait(), which returns who
+sent it.
 > x = la.zeros(2)
 > request = mpi.irecv(x, 1)
 > mpi.send(la.ones(2), 1)
@@ -149,8 +152,8 @@ needs: mpi
 see: mpi.isend, mpi.recv
 == mpi.sendrecv
 : mpi.sendrecv(x, to, into, from[, {tag = 0}]) -> integer
-Send to one rank and receive from another without a deadlock; who sent what
-came.
+Sends to one rank and receives from another without a deadlock. It returns who
+sent the message.
 > y = la.zeros(2)
 > mpi.sendrecv(la.ones(2), 1, y, 1)
 1
@@ -160,7 +163,8 @@ needs: mpi
 see: mpi.send, mpi.recv
 == mpi.send_value
 : mpi.send_value(value, to[, {tag = 0}])
-Nil, booleans, numbers, strings, tensors and tables of them, to a rank.
+Sends nil, a boolean, a number, a string, a tensor or a table of these to a
+rank.
 > mpi.send_value({step = 3}, 1)
 > mpi.recv_value(1)
 {step = 3}    1
@@ -169,14 +173,15 @@ needs: mpi
 see: mpi.recv_value, mpi.bcast_value
 == mpi.recv_value
 : mpi.recv_value([from[, {tag = 0, wait = true}]]) -> value, integer
-A value and who sent it. With wait = false nothing at all when none is there.
+Receives a value and returns it with its sender. With wait = false it returns
+nothing if no message is there.
 > select("#", mpi.recv_value(1, {wait = false}))
 0
 needs: mpi
 see: mpi.send_value
 == mpi.bcast
 : mpi.bcast(x[, root = 1]) -> tensor
-The root's tensor becomes everybody's; in place.
+Copies the root's tensor into the tensor of every rank, in place.
 > mpi.bcast(la.ones(2))
 tensor([1., 1.])
 needs: mpi
@@ -190,9 +195,9 @@ needs: mpi
 see: mpi.send_value, mpi.bcast
 == mpi.all_reduce_
 : mpi.all_reduce_(x[, op = "sum"]) -> tensor
-x over all ranks by "sum", "prod", "avg", "min", "max" (NaN wins), "and" or "or"
-(bit by bit), in place. All ranks get the same bits. 16-bit floats are summed in
-float32 and rounded once.
+Combines the x of all ranks by "sum", "prod", "avg", "min", "max" (NaN wins),
+"and" or "or" (bit by bit), in place. All ranks get the same bits. 16-bit floats
+are summed in float32 and rounded once.
 > mpi.all_reduce_(la.tensor{1., 2}, "max")
 tensor([1., 2.])
 ! "avg" of integers.
@@ -214,7 +219,7 @@ needs: mpi
 see: mpi.all_reduce, mpi.reduce_scatter
 == mpi.reduce_scatter
 : mpi.reduce_scatter(x[, op = "sum"]) -> tensor
-This rank's part along dim 1 of what is reduced over all.
+This rank's part, along dim 1, of the x of all ranks combined.
 > mpi.reduce_scatter(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
@@ -222,8 +227,8 @@ see: mpi.reduce, mpi.part
 == mpi.all_gather
 : mpi.all_gather(x[, {ragged = false, out =}]) -> tensor, counts: table
 The x of all ranks, one after the other along dim 1. With ragged their dims 1
-may differ, and the second result lists them. out: a contiguous tensor for equal
-parts.
+may differ, and the second result lists them. out is a contiguous tensor for
+equal parts.
 > mpi.all_gather(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
@@ -251,32 +256,32 @@ needs: mpi
 see: mpi.all_gather_value
 == mpi.scatter
 : mpi.scatter(x[, root = 1, {counts =}]) -> tensor
-Each rank's part of the root's x along dim 1; x is looked at on the root alone.
-Parts differ by one row at most, or have the sizes of counts.
+Gives each rank its part of the root's x along dim 1; x is read on the root
+alone. Parts differ by one row at most, or have the sizes of counts.
 > mpi.scatter(la.range(3))
 tensor([1, 2, 3])
 needs: mpi
 see: mpi.gather, mpi.part, mpi.scatter_value
 == mpi.scatter_value
 : mpi.scatter_value(list[, root = 1]) -> value
-list[rank] of the root, for each rank.
+Gives each rank list[rank] of the root.
 > mpi.scatter_value{"first"}
 first
 needs: mpi
 see: mpi.scatter
 == mpi.all_to_all
 : mpi.all_to_all(x[, {counts =, out =}]) -> tensor, counts: table
-Part k along dim 1 goes to rank k; what came, in the order of ranks. Parts are
-equal, or counts lists the rows for each rank; then the second result lists how
-many came.
+Sends part k of x along dim 1 to rank k, and returns the parts that came, in the
+order of ranks. Parts are equal, or counts lists the rows for each rank; then
+the second result lists how many rows came.
 > mpi.all_to_all(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
 see: mpi.all_gather, mpi.all_to_all_init
 == mpi.all_reduce_init
 : mpi.all_reduce_init(x[, op = "sum"]) -> function
-A prepared all_reduce_ of this memory: sum() does it, again and again, without
-looking at arguments. For messages of some hundred bytes.
+Prepares an all_reduce_ of this memory: sum() does it, again and again, without
+checking arguments. Use it for messages of some hundred bytes.
 > x = la.ones(2)
 > sum = mpi.all_reduce_init(x, "sum")
 > sum()
@@ -287,7 +292,7 @@ needs: mpi
 see: mpi.all_reduce_, mpi.bcast_init
 == mpi.bcast_init
 : mpi.bcast_init(x[, root = 1]) -> function
-A prepared bcast of this memory.
+Prepares a bcast of this memory.
 > x = la.ones(2)
 > mpi.bcast_init(x)()
 > x
@@ -296,7 +301,7 @@ needs: mpi
 see: mpi.bcast, mpi.all_reduce_init
 == mpi.all_gather_init
 : mpi.all_gather_init(x, out) -> function
-A prepared all_gather of this memory.
+Prepares an all_gather of this memory.
 > out = la.zeros(2)
 > mpi.all_gather_init(la.ones(2), out)()
 > out
@@ -305,7 +310,7 @@ needs: mpi
 see: mpi.all_gather, mpi.all_reduce_init
 == mpi.all_to_all_init
 : mpi.all_to_all_init(x, out) -> function
-A prepared all_to_all of this memory.
+Prepares an all_to_all of this memory.
 > out = la.zeros(2)
 > mpi.all_to_all_init(la.ones(2), out)()
 > out
@@ -314,19 +319,19 @@ needs: mpi
 see: mpi.all_to_all, mpi.all_reduce_init
 == mpi.map
 : mpi.map(f, list[, {retries = 0, comm =}]) -> results: table, errors: table
-f(item, k) for each item of rank 1's list, by whichever rank is free; all ranks
-call it and get the results in order, and a table of texts by k of what raised.
+Calls f(item, k) for each item of rank 1's list, on whichever rank is free. All
+ranks call it and get the results in order, and a table by k of the error texts.
 > (mpi.map(function(v) return v * v end, {1, 2, 3}))
 {1, 4, 9}
 needs: mpi
 see: parallel.map
 == mpi.data_parallel
 : mpi.data_parallel(module[, {bucket =, comm =}]) -> module
-The module with gradients that are averaged over the ranks during backward;
-parameters and buffers become those of rank 1. Each rank computes the mean loss
-of its part of the batch. net:reduce() after a backward that did not reach all
-parameters; net:no_sync(f) leaves gradients on the rank. bucket: bytes that go
-together.
+The module with gradients that are averaged over the ranks during backward.
+Parameters and buffers become those of rank 1. Each rank computes the mean loss
+of its part of the batch. Call net:reduce() after a backward that did not reach
+all parameters; net:no_sync(f) leaves gradients on the rank. bucket is how many
+bytes are sent together.
 > net = mpi.data_parallel(nn.Linear(2, 1))
 > net(la.ones(3, 2)).shape
 {3, 1}
@@ -334,7 +339,7 @@ needs: mpi
 see: data.DistributedSampler, mpi.zero, mpi.broadcast
 == mpi.broadcast
 : mpi.broadcast(module[, comm])
-Parameters and buffers of rank 1 for all.
+Gives all ranks the parameters and buffers of rank 1.
 > net = nn.Linear(2, 1)
 > mpi.broadcast(net)
 > net.weight.shape
@@ -343,9 +348,9 @@ needs: mpi
 see: mpi.data_parallel, mpi.bcast
 == mpi.backward_shards
 : mpi.backward_shards(parameters, shards, n, f[, comm]) -> number
-Gradients of n samples in a fixed number of shards, with the same bits on any
-number of ranks: f(first, count) is the loss of those samples, a sum divided by
-n. Shards are added as a binary tree.
+Computes gradients of n samples in a fixed number of shards, with the same bits
+on any number of ranks. f(first, count) is the loss of those samples, a sum
+divided by n. Shards are added as a binary tree.
 > w = la.ones(1, {requires_grad = true})
 > mpi.backward_shards({w}, 2, 4, function(_, count)
 >>   return (w * count / 4):sum()
@@ -357,8 +362,9 @@ needs: mpi
 see: mpi.data_parallel, use_deterministic
 == mpi.zero
 : mpi.zero(class, parameters[, options]) -> optim.Optimizer
-An optimiser whose states are in parts: each rank keeps and steps those of its
-parameters and sends them to all. Its state_dict is that of one rank.
+An optimiser whose states are divided: each rank keeps the states of its
+parameters, steps these and sends them to all. Its state_dict is that of one
+rank.
 > opt = mpi.zero(optim.Adam, nn.Linear(2, 1):parameters(), {lr = 1e-3})
 > type(opt.step)
 function
@@ -368,8 +374,9 @@ needs: mpi
 see: optim.Adam, mpi.data_parallel
 == mpi.save
 : mpi.save(value, path[, comm])
-The value of rank 1 (tables, plain values, tensors) as a .safetensors or .npz.
-All ranks call it; an old file stays as it was until the new one is whole.
+Writes the value of rank 1 (tables, plain values, tensors) as a .safetensors or
+.npz file. All ranks call it. An old file stays as it was until the new one is
+complete.
 > path = os.tmpname() .. ".npz"
 > mpi.save({epoch = 3}, path)
 > mpi.load(path).epoch
@@ -379,7 +386,7 @@ needs: mpi
 see: mpi.load, save
 == mpi.load
 : mpi.load(path[, comm]) -> value
-The value on all ranks, however many there were when it was written.
+Gives the value to all ranks, however many there were when it was written.
 > path = os.tmpname() .. ".npz"
 > mpi.save({epoch = 3}, path)
 > mpi.load(path).epoch
@@ -389,8 +396,8 @@ needs: mpi
 see: mpi.save, load
 == mpi.distribute
 : mpi.distribute(x[, dim = 1, comm]) -> mpi.array
-x, which is the same on all ranks, as an array over the ranks: each keeps its
-block along the dim. Operators, element-wise methods and reductions work on
+Makes an array over the ranks of x, which is the same on all ranks: each keeps
+its block along the dim. Operators, element-wise methods and reductions work on
 arrays.
 > a = mpi.distribute(la.range(4))
 > (a * 2):sum()
@@ -399,7 +406,7 @@ needs: mpi
 see: mpi.from_blocks, mpi.from_function, mpi.array:full
 == mpi.from_blocks
 : mpi.from_blocks(block[, dim = 1, comm]) -> mpi.array
-The blocks of all ranks, of any lengths along the dim, as an array.
+Joins the blocks of all ranks, of any lengths along the dim, to an array.
 > mpi.from_blocks(la.range(3)):full()
 tensor([1, 2, 3])
 needs: mpi
@@ -430,7 +437,7 @@ needs: mpi
 see: randn, mpi.rand
 == mpi.load_array
 : mpi.load_array(path[, dim = 1, comm]) -> mpi.array
-A .npy in blocks along a dim; each rank reads its own.
+Reads a .npy in blocks along a dim; each rank reads its own block.
 > path = os.tmpname() .. ".npy"
 > mpi.distribute(la.range(3)):save(path)
 > mpi.load_array(path):sum()
@@ -446,7 +453,7 @@ needs: mpi
 see: mpi.distribute
 == mpi.array:full
 : a:full() -> tensor
-The whole array on all ranks; nothing else gathers.
+The whole array on all ranks. No other function gathers.
 > mpi.distribute(la.range(3)):full()
 tensor([1, 2, 3])
 needs: mpi
@@ -467,16 +474,16 @@ needs: mpi
 see: mpi.distribute
 == mpi.array:halo
 : a:halo(n[, edge = 0]) -> tensor
-This rank's block with n more rows on each side, those of its neighbours; at the
-ends of the whole a number, "periodic" or "none".
+This rank's block with n more rows on each side, which are those of its
+neighbours. At the ends of the array they are a number, "periodic" or "none".
 > mpi.distribute(la.range(3)):halo(1, "periodic")
 tensor([3, 1, 2, 3, 1])
 needs: mpi
 see: mpi.array:stencil
 == mpi.array:stencil
 : a:stencil(n, f[, edge = 0]) -> mpi.array
-An array of what f makes of blocks with a halo of n; f's result is as long as
-the block without.
+An array of the results of f for blocks with a halo of n. The result of f is as
+long as the block without the halo.
 > mean = function(x) return (x[{{1, -3}}] + x[{{3, -1}}]) / 2 end
 > mpi.distribute(la.range(4.)):stencil(1, mean):full()
 tensor([1.0000, 2.0000, 3.0000, 1.5000])
@@ -493,7 +500,7 @@ needs: mpi
 see: matmul
 == mpi.array:sort
 : a:sort() -> mpi.array
-Ascending, of one dim.
+The sorted array, ascending; for arrays of one dim.
 > mpi.distribute(la.tensor{3, 1, 2}):sort():full()
 tensor([1, 2, 3])
 source: Shi and Schaeffer, Parallel sorting by regular sampling, 1992.
@@ -501,7 +508,7 @@ needs: mpi
 see: sort
 == mpi.array:save
 : a:save(path)
-One .npy, written by all ranks at once.
+Writes one .npy; all ranks write at once.
 > path = os.tmpname() .. ".npy"
 > mpi.distribute(la.range(3)):save(path)
 > la.load(path)

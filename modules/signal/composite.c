@@ -7,7 +7,9 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* A cascade on its way: the arguments in the dtype of the run. */
 typedef struct ready {
@@ -142,8 +144,7 @@ static la_status normalise(la_chain *w, ready *r)
 static la_status lfilter(la_frame *f, la_tensor *zi)
 {
     static const int args[] = {F_B, F_A, F_X, F_ZI};
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     ready r = {.zi = NULL};
     LA_TRY(check_vector(f, F_B, "b"));
     LA_TRY(check_vector(f, F_A, "a"));
@@ -169,11 +170,8 @@ static la_status lfilter(la_frame *f, la_tensor *zi)
     return LA_OK;
 }
 
-la_status la_impl_signal_lfilter(la_frame *f) { return lfilter(f, NULL); }
-la_status la_impl_signal_lfilter_zi(la_frame *f)
-{
-    return lfilter(f, la_arg(f, F_ZI));
-}
+LA_FORWARD(la_impl_signal_lfilter, lfilter(f, NULL))
+LA_FORWARD(la_impl_signal_lfilter_zi, lfilter(f, la_arg(f, F_ZI)))
 
 /* ---- sosfilt: (sos, x, dim, zi) ---- */
 
@@ -182,8 +180,7 @@ enum { S_SOS, S_X, S_DIM, S_ZI };
 /* {sections, 6} with ones for a0, as far as there are values to look at. */
 static la_status check_sections(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *sos = la_arg(f, S_SOS);
     la_scalar same;
     if (sos->ndim != 2 || la_sizes(sos)[1] != 6)
@@ -203,8 +200,7 @@ static la_status check_sections(la_frame *f)
 static la_status run_section(const ready *r, int64_t k, la_tensor **x,
                              la_tensor **zf)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value v[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
     la_tensor *b = STEP(narrow, r->b, 0, k, 1);
     la_tensor *a = STEP(narrow, r->a, 0, k, 1);
@@ -245,8 +241,7 @@ static la_status run_apart(la_frame *f, const ready *r, int64_t sections)
 static la_status sosfilt(la_frame *f, la_tensor *zi)
 {
     static const int args[] = {S_SOS, S_X, S_ZI};
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     ready r = {.zi = NULL};
     la_tensor *sos = la_arg(f, S_SOS), *x = la_arg(f, S_X);
     LA_TRY(check_sections(f));
@@ -266,8 +261,5 @@ static la_status sosfilt(la_frame *f, la_tensor *zi)
     return run_ready(f, &r);
 }
 
-la_status la_impl_signal_sosfilt(la_frame *f) { return sosfilt(f, NULL); }
-la_status la_impl_signal_sosfilt_zi(la_frame *f)
-{
-    return sosfilt(f, la_arg(f, S_ZI));
-}
+LA_FORWARD(la_impl_signal_sosfilt, sosfilt(f, NULL))
+LA_FORWARD(la_impl_signal_sosfilt_zi, sosfilt(f, la_arg(f, S_ZI)))

@@ -9,6 +9,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/size.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* (a, v, mode, method) */
@@ -219,14 +221,13 @@ static la_status run(la_frame *f, la_chain *w, la_tensor *v, bool numpy)
 
 la_status la_impl_signal_convolve(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    return run(f, &box, la_arg(f, V), false);
+    LA_CHAIN(w);
+    return run(f, w, la_arg(f, V), false);
 }
 
 la_status la_impl_signal_correlate(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t dims[LA_MAX_DIMS];
     la_tensor *v = la_arg(f, V);
     for (int d = 0; d < v->ndim; d++) dims[d] = d;
@@ -238,7 +239,7 @@ la_status la_impl_signal_correlate(la_frame *f)
 /* NumPy's refuses what has no elements. */
 la_status la_impl_convolve(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
+    LA_CHAIN(w);
     for (int k = A; k <= V; k++) {
         if (la_arg(f, k)->ndim != 1)
             return la_error_at(LA_ESHAPE, k + 1, "a signal of 1 dim expected, "
@@ -246,5 +247,5 @@ la_status la_impl_convolve(la_frame *f)
         if (la_arg(f, k)->numel == 0)
             return la_error_at(LA_ESHAPE, k + 1, "a signal must not be empty");
     }
-    return run(f, &box, la_arg(f, V), true);
+    return run(f, w, la_arg(f, V), true);
 }

@@ -7,10 +7,14 @@
 */
 #include "iter/items.h"
 #include "modules/signal/kernel/filter.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define CHUNK_BYTES 16384     /* of signals on their way through the sections */
 #define MOST_LANES 64

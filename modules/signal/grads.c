@@ -9,6 +9,7 @@
 */
 #include "modules/signal/grads.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/call.h"
 
 enum { B, A_, X, ZI, DIM };
 

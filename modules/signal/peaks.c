@@ -6,9 +6,12 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- what all take ---- */
@@ -17,13 +20,12 @@
 static la_status read_vector(const la_frame *f, int k, la_dtype dtype,
                              la_tensor **out)
 {
-    LA_OWNED cast = NULL;
     la_tensor *t = la_arg(f, k);
     if (t->ndim != 1)
         return la_error_at(LA_ESHAPE, k + 1, "a tensor of 1 dim expected, got "
                            "%d-D", t->ndim);
     if (t->dtype == dtype) return la_run(contiguous, out, t);
-    LA_TRY(la_run(astype, &cast, t, la_v_dtype(dtype)));
+    LA_LET(cast, la_run(astype, &cast, t, la_v_dtype(dtype)));
     return la_run(contiguous, out, cast);
 }
 
@@ -78,9 +80,8 @@ static int64_t find_maxima(const double *x, int64_t n, int64_t *out,
 
 la_status la_impl_signal_local_maxima(la_frame *f)
 {
-    LA_OWNED x = NULL;
     LA_TRY(check_signal(f, 0));
-    LA_TRY(read_vector(f, 0, LA_FLOAT64, &x));
+    LA_LET(x, read_vector(f, 0, LA_FLOAT64, &x));
     const double *v = (const double *)la_data(x);
     int64_t n = x->numel, count = find_maxima(v, n, NULL, 0);
     LA_TRY(la_poll());
@@ -115,10 +116,8 @@ la_status la_meta_signal_peaks_apart(la_frame *f)
 
 la_status la_impl_signal_peaks_apart(la_frame *f)
 {
-    LA_OWNED peaks = NULL;
-    LA_OWNED order = NULL;
-    LA_TRY(read_vector(f, 0, LA_INT64, &peaks));
-    LA_TRY(read_vector(f, 1, LA_INT64, &order));
+    LA_LET(peaks, read_vector(f, 0, LA_INT64, &peaks));
+    LA_LET(order, read_vector(f, 1, LA_INT64, &order));
     const int64_t *p = (const int64_t *)la_data(peaks);
     const int64_t *o = (const int64_t *)la_data(order);
     uint8_t *keep = (uint8_t *)la_data(la_result(f, 0));
@@ -251,9 +250,8 @@ static la_status check_peaks(const survey *s)
 ** to its dtype. */
 static la_status put_result(la_frame *f, int k, double *from)
 {
-    LA_OWNED t = NULL;
     la_tensor *out = la_result(f, k);
-    LA_TRY(la_tensor_empty(1, &out->numel, LA_FLOAT64, &t));
+    LA_LET(t, la_tensor_empty(1, &out->numel, LA_FLOAT64, &t));
     if (out->numel > 0)
         memcpy(la_data(t), from, (size_t)out->numel * sizeof(*from));
     return la_run_(copy_, out, t);
@@ -282,10 +280,8 @@ typedef la_status (*survey_fn)(la_frame *f, survey *s);
 static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
                             survey_fn prepare, survey_fn give)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED peaks = NULL;
-    LA_TRY(read_vector(f, 0, LA_FLOAT64, &x));
-    LA_TRY(read_vector(f, 1, LA_INT64, &peaks));
+    LA_LET(x, read_vector(f, 0, LA_FLOAT64, &x));
+    LA_LET(peaks, read_vector(f, 1, LA_INT64, &peaks));
     s->x = (const double *)la_data(x);
     s->peaks = (const int64_t *)la_data(peaks);
     s->n = x->numel;
@@ -345,8 +341,7 @@ la_status la_impl_signal_peak_prominences(la_frame *f)
 static la_status take_values(la_frame *f, int k, la_dtype dtype,
                              int64_t count, void *to)
 {
-    LA_OWNED t = NULL;
-    LA_TRY(read_vector(f, k, dtype, &t));
+    LA_LET(t, read_vector(f, k, dtype, &t));
     if (t->numel != count)
         return la_error_at(LA_ESHAPE, k + 1, "a value for each of %lld peaks "
                            "expected, got %lld", (long long)count,

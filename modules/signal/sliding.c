@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "iter/items.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define BLOCK 16384           /* elements of one unit */
@@ -224,14 +226,11 @@ static la_status run_median(void *context, int64_t unit, char *scratch)
 
 la_status la_impl_signal_running_median(la_frame *f)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED y = NULL;
     la_tensor *out = la_result(f, 0);
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &x, wide));
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &y));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, 0), la_v_dtype(LA_FLOAT64)));
+    LA_LET(x, la_run(contiguous, &x, wide));
+    LA_LET(y, la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &y));
     median s = {.x = (const double *)la_data(x), .out = (double *)la_data(y),
                 .n = la_sizes(out)[out->ndim - 1]};
     /* More than half of a longer window is zeros. */

@@ -6,6 +6,8 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/size.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The arguments that both take, in the order of their schemas. */
@@ -134,8 +136,7 @@ static la_status check_parts(const la_tensor *rows, frames *s)
 
 la_status la_impl_stft(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     frames s = {.window = NULL};
     int64_t sizes[LA_MAX_DIMS + 1];
     la_tensor *self = la_arg(f, SELF);
@@ -164,7 +165,7 @@ la_status la_impl_stft(la_frame *f)
     la_value to = batch_sizes(self, 1, la_sizes(x)[1], s.count, sizes);
     return la_chain_end(w, f, STEP(reshape, x, to));
 }
-la_status la_impl_stft_named(la_frame *f) { return la_impl_stft(f); }
+LA_FORWARD(la_impl_stft_named, la_impl_stft(f))
 
 /* ---- istft ---- */
 
@@ -235,8 +236,7 @@ static la_tensor *parts_of(la_chain *w, const la_frame *f, const frames *s,
 
 la_status la_impl_istft(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     frames s = {.window = NULL};
     int64_t sizes[LA_MAX_DIMS + 1], whole, pads[2] = {0, 0};
     la_tensor *self = la_arg(f, SELF), *overlap = NULL;
@@ -267,4 +267,4 @@ la_status la_impl_istft(la_frame *f)
     la_value to = batch_sizes(self, 2, length, -1, sizes);
     return la_chain_end(w, f, STEP(reshape, y, to));
 }
-la_status la_impl_istft_named(la_frame *f) { return la_impl_istft(f); }
+LA_FORWARD(la_impl_istft_named, la_impl_istft(f))

@@ -4,9 +4,9 @@ return [==[
 = Signals
 == signal
 : la.signal
-Filters, their design, peaks and spectra under SciPy's names; made of
-operations, so gradients and batches are theirs. Frequencies are in units of fs,
-the sampling rate.
+Filters, their design, peaks and spectra under the names of SciPy. The functions
+consist of operations, so they have gradients and take batches. Frequencies are
+in units of fs, the sampling rate.
 > sos = la.signal.butter(4, 10, {fs = 100})
 > sos.shape
 {2, 6}
@@ -52,7 +52,8 @@ tensor([ 0.0000, 12.5000, 25.0000, 37.5000], dtype=float64)
 tensor([1.0000, 0.9860, 0.7070, 0.1690], dtype=float64)
 see: signal.freqz, signal.butter
 == signal.lfilter
-One pass from the first sample to the last, which delays; filtfilt does not.
+Filters in one pass from the first sample to the last, which delays the signal.
+filtfilt does not delay it.
 > la.signal.lfilter(la.tensor{0.5}, la.tensor{1., -0.5}, la.ones(4))
 tensor([0.5000, 0.7500, 0.8750, 0.9375])
 source: scipy.signal.lfilter
@@ -63,8 +64,8 @@ see: signal.filtfilt, signal.sosfilt, signal.lfilter_zi
 see: signal.sosfiltfilt, signal.butter
 == signal.lfilter_zi
 : la.signal.lfilter_zi(b, a) -> tensor
-The state of lfilter after an endless step of height 1: filters that start
-without a jump.
+The state of lfilter after an endless step of height 1. A filter that starts
+with it begins without a jump.
 > la.signal.lfilter_zi(la.tensor{0.5}, la.tensor{1., -0.5})
 tensor([0.5000], dtype=float64)
 see: signal.lfilter, signal.sosfilt_zi
@@ -76,8 +77,9 @@ The states of sosfilt after an endless step of height 1.
 see: signal.sosfilt
 == signal.filtfilt
 : la.signal.filtfilt(b, a, x[, {dim = -1, padtype = "odd", padlen =}]) -> tensor
-lfilter over x and over the result in reverse: no delay. x is extended by padlen
-samples at both ends: padtype "odd", "even", "constant" or false.
+Applies lfilter to x and then to the result in reverse, so there is no delay. x
+is extended by padlen samples at both ends: padtype "odd", "even", "constant" or
+false.
 > la.signal.filtfilt(la.tensor{0.5, 0.5}, la.tensor{1.},
 >>   la.range(8):float())[{{1, 4}}]
 tensor([1., 2., 3., 4.])
@@ -223,7 +225,8 @@ source: scipy.signal.hilbert
 see: fft.fft, angle, unwrap
 == signal.resample
 : la.signal.resample(x, n[, {dim = -1, window =}]) -> tensor
-x with n samples along the dim, as a periodic signal, by Fourier transforms.
+x with n samples along the dim, treated as a periodic signal, by Fourier
+transforms.
 > la.signal.resample(la.tensor{0., 1, 0, -1}, 8)
 >>   :round{decimals = 2}[{{1, 3}}]
 tensor([0.0000, 0.7100, 1.0000])
@@ -239,8 +242,8 @@ source: scipy.signal.resample_poly
 see: signal.resample
 == signal.medfilt
 : la.signal.medfilt(x[, kernel_size = 3]) -> tensor
-The median of the window around each element, zeros outside; kernel_size is odd,
-one number or one for each dim. Takes out single wrong samples.
+The median of the window around each element, with zeros outside; kernel_size is
+odd, one number or one for each dim. Use it to remove single wrong samples.
 > la.signal.medfilt(la.tensor{1., 1, 9, 1, 1})
 tensor([1., 1., 1., 1., 1.])
 source: scipy.signal.medfilt
@@ -256,8 +259,8 @@ source: Savitzky and Golay, Smoothing and differentiation of data, 1964.
 see: signal.medfilt, polyfit, gradient
 == signal.detrend
 : la.signal.detrend(x[, {dim = -1, type = "linear", bp =}]) -> tensor
-x without the straight line through it (type "constant": without its mean); bp
-holds the first positions of further pieces.
+Removes the straight line through x (with type "constant" its mean); bp holds
+the first positions of further pieces.
 > la.signal.detrend(la.tensor{1., 2, 3, 5}, {type = "constant"})
 tensor([-1.7500, -0.7500,  0.2500,  2.2500])
 source: scipy.signal.detrend

@@ -5,6 +5,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- percentile(self, p, dim, keepdim, interpolation) ---- */
@@ -39,8 +40,7 @@ static la_status fraction_of(la_chain *w, la_tensor *p, la_value *q)
 ** are rounded once; integers have theirs in the default dtype. */
 static la_status percentile(la_frame *f, const la_op *op)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     la_dtype to = la_inexact_dtype(x);
     la_dtype in = la_is_half(to) ? LA_FLOAT32 : to;
@@ -54,14 +54,8 @@ static la_status percentile(la_frame *f, const la_op *op)
     return la_chain_end(w, f, out);
 }
 
-la_status la_impl_percentile(la_frame *f)
-{
-    return percentile(f, LA_OP(quantile));
-}
-la_status la_impl_nanpercentile(la_frame *f)
-{
-    return percentile(f, LA_OP(nanquantile));
-}
+LA_FORWARD(la_impl_percentile, percentile(f, LA_OP(quantile)))
+LA_FORWARD(la_impl_nanpercentile, percentile(f, LA_OP(nanquantile)))
 
 /* ---- average(self, dim, weights, keepdim) ---- */
 
@@ -93,8 +87,7 @@ static la_status shape_weights(la_chain *w, la_frame *f, uint64_t mask,
 /* The sum of weighted elements over the sum of weights. */
 static la_status weighted(la_frame *f, uint64_t mask)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *weights = la_arg(f, 2);
     bool nothing;
     LA_TRY(shape_weights(w, f, mask, &weights));
@@ -122,8 +115,7 @@ la_status la_impl_average(la_frame *f)
 /* ptp(self, dim, keepdim) */
 la_status la_impl_ptp(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *top = STEP(amax, f->args[0], f->args[1], f->args[2]);
     la_tensor *low = STEP(amin, f->args[0], f->args[1], f->args[2]);
     return la_chain_end(w, f, STEP(sub, top, low));

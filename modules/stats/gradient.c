@@ -7,7 +7,9 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The samples along one dim, and how far they are apart. */
 typedef struct grid {
@@ -38,8 +40,7 @@ static la_tensor *slope(la_chain *w, const grid *g, int64_t k)
 ** the nearest three points; 'k' and 'next' are the pairs. */
 static la_status edge(const grid *g, int64_t k, int64_t next, la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *near = slope(w, g, k), *a, *b, *far;
     if (g->order == 1) return la_chain_take(w, near, out);
     far = slope(w, g, next);
@@ -57,8 +58,7 @@ static la_status edge(const grid *g, int64_t k, int64_t next, la_tensor **out)
 ** the distance of the other. */
 static la_status middle(const grid *g, la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t m = g->n - 2;
     la_tensor *left = part(w, g, g->y, 0, m), *right = part(w, g, g->y, 2, m);
     if (!g->steps)
@@ -74,15 +74,11 @@ static la_status middle(const grid *g, la_tensor **out)
 
 static la_status derivative(const grid *g, la_dtype to, la_tensor **out)
 {
-    LA_OWNED first = NULL;
-    LA_OWNED inner = NULL;
-    LA_OWNED last = NULL;
-    LA_OWNED all = NULL;
-    LA_TRY(edge(g, 0, 1, &first));
-    LA_TRY(middle(g, &inner));
-    LA_TRY(edge(g, g->n - 2, g->n - 3, &last));
+    LA_LET(first, edge(g, 0, 1, &first));
+    LA_LET(inner, middle(g, &inner));
+    LA_LET(last, edge(g, g->n - 2, g->n - 3, &last));
     la_tensor *list[] = {first, inner, last};
-    LA_TRY(la_run(cat, &all, la_v_tensors(list, 3), g->dim));
+    LA_LET(all, la_run(cat, &all, la_v_tensors(list, 3), g->dim));
     return la_run(to_dtype, out, all, la_v_dtype(to));
 }
 
@@ -135,8 +131,7 @@ static la_status set_steps(la_chain *w, la_tensor *given, grid *g)
 ** for all of them, or one for each. Integers are exact in double. */
 static la_status gradients(la_frame *f, la_tensor *const *spacing, int64_t ns)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int dims[LA_MAX_DIMS], n;
     la_dtype to = la_inexact_dtype(x);
@@ -155,18 +150,18 @@ static la_status gradients(la_frame *f, la_tensor *const *spacing, int64_t ns)
                   .order = (int)la_arg_int(f, 3),
                   .step = ns == 0 && la_has(f, 1) ? f->args[1].scalar
                       : la_scalar_float(1)};
-        LA_CHAIN own = {.n = 0};
+        LA_CHAIN(own);
         if (g.n < g.order + 1)
             return la_error_at(LA_ESHAPE, 1, "gradient expected each dimension "
                                "size to be at least edge_order+1: dimension %d "
                                "is of size %lld", g.dim + 1, (long long)g.n);
-        if (ns > 0) LA_TRY(set_steps(&own, spacing[k], &g));
+        if (ns > 0) LA_TRY(set_steps(own, spacing[k], &g));
         LA_TRY(derivative(&g, to, &list.tensors.list[k]));
     }
     return LA_OK;
 }
 
-la_status la_impl_gradient(la_frame *f) { return gradients(f, NULL, 0); }
+LA_FORWARD(la_impl_gradient, gradients(f, NULL, 0))
 la_status la_impl_gradient_spacing(la_frame *f)
 {
     const la_value *spacing = &f->args[1];

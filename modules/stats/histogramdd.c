@@ -6,6 +6,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "base/size.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, BINS, RANGE, WEIGHT, DENSITY };
@@ -65,8 +67,7 @@ static la_status number_of(const la_frame *f, int k, int64_t i, double *out)
 static la_status range_of(la_frame *f, la_tensor *x, int64_t j, double *low,
                           double *high)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_scalar s[2];
     *low = 0;
     *high = 1;
@@ -127,8 +128,7 @@ static la_status edges_of(la_frame *f, const boxes *b, la_tensor *x, int64_t j,
 ** ends; NaN is outside. */
 static la_status add_coordinate(la_frame *f, boxes *b, int64_t j)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = STEP(contiguous, STEP(select, b->points, 1, j));
     la_tensor **edges = &b->edges.tensors.list[j];
     if (w->status) return w->status;
@@ -169,8 +169,7 @@ static la_tensor *density_of(la_chain *w, const boxes *b, la_tensor *counts)
 /* A point outside counts in a box behind the last, which is cut off. */
 static la_status count_points(la_frame *f, boxes *b)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF), *weight = la_arg(f, WEIGHT);
     la_value dtype = la_v_dtype((la_dtype)x->dtype);
     int64_t shape[LA_MAX_DIMS];
@@ -211,5 +210,5 @@ static la_status histogram_of(la_frame *f)
 }
 
 /* (self, bins, range, weight, density) -> counts, edges */
-la_status la_impl_histogramdd(la_frame *f) { return histogram_of(f); }
-la_status la_impl_histogramdd_bins(la_frame *f) { return histogram_of(f); }
+LA_FORWARD(la_impl_histogramdd, histogram_of(f))
+LA_FORWARD(la_impl_histogramdd_bins, histogram_of(f))

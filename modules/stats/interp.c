@@ -7,6 +7,7 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- interp(x, xp, fp, left, right, period) ---- */
@@ -60,8 +61,7 @@ static void close_period(la_chain *w, double period, la_tensor **x,
 static la_status on_lines(la_tensor *x, la_tensor *xp, la_tensor *fp,
                           la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t last = xp->numel > 1 ? xp->numel - 1 : 1;
     la_tensor *at = STEP(searchsorted, xp, x, false, true);
     at = STEP(clamp, STEP(sub, at, 1), 1, last);
@@ -94,8 +94,7 @@ static la_tensor *ends(la_chain *w, la_frame *f, la_tensor *x, la_tensor *xp,
 
 la_status la_impl_interp(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, X), *xp = la_arg(f, XP), *fp = la_arg(f, FP);
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d, values = la_inexact_dtype(fp);
@@ -112,8 +111,7 @@ la_status la_impl_interp(la_frame *f)
     if (la_has(f, PERIOD))
         close_period(w, fabs(la_arg_float(f, PERIOD)), &x, &xp, &fp);
     if (w->status) return w->status;
-    LA_OWNED y = NULL;
-    LA_TRY(on_lines(x, xp, fp, &y));
+    LA_LET(y, on_lines(x, xp, fp, &y));
     return la_chain_end(w, f, ends(w, f, x, xp, fp, y));
 }
 
@@ -122,8 +120,7 @@ la_status la_impl_interp(la_frame *f)
 /* Do the edges fall? LA_EARG where they neither rise nor fall. */
 static la_status direction_of(la_tensor *edges, bool *falls)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     bool up, down;
     int64_t n = edges->numel;
     *falls = false;
@@ -144,8 +141,7 @@ static la_status direction_of(la_tensor *edges, bool *falls)
 ** end. */
 la_status la_impl_digitize(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *edges = la_arg(f, 1);
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
@@ -210,8 +206,7 @@ static la_tensor *corrections(la_chain *w, la_tensor *x, int64_t dim,
 
 la_status la_impl_unwrap(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int dim;
     phase p = {.both = false};

@@ -9,6 +9,7 @@
 #include "modules/stats/stats.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 la_status la_any_of(la_tensor *t, bool *yes)
@@ -40,8 +41,7 @@ static la_tensor *without_nan(la_chain *w, la_tensor *x, double value,
 ** none, and its plain extreme tells so. */
 static la_status extreme(la_frame *f, const la_op *op, double least)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan, *alone;
     la_value args[] = {f->args[0], f->args[1], f->args[2]};
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
@@ -58,21 +58,14 @@ static la_status extreme(la_frame *f, const la_op *op, double least)
     return la_chain_end(w, f, STEP(where, alone, (double)NAN, top));
 }
 
-la_status la_impl_nanmax(la_frame *f)
-{
-    return extreme(f, LA_OP(amax), -INFINITY);
-}
-la_status la_impl_nanmin(la_frame *f)
-{
-    return extreme(f, LA_OP(amin), INFINITY);
-}
+LA_FORWARD(la_impl_nanmax, extreme(f, LA_OP(amax), -INFINITY))
+LA_FORWARD(la_impl_nanmin, extreme(f, LA_OP(amin), INFINITY))
 
 /* The first element that equals the extreme: an infinity that stands for NaN
 ** must not be taken for one. */
 static la_status position(la_frame *f, const la_op *op)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int64_t dim = la_has(f, 1) ? la_arg_int(f, 1) : 0;
     la_value dims = la_v_ints(&dim, la_has(f, 1) ? 1 : 0);
@@ -105,8 +98,7 @@ la_status la_impl_nanargmin(la_frame *f)
 /* (self, dim, keepdim, dtype) */
 la_status la_impl_nanprod(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan;
     if (la_has_nan(x)) x = without_nan(w, x, 1, &nan);
     return la_chain_end(w, f, STEP(prod, x, f->args[1], f->args[2],
@@ -116,8 +108,7 @@ la_status la_impl_nanprod(la_frame *f)
 /* (self, dim, dtype) */
 la_status la_impl_nancumsum(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan;
     if (la_has_nan(x)) x = without_nan(w, x, 0, &nan);
     return la_chain_end(w, f, STEP(cumsum, x, f->args[1], f->args[2]));
@@ -157,15 +148,14 @@ static la_tensor *variance(la_chain *w, la_frame *f)
 
 la_status la_impl_nanvar(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    return la_chain_end(&box, f, variance(&box, f));
+    LA_CHAIN(w);
+    return la_chain_end(w, f, variance(w, f));
 }
 
 /* The root has no slope at 0, where the gradient is 0 as that of std. */
 la_status la_impl_nanstd(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *square = variance(w, f), *zero = STEP(eq, square, 0);
     la_tensor *root = STEP(sqrt, STEP(where, zero, 1, square));
     return la_chain_end(w, f, STEP(where, zero, 0, root));

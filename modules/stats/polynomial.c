@@ -4,6 +4,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 static la_status check_row(const la_tensor *t, int k)
@@ -36,8 +38,7 @@ static la_status horner(la_tensor *p, la_tensor *x, la_tensor **out)
 ** not widen x. */
 la_status la_impl_polyval(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *p = la_arg(f, 0), *x = la_arg(f, 1), *out = NULL;
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
@@ -134,8 +135,7 @@ static la_status fit_result(la_chain *w, la_frame *f, la_tensor *solution,
 
 la_status la_impl_polyfit(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a, *y, *length;
     la_dtype d;
     LA_TRY(check_points(f));
@@ -150,8 +150,7 @@ la_status la_impl_polyfit(la_frame *f)
 la_status la_impl_polyfit_full(la_frame *f)
 {
     if (!la_arg_bool(f, 4)) return la_impl_polyfit(f);
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a, *y, *length;
     la_value parts[LA_MAX_RESULTS];
     la_dtype d;
@@ -173,8 +172,7 @@ la_status la_impl_polyfit_full(la_frame *f)
 ** none. */
 static la_status ends_of(la_tensor *p, int64_t *first, int64_t *last)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_scalar s[2];
     la_tensor *at = STEP(nonzero, STEP(detach, p));
     *first = *last = -1;
@@ -192,8 +190,7 @@ static la_status ends_of(la_tensor *p, int64_t *first, int64_t *last)
 ** root of 0. */
 la_status la_impl_roots(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *p = la_arg(f, 0);
     int64_t first, last, none = p->numel;
     LA_TRY(check_row(p, 0));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/libm/libm.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "base/size.h"

@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- the calls as users write them ---- */
@@ -57,7 +58,6 @@ static la_status pool(la_frame *f, int nd)
 {
     la_tensor *t = la_arg(f, INPUT);
     int64_t kernel[3], size[3];
-    LA_OWNED samples = NULL;
     la_value r[LA_MAX_RESULTS];
     LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     if (t->ndim != nd + 1 && t->ndim != nd + 2)
@@ -65,7 +65,7 @@ static la_status pool(la_frame *f, int nd)
                            nd + 1, nd + 2, t->ndim);
     LA_TRY(la_spatial(&f->args[KERNEL], nd, "kernel_size", 1, kernel));
     LA_TRY(output_size(f, nd, size));
-    LA_TRY(samples_for(f, t, nd, &samples));
+    LA_LET(samples, samples_for(f, t, nd, &samples));
     LA_TRY(la_run_many(fractional_max_pool, r, t, la_v_ints(kernel, nd),
                        la_v_ints(size, nd), samples));
     la_set_result(f, 0, r[0].tensor);
@@ -79,14 +79,10 @@ static la_status pool(la_frame *f, int nd)
 static la_status pool2d(la_frame *f) { return pool(f, 2); }
 static la_status pool3d(la_frame *f) { return pool(f, 3); }
 
-la_status la_impl_fractional_max_pool2d(la_frame *f)
-{
-    return la_in_float32(f, 1u << SAMPLES, pool2d);
-}
-la_status la_impl_fractional_max_pool3d(la_frame *f)
-{
-    return la_in_float32(f, 1u << SAMPLES, pool3d);
-}
+LA_FORWARD(la_impl_fractional_max_pool2d,
+           la_in_float32(f, 1u << SAMPLES, pool2d))
+LA_FORWARD(la_impl_fractional_max_pool3d,
+           la_in_float32(f, 1u << SAMPLES, pool3d))
 
 /* ---- fractional_max_pool(input, kernel_size, output_size, samples) ---- */
 
@@ -176,11 +172,9 @@ la_status la_impl_fractional_max_pool(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);
     int nd = (int)f->args[1].ints.n, lead = out->ndim - nd;
-    LA_OWNED in = NULL;
-    LA_OWNED samples = NULL;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &in));
-    LA_TRY(la_as_contiguous(la_arg(f, 3), &samples));
+    LA_LET(in, la_as_contiguous(la_arg(f, 0), &in));
+    LA_LET(samples, la_as_contiguous(la_arg(f, 3), &samples));
     job j = {.nd = nd, .in = 1, .out = 1, .size = la_itemsize(in),
              .samples = samples};
     const la_fraction_kernels *k = LA_STUB(fraction);

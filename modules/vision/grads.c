@@ -1,6 +1,7 @@
 /* Formulas of resampling and of samples at points. */
 #include "modules/vision/grads.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/value.h"
 
 /* The last sizes of argument 0, as many as argument 1 has. */
 static la_value spatial_sizes(la_formula *x)

@@ -4,11 +4,12 @@
 */
 #include <math.h>
 
-#include "op/op.h"
+#include "op/frame.h"
 #include "modules/vision/axis.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { INPUT, SIZE, FACTOR, MODE, ALIGN, RECOMPUTE, ANTIALIAS };

@@ -2,6 +2,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { INPUT, WINDOW, ALPHA, BETA, K };
@@ -28,8 +29,7 @@ static la_tensor *mean_square(la_chain *w, la_tensor *x, int64_t size)
 ** 2012) */
 la_status la_impl_local_response_norm(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, INPUT);
     int64_t size = la_arg_int(f, WINDOW);
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
@@ -41,8 +41,7 @@ la_status la_impl_local_response_norm(la_frame *f)
                            "expected, got %lld", (long long)size);
     if (x->numel == 0) return la_run_result(f, clone, x);
     la_tensor *mean = mean_square(w, x, size);
-    la_tensor *sum = STEP(add, STEP(mul, mean, f->args[ALPHA].d),
-                          f->args[K].d);
-    la_tensor *by = STEP(pow, sum, f->args[BETA].d);
+    la_tensor *by = STEP(pow, STEP(add, STEP(mul, mean, f->args[ALPHA].d),
+                                   f->args[K].d), f->args[BETA].d);
     return la_chain_end(w, f, STEP(div, x, by));
 }

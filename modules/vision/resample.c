@@ -11,6 +11,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 enum { DATA, SIZE, SCALES, MODE, ALIGN, ANTIALIAS };
@@ -313,11 +314,10 @@ static la_status resample(la_frame *f, bool transposed)
     la_memory_format format = la_suggest_format(given);
     la_dtype dtype = (la_dtype)given->dtype;
     job j = {.size = (int64_t)la_itemsize(given)};
-    LA_OWNED in = NULL;
     const int64_t *before, *after;
     LA_TRY(choose(f, dtype, is_nearest(f) && !transposed, &j.kernels));
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_in_format(given, format, &in));
+    LA_LET(in, la_in_format(given, format, &in));
     before = la_sizes(in) + 2;
     after = la_sizes(out) + 2;
     la_status status = transposed
@@ -342,7 +342,7 @@ la_status la_meta_resample(la_frame *f)
     return set_resized(f, t, &f->args[SIZE]);
 }
 
-la_status la_impl_resample(la_frame *f) { return resample(f, false); }
+LA_FORWARD(la_impl_resample, resample(f, false))
 
 /* resample_backward(grad, size, scales, mode, align_corners, antialias) */
 la_status la_meta_resample_backward(la_frame *f)
@@ -353,4 +353,4 @@ la_status la_meta_resample_backward(la_frame *f)
     return set_resized(f, g, &f->args[SIZE]);
 }
 
-la_status la_impl_resample_backward(la_frame *f) { return resample(f, true); }
+LA_FORWARD(la_impl_resample_backward, resample(f, true))

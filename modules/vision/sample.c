@@ -15,6 +15,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- the call as users write it ---- */
@@ -364,11 +366,10 @@ static la_status coordinates(la_frame *f, int64_t n, int d, int nd,
     la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
     bool align = la_arg_bool(f, 2);
     int64_t shape[LA_MAX_DIMS];
-    LA_OWNED line = NULL;
     double end = n < 2 ? 0 : align ? 1 : (double)(n - 1) / (double)n;
     for (int k = 0; k < nd + 2; k++) shape[k] = k == d ? n : 1;
-    LA_TRY(la_run(linspace, &line, -end, end, n, true, la_v_dtype(dtype),
-                  la_v_device((la_device)la_arg(f, 0)->device)));
+    LA_LET(line, la_run(linspace, &line, -end, end, n, true, la_v_dtype(dtype),
+                        la_v_device((la_device)la_arg(f, 0)->device)));
     return la_run(reshape, out, line, la_v_ints(shape, nd + 2));
 }
 
@@ -425,6 +426,5 @@ la_status la_impl_affine_grid(la_frame *f)
         la_tensor_release(sum);
         sum = next;
     }
-    la_set_result(f, 0, la_tensor_retain(sum));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(sum));
 }

@@ -3,10 +3,11 @@
 ** their order, neighbours are joined. Composites of views and one copy.
 */
 #include "base/size.h"
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* self as 'split' (n dims), its dims as 'order' says, joined to 'joined', in
@@ -14,16 +15,13 @@
 static la_status rearrange(la_frame *f, int n, const int64_t *split,
                            const int64_t *order, int m, const int64_t *joined)
 {
-    LA_OWNED parts = NULL;
-    LA_OWNED moved = NULL;
-    LA_TRY(la_run(reshape, &parts, f->args[0], la_v_ints(split, n)));
-    LA_TRY(la_run(permute, &moved, parts, la_v_ints(order, n)));
+    LA_LET(parts, la_run(reshape, &parts, f->args[0], la_v_ints(split, n)));
+    LA_LET(moved, la_run(permute, &moved, parts, la_v_ints(order, n)));
     la_value format = {.tag = LA_VFORMAT, .given = true,
                        .format = la_suggest_format(la_arg(f, 0))};
     if (format.format == LA_FORMAT_CONTIGUOUS)
         return la_run_result(f, reshape, moved, la_v_ints(joined, m));
-    LA_OWNED whole = NULL;
-    LA_TRY(la_run(reshape, &whole, moved, la_v_ints(joined, m)));
+    LA_LET(whole, la_run(reshape, &whole, moved, la_v_ints(joined, m)));
     return la_run_result(f, contiguous, whole, format);
 }
 

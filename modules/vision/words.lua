@@ -28,7 +28,7 @@ see: nn.ChannelShuffle
 {1, 2, 2, 2}
 see: grid_sample
 == grid_sample
-An image at points that move: warps, and what learns them.
+Reads an image at points that move. Use it to warp images, and to learn warps.
 > image = la.tensor{{{{1., 2}, {3, 4}}}}
 > la.grid_sample(image, la.tensor{{{{0., 0}}}})
 tensor([[[[2.5000]]]])

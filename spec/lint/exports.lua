@@ -104,7 +104,13 @@ end
 local function check(build)
   local found = {}
   -- kernel.sort.keys.avx2+avx512.o is the copy for both capabilities
-  check_objects(files.list(build .. "/obj", "kernel.*.o"), function(path)
+  local core, kernels = {}, {}
+  for _, path in ipairs(files.objects(build)) do
+    local list = path:find("/obj/kernel.", 1, true) and kernels
+      or not path:find("/obj/repl.", 1, true) and core or {}
+    list[#list + 1] = path
+  end
+  check_objects(kernels, function(path)
     local patterns = {}
     local served = path:gsub("%.off%.o$", ".o"):match("%.([%w_+]+)%.o$")
     for cap in served:gmatch("[%w_]+") do
@@ -112,13 +118,6 @@ local function check(build)
     end
     return patterns
   end, found)
-  local core = {}
-  for _, path in ipairs(files.list(build .. "/obj", "*.o")) do
-    if not path:find("/obj/kernel.", 1, true) and
-       not path:find("/obj/repl.", 1, true) then
-      core[#core + 1] = path
-    end
-  end
   check_objects(core, function()
     return {"^la_", "^luaopen_lunarray"}
   end, found)

@@ -52,7 +52,7 @@ function files.sources(...)
   for _, root in ipairs(roots) do
     for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def",
                                      "*.lua", "*.md", "*.py", "*.sh", "run",
-                                     "Makefile")) do
+                                     "Makefile", "*.mk")) do
       local is_data = false
       for _, pattern in ipairs(DATA) do
         is_data = is_data or path:find(pattern) ~= nil
@@ -91,6 +91,15 @@ function files.everything()
     .. "-not -path './build/*' 2>/dev/null"))
   for path in pipe:lines() do list[#list + 1] = path:sub(3) end
   pipe:close()
+  return list
+end
+
+-- The objects of a build, and not those that sources had which are gone.
+function files.objects(build)
+  local list = {}
+  for path in files.text(build .. "/obj/made-by/objects"):gmatch("%S+") do
+    list[#list + 1] = path
+  end
   return list
 end
 

@@ -29,8 +29,8 @@ local allowed = {
 }
 
 local function check_symbols(build, found)
-  local pipe = assert(io.popen(("nm -A -u %s/obj/*.o %s/lunarray_mpi.so "
-    .. "2>/dev/null"):format(build, build)))
+  local pipe = assert(io.popen(("nm -A -u %s %s/lunarray_mpi.so "
+    .. "2>/dev/null"):format(table.concat(files.objects(build), " "), build)))
   for line in pipe:lines() do
     local path, name = line:match("^(%S-):%s+U ([%w_]+)")
     local object = path and (path:match("obj/(.*)%.o$") or "mpi")

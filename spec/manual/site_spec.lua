@@ -48,8 +48,7 @@ describe("the manual in HTML", function()
     assert.is_truthy(read(out .. "/search.js"):find(
       '"first-hour.html#parts-of-a-tensor"', 1, true))
     -- What readers don't see is there for a Run button.
-    assert.is_truthy(read(out .. "/index.html"):find(
-      '<script type="text/x-lua">', 1, true))
+    assert.is_truthy(page:find('<script type="text/x-lua">', 1, true))
   end)
 
   it("takes pages of the reference, and refuses dead links", function()

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/dtype_title.h"
-
 const la_dtype_info la_dtype_table[LA_NDTYPES + 1] = {
 #define DTYPE(ID, name, ctype, kind, tag, title) \
     {name, sizeof(ctype), kind},
@@ -12,17 +10,6 @@ const la_dtype_info la_dtype_table[LA_NDTYPES + 1] = {
 #undef DTYPE
     {"undefined", 0, 'x'}
 };
-
-const char *la_dtype_title(la_dtype d)
-{
-    static const char *const titles[LA_NDTYPES + 1] = {
-#define DTYPE(ID, name, ctype, kind, tag, title) title,
-#include "base/dtype.def"
-#undef DTYPE
-        "Undefined"
-    };
-    return titles[d <= LA_UNDEFINED ? d : LA_UNDEFINED];
-}
 
 static const struct { const char *name; la_dtype dtype; } aliases[] = {
     {"float", LA_FLOAT32}, {"double", LA_FLOAT64}, {"half", LA_FLOAT16},

@@ -14,16 +14,36 @@
 
 #include "base/os/os.h"
 
-/* The codes are public; the short names for la_tensor_data etc. are not for the
-** core, which has functions of those names. */
+/* The codes, with the numbers that lunarray.h gives them. That header is not
+** included, so that a word in it rebuilds what uses it and no more; where both
+** are seen the first one makes the type, and behind lunarray.h the numbers are
+** compared (src/lua/api/api.c). */
+#define LA_STATUS_CODES(X) \
+    X(OK, 0) X(EARG, 1) X(ESHAPE, 2) X(EDTYPE, 3) X(EINDEX, 4) X(EALIAS, 5) \
+    X(ESTATE, 6) X(ENOMEM, 7) X(EIO, 8) X(EINTR, 9) X(EGRAD, 10) X(EKEY, 11) \
+    X(ECANCEL, 12) X(EDEADLINE, 13) X(EFUEL, 14) X(EJOBS, 15) \
+    X(ESUPPORT, 16) X(ELUA, 17)
+#ifdef LUNARRAY_H
+#define LA_STATUS_CODE(name, number) \
+    _Static_assert(LA_##name == number, "LA_" #name " is another number");
+LA_STATUS_CODES(LA_STATUS_CODE)
+#else
+#define LA_STATUS_CODE(name, number) LA_##name = number,
+typedef enum la_status { LA_STATUS_CODES(LA_STATUS_CODE) } la_status;
+#endif
+#undef LA_STATUS_CODE
+
+/* Hides lunarray.h's short names for la_tensor_data etc., which are those of
+** other functions here. */
 #ifndef LA_INTERNAL
 #define LA_INTERNAL
 #endif
-#include "lunarray.h"
 
 /* Leave the function with the status of 'e' unless it is LA_OK. */
 #define LA_TRY(e) \
     do { la_status status_ = (e); if (status_) return status_; } while (0)
+
+/* The record is a thread's, in base/runtime/error.c. */
 
 /* Write the record and return 'code'. At most 1,023 bytes are kept; control
 ** bytes are escaped; texts that come from users are clipped by the caller, too

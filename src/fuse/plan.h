@@ -11,8 +11,11 @@
 #define LA_FUSE_PLAN_H
 
 #include "fuse/fuse.h"
+#include "iter/iter.h"
 #include "op/families.h"
+#include "op/frame.h"
 #include "op/reduce/reduce.h"
+#include "tensor/shape.h"
 
 #define LA_FUSE_STEPS 64     /* one bit each in a la_fuse_set */
 #define LA_FUSE_INPUTS 32

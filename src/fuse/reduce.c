@@ -8,6 +8,7 @@
 ** all are done. Rows and pieces are reduced by the kernels of the reductions in
 ** their order, so every bit is what it would have been.
 */
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "fuse/plan.h"

@@ -3,6 +3,7 @@
 */
 #include "base/runtime/context.h"
 #include "fuse/plan.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 static bool is_long(const la_fuse *z) { return z->n > LA_FUSE_ROW; }

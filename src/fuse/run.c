@@ -8,6 +8,7 @@
 #include "base/runtime/pool.h"
 #include "base/trace.h"
 #include "fuse/plan.h"
+#include "fuse/verify.h"
 #include "op/profile.h"
 #include "tensor/host/host.h"
 
@@ -183,6 +184,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     s->p->memory = NULL;
     s->p->begun = false;
     la_fuse_make_plan(s->p, z, wanted);
+    la_fuse_plan_verify(s->p);
     if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(allocate(s));
     LA_TRY(check_memory(s->p));
@@ -336,6 +338,7 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
     la_profile_call call;
     bool profiled = la_ctx()->profiled;
     if (profiled) la_profile_begin(&call, LA_PROFILE_FUSED, "fused chain", 11);
+    la_fuse_verify(z);
     la_fuse_show(z);
     la_status status = run(z, wanted);
     la_fuse_hide(z);

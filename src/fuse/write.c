@@ -14,7 +14,9 @@
 ** written; what reads the memory at other positions runs before.
 */
 #include "fuse/plan.h"
+#include "iter/iter.h"
 #include "kernel/move/copy.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 la_fuse_set la_fuse_writes(const la_fuse *z)

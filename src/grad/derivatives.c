@@ -10,6 +10,7 @@
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
 #include "modules/grads.h"
+#include "op/op.h"
 
 /* ---- helpers that several formulas share ---- */
 

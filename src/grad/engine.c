@@ -11,9 +11,11 @@
 #include <stdio.h>
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
 #include "grad/graph.h"
+#include "grad/verify.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/profile.h"
 #include "tensor/shape.h"
@@ -488,6 +490,7 @@ static la_status run_node(run *r, la_node *n)
 {
     la_profile_call call;
     const char *name = la_node_name(n);
+    la_node_verify(n);
     if (__builtin_expect(!la_ctx()->profiled, 1)) return run_one(r, n);
     la_profile_derivative(&call, name, strlen(name), n->sequence);
     la_status status = run_one(r, n);
@@ -526,10 +529,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
                            la_tensor **out)
 {
     if (seed) {
-        if (la_same_sizes(seed, root)) {
-            *out = la_tensor_retain(seed);
-            return LA_OK;
-        }
+        if (la_same_sizes(seed, root)) return la_tensor_same(seed, out);
         char a[256], b[256];
         return la_error(LA_ESHAPE, "Mismatch in shape: grad_output[%d] has a "
                         "shape of %s and output[%d] has a shape of %s", k + 1,

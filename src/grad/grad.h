@@ -15,7 +15,7 @@
 #ifndef LA_GRAD_GRAD_H
 #define LA_GRAD_GRAD_H
 
-#include "op/op.h"
+#include "op/value.h"
 
 typedef struct la_node la_node;
 

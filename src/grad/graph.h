@@ -3,6 +3,7 @@
 #define LA_GRAD_GRAPH_H
 
 #include "grad/grad.h"
+#include "op/frame.h"
 
 void la_hooks_free(la_hook *list);
 la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */

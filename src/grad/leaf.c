@@ -6,11 +6,15 @@
 ** it and it only borrows the leaf, so that a gradient with a history, stored in
 ** the leaf it leads to, is no reference cycle.
 */
+#define LA_INTERNAL
 #include "grad/grad.h"
 #include "grad/graph.h"
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
+#include "lunarray.h"
+#include "op/call.h"
+#include "tensor/shape.h"
 
 /* ---- the accumulator of a leaf ---- */
 

@@ -222,10 +222,7 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
                         la_tensor_version(s->data));
     if (s->is_result && s->fn) return la_written_result(s->fn, s->data, out);
     la_node *fn = s->is_result ? n : s->fn;
-    if (!fn) {
-        *out = la_tensor_retain(s->data);
-        return LA_OK;
-    }
+    if (!fn) return la_tensor_same(s->data, out);
     LA_TRY(la_tensor_alias(s->data, false, out));
     la_status status = la_set_history(*out, fn, s->slot);
     if (status) la_tensor_drop(out);

@@ -8,6 +8,8 @@
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "grad/formulas/formula.h"
+#include "op/call.h"
+#include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 

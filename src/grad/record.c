@@ -12,7 +12,9 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/runtime.h"
 #include "base/trace.h"
+#include "op/dispatch.h"
 #include "op/hosted.h"
+#include "op/op.h"
 
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
 

@@ -11,6 +11,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 
 /*
@@ -81,18 +82,15 @@ static la_status through_bits(const side *s, la_tensor *g, la_tensor **out)
         plain = la_tensor_retain(g);
     }
     if (s->neg) return la_run(neg, out, plain);
-    *out = la_tensor_retain(plain);
-    return LA_OK;
+    return la_tensor_same(plain, out);
 }
 
 /* A gradient of the tensor's values as numbers that lie in memory as s->g. */
 static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
 {
-    LA_OWNED plain = NULL;
-    LA_OWNED resolved = NULL;
     if (!s->pairs) return through_bits(s, g, out);
-    LA_TRY(through_bits(s, g, &plain));
-    LA_TRY(la_run(resolve_conj, &resolved, plain));
+    LA_LET(plain, through_bits(s, g, &plain));
+    LA_LET(resolved, la_run(resolve_conj, &resolved, plain));
     return la_run(view_as_real, out, resolved);
 }
 
@@ -100,25 +98,20 @@ static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
 ** values. */
 static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
 {
-    LA_OWNED lines = NULL;
-    LA_OWNED packed = NULL;
-    LA_OWNED whole = NULL;
-    LA_TRY(strided(flat, &s->g, &lines));
+    LA_LET(lines, strided(flat, &s->g, &lines));
     if (!s->pairs) return through_bits(s, lines, out);
-    LA_TRY(la_run(contiguous, &packed, lines));
-    LA_TRY(la_run(view_as_complex, &whole, packed));
+    LA_LET(packed, la_run(contiguous, &packed, lines));
+    LA_LET(whole, la_run(view_as_complex, &whole, packed));
     return through_bits(s, whole, out);
 }
 
 /* Positions (from 1) in the storage of a side's elements, flat. */
 static la_status positions(const side *s, int64_t numel, la_tensor **out)
 {
-    LA_OWNED all = NULL;
-    LA_OWNED some = NULL;
     int64_t flat = -1;
-    LA_TRY(la_run(arange_start, &all, la_scalar_int(1),
-                  la_scalar_int(numel + 1)));
-    LA_TRY(strided(all, &s->g, &some));
+    LA_LET(all, la_run(arange_start, &all, la_scalar_int(1),
+                       la_scalar_int(numel + 1)));
+    LA_LET(some, strided(all, &s->g, &some));
     return la_run(reshape, out, some, la_v_ints(&flat, 1));
 }
 
@@ -135,11 +128,9 @@ static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
 static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
                           la_tensor *lines, la_tensor **out)
 {
-    LA_OWNED at = NULL;
-    LA_OWNED line = NULL;
     int64_t all = -1;
-    LA_TRY(positions(s, numel, &at));
-    LA_TRY(la_run(reshape, &line, lines, la_v_ints(&all, 1)));
+    LA_LET(at, positions(s, numel, &at));
+    LA_LET(line, la_run(reshape, &line, lines, la_v_ints(&all, 1)));
     return la_run(index_add, out, flat, 0, at, line);
 }
 
@@ -147,11 +138,9 @@ static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
 static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
                                    la_tensor *grad, la_tensor **out)
 {
-    LA_OWNED flat = NULL;
-    LA_OWNED lines = NULL;
-    LA_TRY(to_memory(s, grad, &lines));
-    LA_TRY(la_run(zeros, &flat, la_v_ints(&p->numel, 1),
-                  la_v_dtype((la_dtype)lines->dtype)));
+    LA_LET(lines, to_memory(s, grad, &lines));
+    LA_LET(flat, la_run(zeros, &flat, la_v_ints(&p->numel, 1),
+                        la_v_dtype((la_dtype)lines->dtype)));
     return overlaps ? put_sums(flat, s, p->numel, lines, out)
                     : put(flat, s, lines, out);
 }
@@ -162,8 +151,7 @@ static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
 static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 {
     part *p = la_node_extra(n);
-    LA_OWNED flat = NULL;
-    LA_TRY(expand_to_storage(p, &p->view, p->overlaps, grads[0], &flat));
+    LA_LET(flat, expand_to_storage(p, &p->view, p->overlaps, grads[0], &flat));
     return from_memory(&p->root, flat, &out[0]);
 }
 
@@ -242,14 +230,12 @@ typedef struct slices {
 static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
                                la_tensor **before)
 {
-    LA_OWNED inside = NULL;
-    LA_OWNED lines = NULL;
-    LA_TRY(from_memory(&s->p.view, flat, &inside));
+    LA_LET(inside, from_memory(&s->p.view, flat, &inside));
     LA_TRY(s->fn->class->run(s->fn, &inside, parts));
     if (!parts[0]) LA_TRY(la_run(zeros_like, &parts[0], inside));
     LA_TRY(la_validate_grad(&s->fn->outputs[0], "CopySlices", 0,
                             &parts[0]));
-    LA_TRY(to_memory(&s->p.view, parts[0], &lines));
+    LA_LET(lines, to_memory(&s->p.view, parts[0], &lines));
     return put(flat, &s->p.view, lines, before);
 }
 
@@ -258,10 +244,9 @@ static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
 static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
 {
     slices *s = la_node_extra(n);
-    LA_OWNED flat = NULL;
     LA_OWNED before = NULL;
     la_tensor *parts[LA_MAX_EDGES] = {NULL};
-    LA_TRY(expand_to_storage(&s->p, &s->p.root, false, grads[0], &flat));
+    LA_LET(flat, expand_to_storage(&s->p, &s->p.root, false, grads[0], &flat));
     la_status status = through_write(s, flat, parts, &before);
     if (!status) status = from_memory(&s->p.root, before, &out[0]);
     for (int i = 1; i < n->nedges && i < LA_MAX_EDGES; i++) out[i] = parts[i];

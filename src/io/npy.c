@@ -138,7 +138,6 @@ static la_status read_fortran(la_stream *in, const la_npy_header *h,
 la_status la_npy_read(la_stream *in, la_tensor **out)
 {
     la_npy_header h;
-    LA_OWNED t = NULL;
     int64_t whole = in->left;
     LA_TRY(read_header(in, &h));
     LA_TRY(check_size(in, &h));
@@ -147,15 +146,13 @@ la_status la_npy_read(la_stream *in, la_tensor **out)
     bytes = numel * (int64_t)la_dtype_size(h.dtype);
     if (bytes > in->left)
         return la_error(LA_EIO, "truncated at byte %lld", (long long)whole);
-    LA_TRY(la_tensor_empty(h.ndim, h.sizes, h.dtype, &t));
+    LA_LET(t, la_tensor_empty(h.ndim, h.sizes, h.dtype, &t));
     if (bytes && h.fortran && h.ndim > 1)
         LA_TRY(read_fortran(in, &h, t, bytes));
     else if (bytes)
         LA_TRY(in->read(in, la_data(t), (size_t)bytes));
     if (bytes) to_native(&h, la_data(t), bytes);
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* Column-major files are mapped as they are, by strides; swapped ones are not,

@@ -45,7 +45,6 @@ static la_status read_member(const la_zip *z, const la_zip_member *m,
                              la_archive *out)
 {
     __attribute__((cleanup(la_zip_stream_close))) la_zip_stream in = {0};
-    LA_OWNED t = NULL;
     char shown[900];
     size_t n = m->n;
     if (n == METADATA_BYTES && memcmp(m->name, METADATA, n) == 0
@@ -55,7 +54,7 @@ static la_status read_member(const la_zip *z, const la_zip_member *m,
         return la_error(LA_EIO, "the member '%s' is no .npy file",
                         la_quote(m->name, n, shown, sizeof shown));
     LA_TRY(la_zip_start(&in, z, m));
-    LA_TRY(la_npy_read(&in.stream, &t));
+    LA_LET(t, la_npy_read(&in.stream, &t));
     LA_TRY(la_zip_finish(&in));
     la_tensor *taken = t;
     t = NULL;

@@ -238,16 +238,13 @@ static void normalise(const record *r, char *data, int64_t bytes)
 static la_status read_data(const la_reader *s, int64_t base, const record *r,
                            la_tensor **out)
 {
-    LA_OWNED t = NULL;
     int64_t bytes = r->end - r->begin;
-    LA_TRY(la_tensor_empty(r->ndim, r->sizes, r->dtype, &t));
+    LA_LET(t, la_tensor_empty(r->ndim, r->sizes, r->dtype, &t));
     if (bytes) {
         LA_TRY(la_reader_read(s, base + r->begin, la_data(t), (size_t)bytes));
         normalise(r, la_data(t), bytes);
     }
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* A tensor in the mapping, when there is one, or a copy of its own. */

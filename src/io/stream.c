@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/os/os.h"
 #include "base/runtime/pool.h"
+#include "lunarray.h"
 
 enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "lunarray.h"
 
 typedef struct la_reader {
     const char *memory;     /* or NULL: the file */

@@ -4,6 +4,7 @@
 
 #include "io/flate.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "io/zip.h"

@@ -3,7 +3,9 @@
 
 #include <stdatomic.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 
 /* ---- items ---- */
 

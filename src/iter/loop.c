@@ -8,6 +8,8 @@
 */
 #include <string.h>
 
+#include "base/os/clock.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "iter/steps.h"
 

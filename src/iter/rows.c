@@ -6,6 +6,7 @@
 ** other) or columns (rows are near each other). Everything follows from sizes
 ** and strides, never from the number of threads.
 */
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "iter/steps.h"
 #include "tensor/dims.h"

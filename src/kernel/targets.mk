@@ -3,7 +3,7 @@
 # TARGETS_<folder>/<file> := <capabilities>  those it is compiled for, besides
 # the lowest one of the build, which every kernel has; without a line: all. One
 # that is left out takes the copy for the next lower one. Left out is what gains
-# less than 3 % (both copies in turns, sizes of the first and second cache).
+# less than 3 % (both copies alternating, sizes of the first and second cache).
 
 # Each element waits for the one before it: wider registers change nothing.
 TARGETS_scan/sum := default avx2

@@ -98,18 +98,6 @@ static int64_t *reserve_list(parser *p, lua_Integer n)
     return lua_newuserdatauv(p->L, (size_t)n * sizeof(int64_t), 0);
 }
 
-/* User's word for a type that counts from 1 for users and from 0 below; NULL
-** for others. */
-static const char *counted(la_type t)
-{
-    switch (t) {
-    case LA_TYPE_DIM: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
-    case LA_TYPE_DIM_LISTS: return "dimension";
-    case LA_TYPE_INDEX: case LA_TYPE_INDICES: return "index";
-    default: return NULL;
-    }
-}
-
 /* A dim may be given by name when the tensor has names: first argument. */
 static bool dim_by_name(parser *p, int at, int64_t *out)
 {
@@ -140,7 +128,7 @@ static bool no_name(parser *p, int at, int arg)
 static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
 {
     int ok = 0;
-    const char *what = counted(type);
+    const char *what = la_type_counted(type);
     int t = lua_type(p->L, at);
     if (type == LA_TYPE_FLOATS) {         /* the bits of a double */
         memcpy(out, &(double){lua_tonumber(p->L, at)}, sizeof *out);
@@ -443,14 +431,6 @@ static bool read_value(parser *p, int at, int arg, int k)
 
 /* ---- keywords ---- */
 
-static int find_param(const la_schema *s, const char *word, size_t n)
-{
-    for (int k = 0; k < s->nparams; k++)
-        if ((size_t)s->params[k].name.n == n
-            && memcmp(s->params[k].name.text, word, n) == 0) return k;
-    return -1;
-}
-
 static bool unknown_keyword(parser *p, const char *word, size_t n)
 {
     char quoted[256];
@@ -502,7 +482,7 @@ static bool one_keyword(parser *p, int at)
     const char *word = lua_tolstring(L, at - 1, &n);
     if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
         return read_out(p, at);
-    int k = find_param(p->schema, word, n);
+    int k = la_schema_find(p->schema, word, n);
     if (k < 0) return unknown_keyword(p, word, n);
     if (p->out->args[k].given)
         return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
@@ -520,7 +500,7 @@ static int known_keywords(parser *p, int table)
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
         if (lua_type(L, -2) == LUA_TSTRING) {
             const char *word = lua_tolstring(L, -2, &n);
-            known += find_param(p->schema, word, n) >= 0;
+            known += la_schema_find(p->schema, word, n) >= 0;
         }
     return known;
 }
@@ -583,11 +563,6 @@ static bool read_variadic(parser *p, int *at, int k)
     return true;
 }
 
-static bool is_variadic(la_type t)
-{
-    return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
-}
-
 /* Is the table at 'at' the keywords' rather than the value of parameter k? One
 ** with a list part is a value; an empty one is, where a list is expected. */
 static bool is_keywords(parser *p, int at, int k)
@@ -612,7 +587,7 @@ static bool read_positional(parser *p, int *at, bool *both)
             ++*at;
             continue;
         }
-        if (is_variadic(param->type) && !lua_istable(L, *at)) {
+        if (la_type_is_variadic(param->type) && !lua_istable(L, *at)) {
             if (!read_variadic(p, at, k)) return false;
             continue;
         }
@@ -637,7 +612,7 @@ static bool fill_defaults(parser *p)
         la_value *v = &p->out->args[k];
         if (v->given && v->tag != LA_VNONE) continue;
         if (v->given && param->optional && param->required) continue;
-        if (param->required && is_variadic(param->type)) {
+        if (param->required && la_type_is_variadic(param->type)) {
             *v = (la_value){.tag = LA_VINTS, .ints = {p->out->pool, 0}};
             continue;
         }

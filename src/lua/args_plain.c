@@ -6,6 +6,7 @@
 ** Lua stack is as before then, and needs no check for the results' handles.
 */
 #include "lua/binding.h"
+#include "op/value.h"
 
 /* All readers: false leaves the decision to la_parse. They convert nothing,
 ** call no metamethod, allocate nothing and raise nothing. */
@@ -167,9 +168,7 @@ static inline bool read_one(lua_State *L, int at, int top, const la_param *p,
 ** other. */
 static inline bool takes_all(lua_State *L, int at, la_type type)
 {
-    bool variadic = type == LA_TYPE_DIMS_VARIADIC
-                 || type == LA_TYPE_INTS_VARIADIC;
-    return variadic && lua_type(L, at) != LUA_TTABLE;
+    return la_type_is_variadic(type) && lua_type(L, at) != LUA_TTABLE;
 }
 
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,

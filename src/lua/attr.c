@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "op/call.h"
 #include "op/device_names.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
 
 /* ---- attributes ---- */
+
+#define SHAPE_NAME "lunarray.shape"
 
 /* x.shape is a list with == and tostring. Lua calls it for two tables: x.shape
 ** == {2, 3} is true for a plain list. */
@@ -52,13 +55,13 @@ void la_push_shape(lua_State *L, int n, const int64_t *list)
         lua_pushinteger(L, copy[i]);
         lua_rawseti(L, -2, i + 1);
     }
-    if (luaL_newmetatable(L, "lunarray.shape")) {
+    if (la_new_metatable(L, SHAPE_NAME, "a shape's metatable is locked")) {
         lua_pushcfunction(L, shape_equal);
         lua_setfield(L, -2, "__eq");
         lua_pushcfunction(L, shape_text);
         lua_setfield(L, -2, "__tostring");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
 }
 
 static int get_shape(lua_State *L, la_tensor *t)

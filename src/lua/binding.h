@@ -21,8 +21,12 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
-#include "op/op.h"
+#include "base/runtime/token.h"
+#include "lua/lifetime/modes.h"
+#include "lua/metatable.h"
+#include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
@@ -62,6 +66,8 @@ typedef enum la_policy {
     LA_PACE_OFF
 } la_policy;
 
+struct la_source;           /* lunarray.h */
+
 /* One per Lua state, a userdata in the registry. */
 typedef struct la_state {
     la_context context;
@@ -71,9 +77,11 @@ typedef struct la_state {
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     int64_t steps_left;     /* of C in a sandbox, lua/sandbox/guard.h */
+    int64_t aside;          /* steps for finalizers, sandbox/guard.h */
+    bool finalizing;        /* one of them runs */
     struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
-    int (*open)(void *context, const char *name, la_source *source);
+    int (*open)(void *context, const char *name, struct la_source *source);
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
@@ -101,6 +109,7 @@ typedef struct la_state {
     la_policy policy;
     size_t frame_bytes;     /* with LA_PACE_FRAME */
     la_scopes scopes;
+    la_modes modes;
 } la_state;
 #define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
 
@@ -159,10 +168,17 @@ static inline la_runtime *la_owner_of(const la_tensor *t)
 /* The first half of opening: L belongs to 'rt' from here on. LA_ESTATE when it
 ** belongs to another; LA_ENOMEM. */
 la_status la_join_runtime(lua_State *L, la_runtime *rt);
+/* The modes of the coroutine L come with it: one load where none has any. */
+static inline void la_use_modes(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->modes.thread != NULL, 0) && s->modes.thread != L)
+        la_settle_modes(L, s);
+}
 /* Its settings; NULL without a state, or with one that was not opened. */
 static inline la_context *la_context_of(lua_State *L)
 {
     la_state *s = L ? la_state_of(L) : NULL;
+    if (s) la_use_modes(L, s);
     return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
@@ -173,6 +189,7 @@ static inline la_state *la_enter(lua_State *L)
 {
     la_state *s = la_up_state(L);
     la_make_current(&s->context);
+    la_use_modes(L, s);
     return s;
 }
 
@@ -261,7 +278,7 @@ static inline la_handle *la_lasting_handle(lua_State *L, la_state *s)
 {
     la_handle *h = la_bare_handle(L, s);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return h;
 }
 /* Handle of a tensor that is made now: in the innermost scope, if one is

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "op/call.h"
 #include "op/device_names.h"
 #include "tensor/names.h"
 

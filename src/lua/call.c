@@ -12,8 +12,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/runtime/interrupt.h"
 #include "lua/binding.h"
+#include "op/call.h"
 #include "op/hosted.h"
+#include "op/op.h"
 
 typedef struct call {
     lua_State *L;
@@ -418,6 +421,7 @@ static const entry *enter(lua_State *L, call *c)
     c->L = L;
     c->state = e->state;
     la_make_current(&e->state->context);
+    la_use_modes(L, e->state);
     return e;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lua/binding.h"
+#include "op/frame.h"
 
 /* Push the name of the function that runs, as its caller wrote it. The first
 ** argument of a method is self. */

@@ -102,7 +102,7 @@ static void give_require(lua_State *L)
     lua_createtable(L, 0, 1);
     lua_pushglobaltable(L);
     lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
+    la_set_own_metatable(L, -2);
     if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime/token.h"
 #include "lua/binding.h"
 
 const char *la_type_text(lua_State *L, int arg)

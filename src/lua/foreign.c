@@ -9,6 +9,7 @@
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "op/op.h"
 
 #define MODULE "lunarray.foreign"
 
@@ -109,7 +110,7 @@ static void set_index(lua_State *L, int table, lua_CFunction fn)
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, fn);
     lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, table);
+    la_set_own_metatable(L, table);
 }
 
 void la_open_foreign(lua_State *L, int lib, int methods)

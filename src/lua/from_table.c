@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
 #include "tensor/hash.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"

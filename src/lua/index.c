@@ -209,6 +209,7 @@ int la_bracket_get(lua_State *L, int type)
     la_tensor *out = NULL;
     la_state *s = from->state;
     la_make_current(&s->context);
+    la_use_modes(L, s);
     la_handle *h = la_new_handle(L, s);
     if (!from->tensor) la_raise_no_tensor(L, 1, "index");
     la_status status = la_index_get_first(from->tensor, i, &out);
@@ -278,12 +279,10 @@ static int newaxis_text(lua_State *L)
 void la_open_index(lua_State *L, int lib)
 {
     lua_newuserdatauv(L, 0, 0);
-    luaL_newmetatable(L, LA_NEWAXIS_NAME);
+    la_new_metatable(L, LA_NEWAXIS_NAME, NULL);
     lua_pushcfunction(L, newaxis_text);
     lua_setfield(L, -2, "__tostring");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_setfield(L, lib, "newaxis");
 }
 

@@ -7,6 +7,9 @@
 
 #include "base/os/cpu.h"
 #include "base/os/isa_extension.h"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/parts.h"
+#include "lunarray.h"
 #include "op/linalg/lapack_library.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
@@ -16,6 +19,7 @@
 #include "op/hosted.h"
 #include "op/lockstep.h"
 #include "op/matmul/gemm_extension.h"
+#include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

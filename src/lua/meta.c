@@ -11,6 +11,8 @@
 #include "lua/binding.h"
 #include "lua/attr.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
+#include "tensor/shape.h"
 #include "lua/index.h"
 
 static int read_key(lua_State *L)
@@ -261,8 +263,8 @@ static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
     lua_setfield(L, meta, name);
 }
 
-/* All indices are absolute. After this the metatable is locked (__metatable);
-** 'methods' holds functions and, as light userdata, the attributes. */
+/* All indices are absolute. 'methods' holds functions and, as light userdata,
+** the attributes. */
 void la_open_meta(lua_State *L, int lib, int meta, int methods)
 {
     for (const luaL_Reg *r = metamethods; r->name; r++) {
@@ -284,8 +286,6 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
     lua_setfield(L, methods, "__tostring");
     lua_pushliteral(L, "lunarray.Tensor");
     lua_setfield(L, meta, "__name");
-    lua_pushliteral(L, "a tensor's metatable is locked");
-    lua_setfield(L, meta, "__metatable");
     for (const la_attr *a = la_attributes; a->name; a++) {
         lua_pushlightuserdata(L, (void *)a);
         lua_setfield(L, methods, a->name);

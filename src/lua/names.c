@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lua/binding.h"
+#include "op/call.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/os/cpu.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
 #include "grad/grad.h"
 #include "lua/attr.h"
 #include "lua/transform/autograd.h"
@@ -13,7 +16,9 @@
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
 #include "lua/index.h"
-#include "op/fft/plan.h"
+#include "op/fft/plans.h"
+#include "lunarray.h"
+#include "op/op.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */
@@ -86,7 +91,7 @@ static la_state *new_state(lua_State *L, la_runtime *rt)
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, state_gc);
     lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2);
+    la_set_own_metatable(L, -2);
     atomic_fetch_add(&rt->states, 1);       /* from here on state_gc runs */
     la_token *token = la_token_new();
     if (!token) luaL_error(L, "not enough memory");
@@ -126,7 +131,7 @@ static int box_gc(lua_State *L)
 
 static void new_box_metatable(lua_State *L)
 {
-    luaL_newmetatable(L, LA_BOX_NAME);
+    la_new_metatable(L, LA_BOX_NAME, NULL);
     lua_pushcfunction(L, box_gc);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
@@ -322,7 +327,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     new_box_metatable(L);
     la_open_errors(L);
     la_grad_init();
-    luaL_newmetatable(L, LA_META_NAME);
+    la_new_metatable(L, LA_META_NAME, "a tensor's metatable is locked");
     int meta = lua_gettop(L);
     la_pace_begin(L, s);
     lua_createtable(L, 0, 1024);
@@ -351,7 +356,7 @@ la_handle *la_empty_handle(lua_State *L, la_state *s)
 {
     if (s->scopes.depth > 0) return la_scoped_handle(L, s);
     la_handle *h = la_bare_handle(L, s);
-    luaL_setmetatable(L, LA_META_NAME);
+    la_set_metatable(L, LA_META_NAME);
     return h;
 }
 

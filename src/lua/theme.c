@@ -66,7 +66,7 @@ static void new_theme(lua_State *L, int lib, const char *name, bool module)
     lua_pushstring(L, name);
     lua_pushcclosure(L, load_member, 2);
     lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
+    la_set_own_metatable(L, -2);
     lua_setfield(L, lib, name);
 }
 

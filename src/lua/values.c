@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "lua/binding.h"
+#include "op/call.h"
 #include "tensor/names.h"
 
 /* Strings are not converted, unlike luaL_checkinteger: "3" where a number
@@ -186,6 +187,6 @@ la_tensor_box *la_push_box(lua_State *L, int64_t n)
         L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
     box->n = n;
     memset(box->list, 0, (size_t)n * sizeof(la_tensor *));
-    luaL_setmetatable(L, LA_BOX_NAME);
+    la_set_metatable(L, LA_BOX_NAME);
     return box;
 }

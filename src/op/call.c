@@ -1,10 +1,24 @@
 /* Calling operations from C: values in, results out, defaults filled in. */
-#include "op/composite.h"
+#include "op/call.h"
+#include "op/call.h"
+
+#include "op/op.h"
+#include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
 /* Scalars where a Tensor is declared become wrapped 0-dim tensors, owned
 ** by the call. */
+bool la_keeps_numbers(const la_op *op, int n, const la_value *args)
+{
+    if (op->family || op == LA_OP(complex)) return true;
+    for (int k = 0; k < n; k++)
+        if (args[k].tag == LA_VDTYPE && (args[k].dtype == LA_FLOAT64
+                                         || args[k].dtype == LA_COMPLEX128))
+            return true;
+    return false;
+}
+
 typedef struct owned {
     la_tensor **slots[LA_MAX_ARGS];     /* in the arguments of the frame */
     int n;
@@ -168,19 +182,4 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
     if (la_tensor_check_bounds(t)) return false;
     *out = la_scalar_load((la_dtype)t->dtype, la_data(t));
     return true;
-}
-
-la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
-                         const la_value *args)
-{
-    la_tensor *out = NULL;
-    if (w->status) return NULL;
-    if (w->n == LA_CHAIN_STEPS) {
-        w->status = la_error(LA_EARG, "too many steps");
-        return NULL;
-    }
-    w->status = la_do(op, &out, n, args);
-    if (w->status) return NULL;
-    w->temps[w->n++] = out;
-    return out;
 }

@@ -3,8 +3,7 @@
 ** how composite operations are written without a name and a cleanup for each
 ** temporary.
 **
-**     LA_CHAIN box = {.n = 0};
-**     la_chain *w = &box;
+**     LA_CHAIN(w);
 **     la_tensor *d = STEP(sub, x, y);
 **     return la_chain_end(w, f, STEP(mul, d, d));
 **
@@ -14,7 +13,8 @@
 #ifndef LA_OP_COMPOSITE_H
 #define LA_OP_COMPOSITE_H
 
-#include "op/op.h"
+#include "op/call.h"
+#include "op/frame.h"
 
 /* Runs 'impl', the implementation of a composite, for the call of 'f'. Where
 ** its floating tensors are all float16, or all bfloat16, it gets them as
@@ -36,7 +36,10 @@ static inline void la_chain_drop(la_chain *w)
     for (int i = 0; i < w->n; i++) la_tensor_release(w->temps[i]);
 }
 
-#define LA_CHAIN __attribute__((cleanup(la_chain_drop))) la_chain
+/* Declares an empty chain 'w', which is dropped when its scope ends. */
+#define LA_CHAIN(w) \
+    __attribute__((cleanup(la_chain_drop))) la_chain w##_box = {.n = 0}; \
+    la_chain *w = &w##_box
 
 /* A call whose result belongs to the chain. NULL after a failure. */
 la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
@@ -52,6 +55,14 @@ static inline la_status la_give(la_frame *f, la_status status,
 {
     if (status == LA_OK) la_set_result(f, 0, *result);
     return status;
+}
+
+/* An owned local becomes result 0 of the frame; it owns nothing then. LA_OK. */
+static inline la_status la_give_owned(la_frame *f, la_tensor **result)
+{
+    la_set_result(f, 0, *result);
+    *result = NULL;
+    return LA_OK;
 }
 
 /* 't' becomes result 0 of the frame. */

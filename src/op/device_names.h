@@ -4,7 +4,7 @@
 #define LA_OP_DEVICE_NAMES_H
 
 #include "base/runtime/device.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 const char *la_format_name(la_memory_format f);
 bool la_format_parse(const char *word, size_t n, la_memory_format *out);

@@ -9,18 +9,25 @@
 #include "base/runtime/context.h"
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/stop_note.h"
+#include "base/runtime/token.h"
 #include "base/trace.h"
+#include "op/call.h"
 #include "op/composite.h"
+#include "op/dispatch.h"
 #include "op/families.h"
 #include "op/fuel.h"
 #include "op/hosted.h"
 #include "op/lockstep.h"
 #include "op/device_names.h"
+#include "op/op.h"
 #include "op/profile.h"
 #include "op/schema.h"
 #include "op/trace.h"
+#include "op/verify.h"
 #include "tensor/verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
@@ -516,18 +523,6 @@ static la_status run_resolved(la_frame *f)
 
 /* ---- the entrance ---- */
 
-static void verify_results(const la_frame *f)
-{
-#ifdef LA_DEBUG
-    for (int k = 0; k < LA_MAX_RESULTS; k++) {
-        const la_value *v = &f->results[k];
-        if (v->tag != LA_VTENSOR || !v->tensor) continue;
-        la_tensor_verify(v->tensor);
-        la_tensor_verify_extent(v->tensor);
-    }
-#endif
-}
-
 la_status la_dispatch(la_frame *f)
 {
     gate g = {0, 0, written_storage(f), 0, la_here.owner, 0};
@@ -535,6 +530,7 @@ la_status la_dispatch(la_frame *f)
         f->results[k].tag = LA_VNONE;
         f->results[k].tensor = NULL;
     }
+    la_frame_verify(f);
     LA_TRY(check_args(f, &g));
     if (f->form != LA_FUNCTIONAL) LA_TRY(check_outputs(f, &g));
     if (__builtin_expect(g.foreign, 0))
@@ -555,7 +551,7 @@ la_status la_dispatch(la_frame *f)
     if (__builtin_expect(la_host_fault || la_is_stopping(), 0))
         status = la_region_status(status);
     if (status) la_drop_results(f);
-    else verify_results(f);
+    else la_frame_verify_results(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_results(f);
     return status;
 }

@@ -24,7 +24,8 @@
 #ifndef LA_OP_FAMILIES_H
 #define LA_OP_FAMILIES_H
 
-#include "op/op.h"
+#include "iter/iter.h"
+#include "op/frame.h"
 
 /* The loop that a call runs and its scalar parameters. A plan is made without a
 ** look at the inputs' elements, which the meta device has not and la.fuse not

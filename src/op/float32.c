@@ -7,6 +7,7 @@
 ** with LA_IN_FLOAT32; an implementation that needs it on one of its ways calls
 ** la_in_float32 itself.
 */
+#include "op/call.h"
 #include "op/composite.h"
 
 /* The 16-bit dtype of all floating tensors, or LA_UNDEFINED. */

@@ -1,7 +1,9 @@
 /* The price of a call: elements, and multiply-adds of products. */
 #include "op/fuel.h"
 
+#include "base/runtime/token.h"
 #include "op/composite.h"
+#include "op/op.h"
 
 _Thread_local la_fuel_scope *la_fuel_running;
 /* Fuel that the last call paid before it failed for want of memory. */

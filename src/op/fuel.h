@@ -11,7 +11,7 @@
 #define LA_OP_FUEL_H
 
 #include "base/runtime/token.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 typedef struct la_fuel_scope {
     struct la_fuel_scope *outer, *root;

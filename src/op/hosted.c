@@ -5,6 +5,9 @@
 
 #include "base/runtime/host_call.h"
 #include "base/os/thread.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
+#include "op/op.h"
 
 /* ---- running ---- */
 

@@ -10,7 +10,9 @@
 #ifndef LA_OP_HOSTED_H
 #define LA_OP_HOSTED_H
 
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
+#include "lunarray.h"
 #include "op/device_names.h"
 #include "op/op.h"
 #include "op/schema.h"

@@ -1,6 +1,8 @@
 /* Operations that a state in lockstep runs, and their kernels. */
 #include "op/lockstep.h"
 
+#include "op/op.h"
+
 enum { BY_OTHERS = LA_BY_LAPACK | LA_BY_C_LIBRARY };
 
 const char *la_lockstep_way(const la_op *op)

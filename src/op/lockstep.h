@@ -17,7 +17,9 @@
 #ifndef LA_OP_LOCKSTEP_H
 #define LA_OP_LOCKSTEP_H
 
-#include "op/op.h"
+#include "kernel/kernel.h"
+#include "op/frame.h"
+#include "op/value.h"
 
 /* How a lockstep state runs the row: "native", "baseline", "steps" (a
 ** composite's) or "refused". */

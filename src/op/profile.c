@@ -12,8 +12,12 @@
 
 #include <stdio.h>
 
+#include "base/os/clock.h"
+#include "base/runtime/local.h"
+#include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "op/op.h"
 #include "op/schema.h"
 
 /* An array that doubles. */

@@ -13,7 +13,7 @@
 #ifndef LA_OP_PROFILE_H
 #define LA_OP_PROFILE_H
 
-#include "op/op.h"
+#include "op/frame.h"
 
 enum la_profile_kind { LA_PROFILE_CALL, LA_PROFILE_NODE, LA_PROFILE_FUSED };
 enum { LA_PROFILE_NAME = 48, LA_PROFILE_LINE = 80 };

@@ -28,6 +28,10 @@
 #define NEED_REDUCE(n, fam)
 #define OP(n, kind, fam, types, sch, frm, d) \
     NEED_##kind(n, fam) extern const la_op la_row_##n;
+#include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "op/dispatch.h"
+#include "op/op.h"
 #include "op/ops.def"
 #undef OP
 

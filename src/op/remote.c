@@ -3,9 +3,12 @@
 ** there is what needs no arithmetic: views, copies and fills, by the hooks that
 ** move bytes, and new tensors, which are made on the CPU and moved.
 */
+#include "op/call.h"
 #include "op/device_names.h"
+#include "op/dispatch.h"
 #include "op/families.h"
 #include "op/hosted.h"
+#include "op/op.h"
 #include "tensor/names.h"
 
 #define BIT(key) ((la_keyset)1 << (key))

@@ -1,6 +1,7 @@
 /* Results of a call: making them ready, handing them over, copying them to
 ** given outputs. */
 #include "base/runtime/memory.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"
@@ -68,6 +69,12 @@ la_status la_refuse_dtype(const la_frame *f, la_dtype dtype)
 {
     return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'", f->op->name,
                     la_dtype_title(dtype));
+}
+
+la_status la_require_dtype(const la_frame *f, la_dtype dtype)
+{
+    return f->op->dtypes & LA_DTYPE_BIT(dtype) ? LA_OK
+                                               : la_refuse_dtype(f, dtype);
 }
 
 /* Does result k tell positions? Those of operations without derivative, and

@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "op/frame.h"
 
 typedef struct type_row {
     const char *word;
@@ -66,6 +67,24 @@ bool la_type_is_list(la_type t)
 {
     return la_type_is_ints(t) || t == LA_TYPE_TENSORS || t == LA_TYPE_NAMES
         || t == LA_TYPE_DIM_LISTS || t == LA_TYPE_FLOATS;
+}
+
+const char *la_type_counted(la_type t)
+{
+    switch (t) {
+    case LA_TYPE_DIM: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
+    case LA_TYPE_DIM_LISTS: return "dimension";
+    case LA_TYPE_INDEX: case LA_TYPE_INDICES: return "index";
+    default: return NULL;
+    }
+}
+
+int la_schema_find(const la_schema *s, const char *name, size_t n)
+{
+    for (int k = 0; k < s->nparams; k++)
+        if ((size_t)s->params[k].name.n == n
+            && memcmp(s->params[k].name.text, name, n) == 0) return k;
+    return -1;
 }
 
 typedef struct reader {

@@ -73,6 +73,16 @@ static inline const la_schema *la_schema_of(const la_op *op)
 bool la_type_is_ints(la_type t);
 /* A list of anything: a table of it is a value, not keywords. */
 bool la_type_is_list(la_type t);
+/* Values behind each other are one argument there. */
+static inline bool la_type_is_variadic(la_type t)
+{
+    return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
+}
+/* User's word for an entry of a type that counts from 1 for users and from 0 in
+** a frame; NULL for others. */
+const char *la_type_counted(la_type t);
+/* The index of the parameter of that name, or -1. */
+int la_schema_find(const la_schema *s, const char *name, size_t n);
 /* User's word for the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
 /* Does the operation draw random numbers? It takes a generator then. */

@@ -12,7 +12,9 @@
 #include "base/format.h"
 #include "base/trace.h"
 #include "op/device_names.h"
+#include "op/op.h"
 #include "op/schema.h"
+#include "tensor/shape.h"
 
 enum { TEXT = 800, SHAPE = 200 };
 

@@ -2,7 +2,7 @@
 #ifndef LA_OP_TRACE_H
 #define LA_OP_TRACE_H
 
-#include "op/op.h"
+#include "op/frame.h"
 
 /* The schema and the arguments of a call that was checked. */
 void la_trace_frame(const la_frame *f);

@@ -14,6 +14,7 @@
 
 #include <lauxlib.h>
 
+#include "base/runtime/interrupt.h"
 #include "lunarray.h"
 #include "repl/repl.h"
 

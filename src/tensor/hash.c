@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 
 static const uint64_t P1 = UINT64_C(0x9e3779b185ebca87);

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "tensor/storage.h"
 

@@ -16,9 +16,13 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/host_call.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
+#include "lunarray.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
                               LA_MAX_BYTES_TEXT;

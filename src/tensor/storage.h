@@ -6,6 +6,7 @@
 #define LA_TENSOR_STORAGE_H
 
 #include "base/runtime/context.h"
+#include "base/runtime/token.h"
 #include "tensor/tensor.h"
 
 /* A tensor's header lies right before this record, in the same block. */

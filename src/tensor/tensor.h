@@ -26,6 +26,7 @@
 #include "base/runtime/device.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
+#include "base/runtime/token.h"
 #include "base/status.h"
 
 #define LA_MAX_DIMS 64
@@ -216,6 +217,22 @@ static inline void la_tensor_drop(la_tensor **slot)
 }
 /* A local that is released when its scope ends. */
 #define LA_OWNED __attribute__((cleanup(la_tensor_drop))) la_tensor *
+/* An owned local that 'call' makes; its failure is returned:
+** LA_LET(sum, la_run(add, &sum, a, b)); at the level of a function's body. */
+#define LA_LET(local, call) LA_OWNED local = NULL; LA_TRY(call)
+/* *to becomes another reference to 't'. Returns LA_OK. */
+static inline la_status la_tensor_same(la_tensor *t, la_tensor **to)
+{
+    *to = la_tensor_retain(t);
+    return LA_OK;
+}
+/* The reference moves from an owned local to *to. Returns LA_OK. */
+static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
+{
+    *to = *from;
+    *from = NULL;
+    return LA_OK;
+}
 
 /* The value of a deferred tensor for whoever is to read or share it: computed,
 ** or LA_ESTATE where it has none. */

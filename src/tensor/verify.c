@@ -6,6 +6,19 @@
 #include "base/assert.h"
 #include "tensor/storage.h"
 
+/* Bytes that the host gives back are in no block of ours, and a pointer that
+** the processor may follow is there on the CPU alone. */
+void la_storage_verify(const la_storage *s)
+{
+    la_assert(atomic_load(&s->refs) > 0);
+    la_assert(s->device < LA_NDEVICES);
+    la_assert(!s->data || s->device == LA_CPU);
+    la_assert(s->block_bytes >= (int64_t)sizeof(la_storage));
+    la_assert(!(s->flags & LA_S_INLINE) || !s->release);
+    la_assert(!(s->flags & LA_S_MOVED) || s->nbytes < 0);
+    la_assert(atomic_load(&s->holders) >= 0);
+}
+
 void la_tensor_verify(const la_tensor *t)
 {
     int64_t numel = 1;
@@ -21,7 +34,8 @@ void la_tensor_verify(const la_tensor *t)
     la_assert((t->flags & LA_F_LAYOUT) ==
               la_layout_flags(t->ndim, la_sizes(t), la_strides(t), numel));
     la_assert(!t->base || !t->base->base || (t->flags & LA_F_BATCHED));
-    la_assert(!t->storage || atomic_load(&t->storage->refs) > 0);
+    la_assert(!(t->flags & LA_F_DEFERRED) || !t->storage);
+    if (t->storage) la_storage_verify(t->storage);
 }
 
 void la_tensor_verify_extent(const la_tensor *t)

@@ -2,9 +2,12 @@
 ** A call on what is behind the headers, and the rules that most rows follow:
 ** tensors get their batch in front, dims move by one.
 */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
+#include "op/call.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

@@ -3,6 +3,7 @@
 #ifndef LA_VMAP_CALL_H
 #define LA_VMAP_CALL_H
 
+#include "op/frame.h"
 #include "op/schema.h"
 #include "vmap/vmap.h"
 

@@ -1,8 +1,10 @@
 /* Rules of rows with index tensors. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
 #include "base/runtime/memory.h"
 #include "op/composite.h"
+#include "op/value.h"
 #include "tensor/shape.h"
 
 static la_status give(la_vcall *c, la_chain *w, la_tensor *t, bool *done)
@@ -25,8 +27,7 @@ static la_tensor *moved(la_chain *w, la_tensor *t, int from, int to)
 static la_status select_shared(la_vcall *c, int d, bool *done)
 {
     la_tensor *t = la_varg(c, 0), *index = la_varg(c, 2), *r;
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t each = index->numel, sizes[2] = {c->level->size, each};
     r = STEP(reshape, index->base,
              la_v_ints((int64_t[]){c->level->size * each}, 1));
@@ -45,8 +46,7 @@ la_status la_vmap_rule_index_select(la_vcall *c, bool *done)
     if (t->ndim == 0 || index->ndim > 1) return LA_OK;
     LA_TRY(la_blame(la_wrap_dim(c->f->args[1].i, t->ndim, &d), 2));
     if (!la_vmap_arg(c, 0)) return select_shared(c, d, done);
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_shape s = la_shape_of(t->base);
     at = index->base;
     if (index->ndim == 0) at = STEP(unsqueeze, at, 1);
@@ -147,8 +147,7 @@ la_status la_vmap_rule_index(la_vcall *c, bool *done)
         || v->tensors.n >= LA_MAX_DIMS || (k.masks && k.batched)) return LA_OK;
     bool apart = k.last - k.first + 1 > k.count;
     int rank = k.rank, at = apart ? 0 : k.first;    /* of the result's block */
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     take_keys(w, c, rank, list + own);
     if (own && k.batched) list[0] = element_numbers(w, c, self, rank);
     r = w->status ? NULL : STEP(index, own ? self->base : self,

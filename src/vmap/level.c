@@ -1,6 +1,9 @@
 /* Levels, headers of tensors with a batch, and what is behind them. */
 #include "vmap/vmap.h"
 
+#include "op/call.h"
+#include "op/dispatch.h"
+#include "op/op.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 #include "vmap/call.h"
@@ -103,8 +106,7 @@ la_status la_vmap_behind(const la_vmap *v, la_tensor *t, int rank,
 {
     if (la_vmap_has(v, t))
         return widened(la_tensor_retain(t->base), rank, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 la_status la_vmap_expanded(const la_vmap *v, la_tensor *t, int rank,

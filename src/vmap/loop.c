@@ -5,8 +5,11 @@
 */
 #include "vmap/call.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
+#include "op/call.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 typedef struct pass {

@@ -2,7 +2,11 @@
 #ifndef LA_VMAP_RULES_H
 #define LA_VMAP_RULES_H
 
-#include "vmap/call.h"
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct la_vcall la_vcall;   /* vmap/call.h */
 
 /* Runs the call, with the tensors behind its headers, outside of the level.
 ** *done stays false where the rule does not apply. */

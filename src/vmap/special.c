@@ -1,6 +1,8 @@
 /* Rules of single rows and of small groups of them. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
+#include "op/call.h"
 #include "op/composite.h"
 #include "tensor/shape.h"
 
@@ -169,8 +171,7 @@ la_status la_vmap_rule_fill(la_vcall *c, bool *done)
 la_status la_vmap_rule_masked_fill(la_vcall *c, bool *done)
 {
     enum { SELF, MASK, VALUE };
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     bool same = !la_vmap_arg(c, VALUE);
     if (la_varg(c, VALUE)->ndim != 0
         || (!same && c->f->form != LA_FUNCTIONAL)) return LA_OK;
@@ -226,9 +227,8 @@ la_status la_vmap_rule_median(la_vcall *c, bool *done)
     la_tensor *t = la_varg(c, 0);
     int64_t sizes[2] = {c->level->size, t->numel};
     la_value results[LA_MAX_RESULTS];
-    LA_OWNED flat = NULL;
     if (t->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
+    LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
     LA_TRY(c->f->op == LA_OP(median)
            ? la_run_many(median_dim, results, flat, 1)
            : la_run_many(nanmedian_dim, results, flat, 1));
@@ -241,9 +241,8 @@ la_status la_vmap_rule_extreme(la_vcall *c, bool *done)
 {
     la_tensor *t = la_varg(c, 0), *out = NULL;
     int64_t sizes[2] = {c->level->size, t->numel};
-    LA_OWNED flat = NULL;
     if (t->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
+    LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
     la_value args[] = {la_v_tensor(flat), la_v_ints((int64_t[]){1}, 1)};
     LA_TRY(la_do(c->f->op == LA_OP(max) ? LA_OP(amax) : LA_OP(amin), &out, 2,
                  args));
@@ -332,8 +331,7 @@ la_status la_vmap_rule_channel_norm(la_vcall *c, bool *done)
 static la_status put_joined(la_vcall *c, int k)
 {
     la_tensor *t = NULL;
-    LA_OWNED all = NULL;
-    LA_TRY(la_vmap_expanded(c->level, la_varg(c, k), 0, &all));
+    LA_LET(all, la_vmap_expanded(c->level, la_varg(c, k), 0, &all));
     if (all->numel == 0) {
         la_shape s = la_shape_of(all);
         s.sizes[1] *= s.sizes[0];
@@ -415,8 +413,7 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     int rank = op == LA_OP(bmm) || op == LA_OP(batched_mm) ? 3 : 2;
     if (left != (vectors == 2 ? 1 : rank) || right != (vectors ? 1 : rank))
         return LA_OK;
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a, *b, *r;
     LA_TRY(put_behind(c, 0));
     LA_TRY(put_behind(c, 1));
@@ -443,8 +440,7 @@ static bool is_number(const la_value *v, int n)
 la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
 {
     const la_op *op = c->f->op;
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *self = la_varg(c, 0), *a = la_varg(c, 1), *b = la_varg(c, 2), *r;
     la_value beta = c->f->args[3], alpha = c->f->args[4];
     la_vmap *before = la_vmap_enter(c->level);

@@ -19,7 +19,7 @@
 #define LA_VMAP_VMAP_H
 
 #include "base/runtime/context.h"
-#include "op/op.h"
+#include "op/value.h"
 
 /* Modes of operations that draw numbers: refuse; draw for every element of the
 ** batch; draw once for all. */

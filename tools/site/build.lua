@@ -2,8 +2,8 @@
 --
 --   lua5.4 tools/site/build.lua OUT [REFERENCE]
 --
--- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md)
--- and the Markdown files of the folder REFERENCE
+-- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md),
+-- CONTRIBUTING.md, CHANGELOG.md and the Markdown files of the folder REFERENCE
 -- (one for each theme of operations), turned into HTML by cmark-gfm, with
 -- navigation, anchors, colours and an index for the search box (site.js). A
 -- link to a page, an anchor or a picture that is not there is an error.
@@ -21,14 +21,13 @@ end
 
 -- The order of pages; the first heading of a page is its title.
 local GROUPS = {
-  {"Start", "index first-hour gallery jupyter"},
+  {"Start", "index first-hour gallery building jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance plot jupyter " ..
-    "lockstep"},
+  {"Guides", "indexing numerics autograd performance plot lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
-  {"Hosts", "engines embedding extending web platforms"},
+  {"Hosts", "engines embedding extending web platforms environment"},
   {"Reference", "coverage"},
-  {"The project", "architecture"},              -- and pages in no group
+  {"The project", "architecture CONTRIBUTING CHANGELOG"},  -- and those in none
 }
 
 -- ---- files ----
@@ -130,6 +129,7 @@ local function target(href)
   local name, anchor = href:match("^([^#]*)#?(.*)$")
   name = name:gsub("^%.%./examples/(%w+)%.lua$", "example-%1.html")
   name = name:gsub("^[./]*README%.md$", "index.html")
+    :gsub("^%.%./(%u+%.md)$", "%1")
     :gsub("^.*/docs/([^/]+%.md)$", "%1"):gsub("^docs/", "")
     :gsub("%.md$", ".html")
   return name, anchor
@@ -208,7 +208,8 @@ end
 
 local function collect()
   local pages = {new_page("README.md", "index")}
-  for _, path in ipairs(list "docs/*.md modules/*/docs/*.md") do
+  for _, path in ipairs(list("CONTRIBUTING.md CHANGELOG.md " ..
+                               "docs/*.md modules/*/docs/*.md")) do
     pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"))
   end
   for _, row in ipairs(dofile("tools/gallery.lua").list) do

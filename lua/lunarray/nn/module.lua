@@ -141,7 +141,8 @@ function Module.adopt(class, object)
 end
 
 -- A module of the same class and shape with copies of all tensors. Tensors and
--- modules that are registered several times are copied once.
+-- modules that are registered several times are copied once; objects whose
+-- metatable is locked (shapes, functions of la.Function) are shared.
 function Module:clone()
   local done = {}
   local function copy(value)
@@ -152,11 +153,14 @@ function Module:clone()
       done[value] = t
       return t
     end
-    if type(value) ~= "table" then return value end
+    local meta = type(value) == "table" and getmetatable(value)
+    if type(value) ~= "table" or meta and type(meta) ~= "table" then
+      return value
+    end
     local out = {}
     done[value] = out
     for key, part in next, value do rawset(out, key, copy(part)) end
-    return setmetatable(out, getmetatable(value))
+    return setmetatable(out, meta)
   end
   return copy(self)
 end

@@ -34,8 +34,8 @@ see: clamp, tanh
 tensor([-9.,  2.])
 see: relu
 == sigmoid
-Scores as probabilities of yes or no. Losses of them are better computed from
-the scores: binary_cross_entropy_with_logits.
+Makes scores probabilities of yes or no. For a loss, give the scores to
+binary_cross_entropy_with_logits instead: it is more exact.
 > la.tensor{-2., 0, 2}:sigmoid()
 tensor([0.1192, 0.5000, 0.8808])
 see: logit, softmax, tanh
@@ -50,7 +50,7 @@ tensor([-0.3034,  0.8651])
 source: Misra, Mish, 2019.
 see: silu
 == gelu
-What transformers use.
+The activation of most transformers.
 > la.tensor{-1., 1}:gelu()
 tensor([-0.1587,  0.8413])
 source: Hendrycks and Gimpel, Gaussian error linear units, 2016.
@@ -91,7 +91,7 @@ see: elu, nn.AlphaDropout
 tensor([-0.7869,  2.0000])
 see: elu
 == softplus
-A smooth relu, and a way to numbers that must be positive.
+A smooth relu; it makes any number positive, a variance for example.
 > la.tensor{-5., 0, 5}:softplus()
 tensor([0.0067, 0.6931, 5.0067])
 see: relu, exp
@@ -110,8 +110,8 @@ source: Dauphin and others, Language modeling with gated convolutional networks,
   2017.
 see: sigmoid
 == softmax
-Scores along a dim as probabilities that sum to 1. Take log_softmax or
-cross_entropy where the logarithm is wanted.
+Makes scores along a dim probabilities that sum to 1. Where you need their
+logarithm, use log_softmax or cross_entropy.
 > la.tensor{1., 2, 3}:softmax(1)
 tensor([0.0900, 0.2447, 0.6652])
 see: log_softmax, cross_entropy, gumbel_softmax

@@ -33,12 +33,12 @@ tensor([ 3.5000, -3.5000])
 tensor([ 3, -3])
 see: floor_divide, remainder, reciprocal
 == floor_divide
-The operator //, as Lua's.
+The operator //, as in Lua.
 > la.tensor{7, -7} // 2
 tensor([ 3, -4])
 see: div, remainder, divmod
 == remainder
-The operator %, as Lua's: of angles, of indices that wrap around.
+The operator %, as in Lua. Use it for angles and for indices that wrap around.
 > la.tensor{7, -7} % 3
 tensor([1, 2])
 see: fmod, floor_divide
@@ -75,7 +75,7 @@ see: div
 tensor([16.0000,  1.5000])
 see: frexp
 == addcmul
-One pass over memory for x + v * a * b.
+Computes x + v * a * b in one pass over memory.
 > la.zeros(2):addcmul(la.tensor{1., 2}, la.tensor{3., 4}, {value = 10})
 tensor([30., 80.])
 see: addcdiv, add, fuse
@@ -84,7 +84,7 @@ see: addcdiv, add, fuse
 tensor([5., 5.])
 see: addcmul
 == lerp
-Moves from x toward the other end: colours, positions, averages that follow.
+Moves from x toward the other end: for colours, positions and moving averages.
 > la.tensor{0., 10}:lerp(la.tensor{10., 20}, 0.25)
 tensor([ 2.5000, 12.5000])
 see: game.slerp, interp
@@ -181,7 +181,8 @@ see: clamp
 tensor([-2,  0])
 see: clamp
 == maximum
-The larger of two tensors; the largest element of one is max.
+The larger of two tensors, element by element. max gives the largest element of
+one tensor.
 > la.tensor{1, 5}:maximum(la.tensor{3, 4})
 tensor([3, 5])
 see: max, fmax, minimum
@@ -244,13 +245,13 @@ see: logical_or
 tensor([ True, False])
 see: bitwise_not
 == bitwise_and
-The operator &; masks are joined with it.
+The operator &. It joins masks: both must be true.
 > x = la.range(6)
 > x[x:gt(2) & x:lt(5)]
 tensor([3, 4])
 see: bitwise_or, logical_and
 == bitwise_or
-The operator |.
+The operator |. It joins masks: one must be true.
 > la.tensor{1, 2} | 4
 tensor([5, 6])
 see: bitwise_and
@@ -260,7 +261,7 @@ The operator ~ between two (^ is the power in Lua).
 tensor([4, 7])
 see: bitwise_or
 == bitwise_not
-The operator ~ before a tensor: the opposite of a mask.
+The operator ~ before a tensor. It inverts a mask.
 > ~la.tensor{true, false}
 tensor([False,  True])
 > ~la.tensor{0, 5}

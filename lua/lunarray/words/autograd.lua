@@ -2,8 +2,9 @@
 return [==[
 == x:backward
 : x:backward([gradient, {retain_graph =, create_graph =, inputs =, gradient =}])
-Add the gradients of x (one element, or weighted by 'gradient') to the grad of
-the leaves behind it. The graph is given up unless retain_graph.
+Adds the gradients of x to the grad of the leaves that it was computed from. x
+has one element, or 'gradient' weighs its elements. The graph is freed unless
+retain_graph is true.
 > w = la.tensor({1., 2}, {requires_grad = true})
 > (w * w):sum():backward()
 > w.grad
@@ -14,8 +15,8 @@ see: grad, x.grad, x:zero_grad, no_grad
 == grad
 : la.grad(outputs, inputs[, {grad_outputs =, retain_graph =, create_graph =,
   allow_unused =}]) -> tensor, ...
-Gradients of the sum of outputs, one value per input; nothing is added to
-x.grad. create_graph records them too, for gradients of gradients.
+The gradients of the sum of outputs, one value per input. It changes no x.grad.
+With create_graph the gradients are recorded too, for gradients of gradients.
 > x = la.tensor({2.}, {requires_grad = true})
 > g = la.grad(x ^ 3, x, {create_graph = true})
 > g, (la.grad(g, x))
@@ -23,13 +24,14 @@ tensor([12.], grad_fn=<WhereBackward>)    tensor([12.])
 see: x:backward, jacobian, vjp
 == x:requires_grad_
 : x:requires_grad_([on]) -> tensor
-Record gradients for this leaf (floating or complex); returns x.
+Records gradients for this leaf (floating or complex) from now on, and returns
+x.
 > la.ones(2):requires_grad_()
 tensor([1., 1.], requires_grad=True)
 see: x.requires_grad, no_grad
 == x:retain_grad
 : x:retain_grad()
-backward also leaves the gradient of x, which is no leaf.
+Tells backward to store the gradient of x in x.grad, although x is not a leaf.
 > w = la.ones(2, {requires_grad = true})
 > y = w * 3
 > y:retain_grad()
@@ -39,7 +41,8 @@ tensor([1., 1.])
 see: x.grad, x:register_hook
 == x:zero_grad
 : x:zero_grad()
-Forget x.grad: gradients of several backward calls add up otherwise.
+Removes x.grad. Call it between backward calls, whose gradients add up
+otherwise.
 > w = la.ones(1, {requires_grad = true})
 > (w * 2):backward()
 > w:zero_grad()
@@ -48,15 +51,15 @@ nil
 see: x.grad, optim.Optimizer:zero_grad
 == x:detach_
 : x:detach_() -> tensor
-Forget x's history; x becomes a leaf.
+Removes the history of x, which becomes a leaf.
 > y = la.ones(2, {requires_grad = true}) * 2
 > y:detach_().is_leaf
 true
 see: detach
 == x:register_hook
 : x:register_hook(f) -> handle
-f(grad) runs when x's gradient is known; what it returns replaces it. The value
-returned has remove().
+Calls f(grad) when the gradient of x is known. A result of f replaces the
+gradient. The returned object has remove().
 > w = la.ones(1, {requires_grad = true})
 > hook = w:register_hook(function(g) return g:clamp(-1, 1) end)
 > (w * 100):backward()
@@ -65,8 +68,8 @@ tensor([1.])
 see: x:retain_grad, clip_grad_norm_
 == no_grad
 : la.no_grad([f, ...]) -> ...
-f's results, computed without recording gradients. Without f a scope: local _
-<close> = la.no_grad().
+Calls f without recording gradients and returns its results. Without f it
+returns a scope: local _ <close> = la.no_grad().
 > w = la.ones(2, {requires_grad = true})
 > la.no_grad(function() return (w * 2).requires_grad end)
 false
@@ -79,13 +82,15 @@ false
 see: no_grad
 == enable_grad
 : la.enable_grad([f, ...]) -> ...
-f's results with gradients recorded, also inside no_grad; without f a scope.
+Calls f with gradients recorded, also inside no_grad, and returns its results.
+Without f it returns a scope.
 > la.no_grad(function() return la.enable_grad(la.is_grad_enabled) end)
 true
 see: no_grad
 == set_grad_enabled
 : la.set_grad_enabled(on) -> scope
-Switch recording; the value returned restores it as a scope.
+Switches recording on or off in this coroutine, on the main thread in all. The
+returned value restores the old state as a scope.
 > before = la.set_grad_enabled(false)
 > la.is_grad_enabled()
 false
@@ -98,8 +103,8 @@ true
 see: set_grad_enabled
 == detect_anomaly
 : la.detect_anomaly([f, ...]) -> ...
-f's results; errors and NaN in backward then name the line that called the
-operation. Slower: for the search.
+Calls f and returns its results. Errors and NaN in backward then name the line
+that called the operation. It is slow, so use it only to find a fault.
 > la.detect_anomaly(function() return la.ones(2):sum() end)
 tensor(2.)
 see: grad_graph, gradcheck
@@ -127,9 +132,9 @@ source: layout: Sugiyama, Tagawa and Toda, Methods for visual understanding of
   hierarchical system structures, 1981
 == Function
 : la.Function{forward = function(ctx, ...), backward = function(ctx, ...)}
-A callable with a derivative of its own. ctx:save_for_backward(...),
-ctx:saved(), ctx.needs_input_grad and any field; backward returns one gradient
-per argument, nil where there is none.
+Makes a callable with a derivative of its own. In both functions there are
+ctx:save_for_backward(...), ctx:saved(), ctx.needs_input_grad and any field;
+backward returns one gradient per argument, nil where there is none.
 > double = la.Function{
 >>   forward = function(ctx, x) return x * 2 end,
 >>   backward = function(ctx, g) return g * 2 end}
@@ -140,8 +145,8 @@ tensor([2., 2.])
 see: gradcheck, x:register_hook
 == checkpoint
 : la.checkpoint(f, ...) -> ...
-f's results without keeping what its backward needs: f runs again then. Memory
-for time, in deep networks.
+Calls f and returns its results, without keeping the values that its backward
+needs: backward runs f again. It saves memory and costs time, in deep networks.
 > w = la.ones(2, {requires_grad = true})
 > la.checkpoint(function(x) return x:exp():sum() end, w):backward()
 > w.grad
@@ -150,29 +155,29 @@ source: Chen and others, Training deep nets with sublinear memory cost, 2016.
 see: x:backward, no_grad
 == gradcheck
 : la.gradcheck(f, inputs[, options]) -> boolean
-Compare the gradients of f with finite differences in float64; true, or an error
-that shows both.
+Compares the gradients of f with finite differences in float64. It returns true,
+or raises an error that shows both.
 > x = la.tensor({0.5, 2}, {dtype = "float64", requires_grad = true})
 > la.gradcheck(function(v) return v:log() end, x)
 true
 see: gradgradcheck, Function
 == gradgradcheck
 : la.gradgradcheck(f, inputs[, options]) -> boolean
-The same for the gradients of gradients.
+As gradcheck, for the gradients of gradients.
 > x = la.tensor({0.5, 2}, {dtype = "float64", requires_grad = true})
 > la.gradgradcheck(function(v) return v:log() end, x)
 true
 see: gradcheck
 == jacobian
 : la.jacobian(f, inputs[, {create_graph =}]) -> tensor
-Derivatives of every output element by every input element.
+The derivatives of every output element by every input element.
 > la.jacobian(function(x) return x * x end, la.tensor{1., 2})
 tensor([[2., 0.],
         [0., 4.]])
 see: hessian, jvp, vjp
 == hessian
 : la.hessian(f, inputs[, {create_graph =}]) -> tensor
-Second derivatives of a function with one number as result.
+The second derivatives of a function whose result is one number.
 > la.hessian(function(x) return (x ^ 3):sum() end, la.tensor{1., 2})
 tensor([[ 6.,  0.],
         [ 0., 12.]])
@@ -180,7 +185,8 @@ see: jacobian, hvp
 == jvp
 : la.jvp(f, inputs, tangents[, {create_graph =}]) -> outputs: tensor, change:
   tensor
-f's outputs, and their change along the tangents (Jacobian times vector).
+The outputs of f, and their change along the tangents (the Jacobian times a
+vector).
 > y, dy = la.jvp(function(x) return x * x end, la.tensor{1., 2},
 >>   la.tensor{1., 0})
 > y, dy
@@ -188,7 +194,7 @@ tensor([1., 4.])    tensor([2., 0.])
 see: vjp, jacobian
 == vjp
 : la.vjp(f, inputs, v[, {create_graph =}]) -> outputs: tensor, product: tensor
-f's outputs, and v times the Jacobian.
+The outputs of f, and v times the Jacobian.
 > y, g = la.vjp(function(x) return x * x end, la.tensor{1., 2},
 >>   la.tensor{1., 1})
 > g
@@ -196,7 +202,7 @@ tensor([2., 4.])
 see: jvp, grad
 == hvp
 : la.hvp(f, inputs, v[, {create_graph =}]) -> output: tensor, product: tensor
-f's output, one number, and its hessian times v.
+The output of f, one number, and its Hessian times v.
 > y, h = la.hvp(function(x) return (x ^ 3):sum() end, la.tensor{1., 2},
 >>   la.tensor{1., 0})
 > h
@@ -205,21 +211,22 @@ source: Pearlmutter, Fast exact multiplication by the Hessian, 1994.
 see: hessian
 == vmap
 : la.vmap(f[, in_dims[, out_dims[, {randomness =}]]]) -> function
-A function that runs f, written for one element, on a batch. in_dims: the
-batch's dim, from 1, for all tensors, or a table of them for each argument;
-false for one that is the same for all. out_dims: where it is in results.
-randomness: "error", "different" (for each element) or "same". Operations run on
-the whole batch; those that can't run once per element.
+Makes a function that runs f, written for one element, on a batch. in_dims is
+the batch's dim, from 1, for all tensors, or a table with one for each argument
+(false for an argument that is the same for all). out_dims is its dim in the
+results. randomness is "error", "different" (for each element) or "same".
+Operations run on the whole batch; those that can't run once per element.
 > dots = la.vmap(function(a, b) return a:dot(b) end)
 > dots(la.tensor{{1., 2}, {3, 4}}, la.tensor{{1., 1}, {1, 1}})
 tensor([3., 7.])
 see: jacobian, bmm
 == fuse
 : la.fuse(f) -> function
-A function that does what f does, with f's element-wise chains computed block by
-block in one pass over memory, and in them sums, means, extremes, products,
-variances and norms over the last dims. The bits are the same. A tensor that f
-makes but does not return (directly or in a table) has no value afterwards.
+Makes a function that does what f does, but computes f's chains of element-wise
+operations block by block, in one pass over memory. Sums, means, extremes,
+products, variances and norms over the last dims may be part of a chain. The
+bits are the same. A tensor that f makes but does not return (directly or in a
+table) has no value afterwards.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])

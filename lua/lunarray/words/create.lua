@@ -20,9 +20,9 @@ aka: from_table
 see: asarray, zeros, from_function, x:totable
 == asarray
 : la.asarray(data[, {dtype=, copy=}]) -> tensor
-As tensor, but a tensor that already fits is returned itself: for functions that
-take tables or tensors. copy = true always copies, copy = false never: an error
-where it would have to.
+As tensor, but a tensor that already fits is returned itself. Use it in
+functions that take tables or tensors. copy = true always copies; copy = false
+never copies, and is an error where it would have to.
 > x = la.ones(2)
 > rawequal(la.asarray(x), x)
 true
@@ -32,17 +32,18 @@ aka: as_tensor
 see: tensor
 == from_raw
 : la.from_raw(bytes, dtype, sizes[, {offset = 1}]) -> tensor
-A tensor from the bytes of a string, copied; their number must be that of the
-sizes and the dtype. Pairs with x:tostring_raw() and string.pack.
+A tensor from the bytes of a string, which are copied. There must be as many
+bytes as the sizes and the dtype need. x:tostring_raw() is the reverse;
+string.pack makes such strings.
 > la.from_raw(string.pack("<fff", 1, 2, 3), "float32", {3})
 tensor([1., 2., 3.])
 aka: from_string, frombuffer
 see: x:tostring_raw, load
 == from_function
 : la.from_function(sizes, f[, options]) -> tensor
-A tensor of f(i, j, ...) for all indices, from 1. The dtype is that of the
-values, as for tensor, unless one is given. For small tensors: one call of Lua
-per element.
+A tensor of f(i, j, ...) for all indices, from 1. Without a dtype it is that of
+the values, as for tensor. f is called once per element, so use it for small
+tensors.
 > la.from_function({2, 3}, function(i, j) return 10 * i + j end)
 tensor([[11, 12, 13],
         [21, 22, 23]])
@@ -54,8 +55,8 @@ The shape that these shapes (lists) broadcast to; an error where they do not.
 {2, 3}
 see: broadcast_tensors, expand
 == empty
-For buffers that are written at once: what is in it is left over. zeros costs
-one pass more.
+For buffers that are written at once: the elements are whatever the memory held.
+zeros costs one more pass over memory.
 > la.empty(2, 3).shape
 {2, 3}
 see: zeros, new_empty, empty_like
@@ -83,7 +84,7 @@ see: ones, full, zeros_like, new_zeros
 tensor([0, 0])
 see: zeros, ones_like
 == new_zeros
-A tensor that fits to x: its dtype and device, without naming them.
+A tensor with the dtype and device of x, without naming them.
 > la.tensor{1, 2}:new_zeros(3)
 tensor([0, 0, 0])
 see: zeros_like, new_ones
@@ -130,15 +131,15 @@ tensor([[0., 1., 0.],
         [0., 0., 1.]])
 see: diag, zeros
 == arange
-PyTorch's: from 0, the end is left out. range is Lua's: from 1, the end
-included.
+As in PyTorch: it starts at 0 and leaves the end out. range is like a for loop
+of Lua: it starts at 1 and includes the end.
 > la.arange(4)
 tensor([0, 1, 2, 3])
 > la.arange(1, 2, 0.25)
 tensor([1.0000, 1.2500, 1.5000, 1.7500])
 see: range, linspace
 == range
-Counts as a for loop does.
+Counts as a for loop does: from 1, with the end included.
 > la.range(4)
 tensor([1, 2, 3, 4])
 > la.range(10, 4, -3)
@@ -189,8 +190,8 @@ tensor([0.0149, 0.4830, 1.0000, 0.4830, 0.0149])
 source: Kaiser and Schafer, On the use of the I0-sinh window, 1980.
 see: hann_window, signal.firwin
 == copy_
-How results get into a tensor that others hold: the storage stays, its elements
-change.
+Writes values into a tensor that other code holds: its memory stays, its
+elements change.
 > x = la.zeros(2, 2)
 > x:copy_(la.tensor{1, 2})
 tensor([[1., 2.],
@@ -211,14 +212,14 @@ see: fill_, zeros_like
 tensor([0., 0.])
 see: copy_, contiguous, detach
 == contiguous
-Needed before memory is handed to other code; operations here take any layout.
+Call it before other code reads the memory. Operations of la take any layout.
 > x = la.ones(2, 3):t()
 > x:is_contiguous(), x:contiguous():is_contiguous()
 false    true
 see: x:is_contiguous, clone, view
 == to
-The one conversion: x:to("float64"), x:to(y) for y's dtype and device. Short
-names: float, double, half, long, int, bool.
+Converts: x:to("float64") to a dtype, x:to(y) to the dtype and device of y.
+Short forms are x:float(), x:double(), x:half(), x:long(), x:int() and x:bool().
 > la.tensor{1.7, -1.7}:to("int64")
 tensor([ 1, -1])
 > la.tensor{0, 2}:to(la.ones(1))
@@ -241,14 +242,14 @@ see: to
 cpu
 see: to
 == float, double, half, bfloat16
-Of integers too large for the precision the nearest value is taken.
+Integers that are too large for the precision become the nearest value.
 > la.tensor{1, 2}:float()
 tensor([1., 2.])
 > la.tensor{0.1}:half():double():item()
 0.0999755859375
 see: to, finfo
 == long, int, short, char, byte
-Fractions are cut; the kinds are int64, int32, int16, int8 and uint8.
+Fractions are cut off. The dtypes are int64, int32, int16, int8 and uint8.
 > la.tensor{1.9, -1.9}:long()
 tensor([ 1, -1])
 > la.tensor{1, 2}:byte().dtype
@@ -267,7 +268,7 @@ see: complex, to
 tensor([ 1, -2])
 see: abs, neg
 == equal
-What == does between tensors: one boolean.
+The operator == between tensors: one boolean.
 > la.tensor{1, 2}:equal(la.tensor{1., 2.})
 true
 > la.tensor{1, 2} == la.tensor{1, 3}

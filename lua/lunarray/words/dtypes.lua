@@ -23,7 +23,7 @@ tensor([1.+0.j])
 see: complex, real, imag
 == finfo
 : la.finfo([dtype]) -> table
-A floating dtype's limits: bits, eps, max, min, tiny, smallest_normal,
+The limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal,
 smallest_subnormal, resolution, dtype.
 > la.finfo("float16").max
 65504.0
@@ -32,13 +32,14 @@ smallest_subnormal, resolution, dtype.
 see: iinfo, nextafter
 == iinfo
 : la.iinfo(dtype) -> table
-An integer dtype's limits: bits, min, max, dtype.
+The limits of an integer dtype: bits, min, max, dtype.
 > la.iinfo("int8").max
 127
 see: finfo
 == can_cast
 : la.can_cast(from, to) -> boolean
-Can a result of dtype 'from' be written where 'to' is stored (no loss of kind)?
+May a result of dtype 'from' be written into a tensor of dtype 'to'? It may if
+the kind is not lost.
 > la.can_cast("int64", "float32"), la.can_cast("float32", "int64")
 true    false
 see: promote_types, to
@@ -50,8 +51,8 @@ float16
 see: result_type
 == result_type
 : la.result_type(a, b, ...) -> string
-The dtype of an operation on these tensors, dtypes and numbers. Numbers of Lua
-change the kind at most, not the size.
+The dtype of an operation on these tensors, dtypes and numbers. A Lua number can
+change the kind, not the size.
 > la.result_type(la.ones(1, {dtype = "int8"}), 2)
 int8
 > la.result_type(la.ones(1, {dtype = "int8"}), 2.5)
@@ -66,15 +67,15 @@ true
 see: x:is_floating_point
 == set_default_dtype
 : la.set_default_dtype(dtype)
-The dtype of tensors made of Lua floats: float16, bfloat16, float32 (at first)
-or float64.
+Sets the dtype of tensors that are made of Lua floats: float16, bfloat16,
+float32 (the default) or float64.
 > la.set_default_dtype("float64")
 > la.tensor{0.5}.dtype
 float64
 see: get_default_dtype
 == get_default_dtype
 : la.get_default_dtype() -> string
-The default dtype's name.
+The name of the default dtype.
 > la.get_default_dtype()
 float32
 see: set_default_dtype

@@ -96,7 +96,8 @@ tensor([[1., 0.],
         [0., 0.]])
 see: fft.hfftn
 == fft.dct
-Real, and most of a smooth signal is in its first elements: for compression.
+Its results are real, and most of a smooth signal is in the first elements. Use
+it to compress.
 > la.fft.dct(la.tensor{1., 2, 4, 8}, 2, nil, -1, "ortho")
 tensor([ 7.5000, -5.1142,  1.5000, -0.5876])
 see: fft.idct, fft.rfft

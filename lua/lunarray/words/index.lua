@@ -2,9 +2,9 @@
 -- is in lunarray.help.rows.
 return [==[
 == where
-The choice element by element. Both sides are computed whole: it does not keep a
-division by zero from happening, though gradients of the side that was not taken
-are zero. With the condition alone: positions, a tensor for each dim.
+Chooses element by element. Both sides are computed whole, so where does not
+prevent a division by zero; gradients of the side that was not taken are zero.
+With the condition alone it gives positions, a tensor for each dim.
 > x = la.tensor{-1., 2, -3}
 > la.where(x:gt(0), x, 0)
 tensor([0., 2., 0.])
@@ -14,7 +14,7 @@ tensor([-1.,  9., -3.])
 tensor([1, 3])
 see: masked_fill, clamp, nonzero
 == gather
-One element from each row: what picks the score of the right class.
+Picks one element from each row, for example the score of the right class.
 > x = la.tensor{{1, 2, 3}, {4, 5, 6}}
 > x:gather(2, la.tensor{{3}, {1}})
 tensor([[3],
@@ -22,7 +22,8 @@ tensor([[3],
 - index: has as many dims as x; positions count from 1
 see: take_along_dim, scatter, index_select
 == take_along_dim
-Undoes a sort, or takes what argmax found, without making shapes equal first.
+Use it to apply a sort, or to take what argmax found; the shapes need not be
+equal.
 > x = la.tensor{{3, 1, 2}, {9, 7, 8}}
 > x:take_along_dim(x:argsort(2), 2)
 tensor([[1, 2, 3],
@@ -34,8 +35,8 @@ tensor([[1., 0., 0.],
         [0., 0., 1.]])
 see: scatter_add, gather, one_hot
 == scatter_add
-A histogram with weights; several values for one position are added in order, so
-that results are the same at any number of threads.
+A histogram with weights. Several values for one position are added in order, so
+results are the same at any number of threads.
 > la.zeros(3):scatter_add(1, la.tensor{1, 3, 3}, la.tensor{1., 2, 3})
 tensor([1., 0., 5.])
 see: index_add, bincount, scatter_reduce
@@ -90,7 +91,7 @@ tensor([[1, 2],
 tensor([5, 7])
 see: where, masked_select, count_nonzero
 == masked_select
-What x[mask] does.
+The operation behind x[mask].
 > x = la.range(5)
 > x:masked_select(x:gt(3))
 tensor([4, 5])
@@ -107,14 +108,14 @@ see: where, masked_scatter
 tensor([8., 0., 9., 0.])
 see: masked_fill, masked_select
 == index
-What x[{i, j}] does with tensors in it.
+The operation behind x[{i, j}] with tensors in it.
 > x = la.range(9):view(3, 3)
 > x:index({la.tensor{1, 3}, la.tensor{1, 3}})
 tensor([1, 9])
 see: index_put, index_select
 == index_put
-What x[{i, j}] = v does, on a copy; index_put_ writes in place. With accumulate
-values for the same position are added.
+The operation behind x[{i, j}] = v, on a copy; index_put_ writes in place. With
+accumulate, values for the same position are added.
 > i = la.tensor{1, 1, 3}
 > la.zeros(3):index_put({i}, la.tensor{1., 2, 3}, true)
 tensor([3., 0., 3.])
@@ -127,7 +128,7 @@ tensor([1, 2, 3])    tensor([2, 3, 1])
 tensor([3, 2, 1])
 see: argsort, topk, msort
 == argsort
-Sorts one tensor by another: y[x:argsort()].
+Use it to sort one tensor by another: y[x:argsort()].
 > x = la.tensor{30, 10, 20}
 > x:argsort()
 tensor([2, 3, 1])
@@ -212,7 +213,7 @@ tensor([[3., 4.],
         [3., 4.]])
 see: nn.EmbeddingBag, embedding
 == partition
-Cheaper than a sort where only the k smallest are wanted, in any order.
+Cheaper than a sort when only the k smallest are needed, in any order.
 > la.tensor{5., 1, 4, 2, 3}:partition(3)[3]
 tensor(3.)
 see: argpartition, kthvalue, topk

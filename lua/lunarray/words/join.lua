@@ -2,7 +2,7 @@
 -- diagonals. The format is in lunarray.help.rows.
 return [==[
 == cat
-Pieces go one after another along a dim that they have; stack makes a new dim.
+Puts pieces one after another along a dim that they have. stack makes a new dim.
 > a, b = la.ones(2, 2), la.zeros(1, 2)
 > la.cat({a, b})
 tensor([[1., 1.],
@@ -35,7 +35,7 @@ tensor([[[1, 3],
          [2, 4]]])
 see: hstack, vstack
 == column_stack
-A design matrix from its columns.
+Makes a design matrix from its columns.
 > x = la.tensor{1., 2, 3}
 > la.column_stack({la.ones(3), x, x * x})
 tensor([[1., 1., 1.],
@@ -49,7 +49,7 @@ tensor([[1., 1., 0.],
         [0., 0., 5.]])
 see: diag
 == flip
-A copy: strides can't be negative.
+Gives a copy, since strides are never negative here.
 > la.range(4):flip(1)
 tensor([4, 3, 2, 1])
 > la.range(4):view(2, 2):flip(1, 2)
@@ -79,7 +79,7 @@ tensor([[2, 3, 1],
         [5, 6, 4]])
 see: flip, fft.fftshift
 == repeat
-repeat is a word of Lua: x:tile is the same.
+repeat is a word of Lua, so write x:tile, which is the same.
 > x = la.tensor{1, 2}
 > x["repeat"](x, 2, 2)
 tensor([[1, 2, 1, 2],

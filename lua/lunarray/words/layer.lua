@@ -38,7 +38,7 @@ see: nn.ConvTranspose2d, interpolate
 {1, 1, 4, 4, 4}
 see: conv_transpose2d
 == convolution
-The operation below conv1d, conv2d, conv3d and the transposed ones.
+The operation behind conv1d, conv2d, conv3d and the transposed ones.
 > la.convolution(la.ones(1, 1, 4), la.ones(1, 1, 3), nil, {1}, {0}, {1},
 >>   false, {0}, 1)
 tensor([[[3., 3.]]])
@@ -96,7 +96,7 @@ see: avg_pool2d
 tensor([[[2., 4.]]])
 see: adaptive_avg_pool2d
 == adaptive_avg_pool2d
-One size out of images of any size: before the last linear layer.
+Makes images of any size equally large: use it before the last linear layer.
 > la.adaptive_avg_pool2d(la.ones(1, 8, 13, 17), {1, 1}).shape
 {1, 8, 1, 1}
 see: avg_pool2d, adaptive_max_pool2d
@@ -158,7 +158,8 @@ tensor([[[[1., 2., 1.],
           [1., 2., 1.]]]])
 see: im2col
 == normalize
-Rows of length 1. (la.game.normalize works along the last dim and keeps zeros.)
+Gives rows length 1. (la.game.normalize works along the last dim and keeps
+zeros.)
 > la.tensor{{3., 4}, {0, 2}}:normalize()
 tensor([[0.6000, 0.8000],
         [0.0000, 1.0000]])
@@ -213,7 +214,8 @@ see: rms_norm
 tensor([[ 0.3600, -0.0360, -0.0720]])
 see: native_rms_norm
 == scaled_dot_product_attention
-{batch, heads, length, features}; is_causal keeps what comes later unseen.
+Tensors are {batch, heads, length, features}. With is_causal each position sees
+itself and earlier ones only.
 > q = la.eye(2):view(1, 1, 2, 2) * 4
 > la.scaled_dot_product_attention(q, q, q, {is_causal = true})
 tensor([[[[4.0000e+00, 0.0000e+00],
@@ -264,7 +266,7 @@ see: nn.GRUCell, lstm_cell
 {5, 1, 3}
 see: nn.LSTM, nn.GRU
 == quantize
-Weights in an eighth of their memory, for networks that only run.
+Stores weights in an eighth of their memory, for networks that only run.
 > values, scales, biases = la.linspace(-1, 1, 64):view(1, 64):quantize()
 > values.dtype, values.shape, scales.shape
 uint8    {1, 32}    {1, 1}

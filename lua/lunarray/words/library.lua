@@ -3,41 +3,42 @@
 return [==[
 == help
 : la.help([name]) -> string
-Text about an operation, a function, a method, a property, a module or a class:
-"sum", "x:item", "x.shape", "nn.Linear", "fft". Without a name what there is.
-Near names for one that does not exist.
+Text about an operation, function, method, property, module or class: "sum",
+"x:item", "x.shape", "nn.Linear", "fft". Without a name it lists what there is.
+For a name that does not exist it lists similar names.
 > print(la.help("sofmax"))
 nothing is known by that name; did you mean softmax, nn.Softmax,
 special.softmax?
 see: operations
 == operations
 : la.operations() -> list
-All operations: tables with name, row, signature, doc, forms, dtypes, aliases
-and what is known of derivatives.
+A list of all operations: tables with name, row, signature, doc, forms, dtypes,
+aliases and the properties of their derivatives.
 > la.operations()[1].name
 add
 see: help
 == config
 : la.config() -> table
-Compiler, flags, version of SLEEF, the CPU path in use and those available,
-threads; cpu_extensions: kernels above them that products of 16-bit floats use
-("avx512_bf16", "amx", "amx_fp16"), and cpu_extensions_available; lapack: the
-library that was found, "none", or "LUNARRAY_LAPACK" for the one which that
-names.
+What the build is and what it uses: compiler, flags, version of SLEEF, the CPU
+path in use and those available, threads. cpu_extensions are the kernels above
+these paths that products of 16-bit floats use ("avx512_bf16", "amx",
+"amx_fp16"), cpu_extensions_available those of the machine. lapack is the
+library that was found, "none", or "LUNARRAY_LAPACK" for the one that this
+variable names.
 > type(la.config().threads)
 number
 see: cpu_capability
 == cpu_capability
 : la.cpu_capability() -> string
-"default", "avx2" or "avx512": the kernels in use. The environment variable
+The kernels in use: "default", "avx2" or "avx512". The environment variable
 LUNARRAY_CPU lowers it.
 > type(la.cpu_capability())
 string
 see: config, use_deterministic
 == set_num_threads
 : la.set_num_threads(n)
-Use up to n threads (1 to 256) for large operations. Results do not depend on
-it.
+Sets how many threads (1 to 256) large operations may use. Results do not depend
+on it.
 > la.set_num_threads(2)
 > la.get_num_threads()
 2
@@ -50,12 +51,13 @@ true
 see: set_num_threads
 == use_deterministic
 : la.use_deterministic(on[, mode])
-Results never depend on the number of threads. With "strict" products of 16-bit
-floats stay on the kernels whose bits AVX2 and AVX512 share, instead of
-cpu_extensions. With "lockstep" all results have the bits that every machine
-gives; operations whose bits differ between CPU paths run on the kernels of the
-lowest one, and what LAPACK computes is refused (help says "lockstep: native,
-baseline, steps" or "refused" of each). Of this state only.
+Chooses how far bits are equal, for this state only. Results never depend on the
+number of threads. With "strict" products of 16-bit floats stay on the kernels
+whose bits AVX2 and AVX512 share, and do not use cpu_extensions. With "lockstep"
+all results have the same bits on every machine: operations whose bits differ
+between CPU paths run on the kernels of the lowest one, and operations that need
+LAPACK are refused. help says of each operation "lockstep: native, baseline,
+steps" or "refused".
 > la.use_deterministic("lockstep")
 > la.are_deterministic_algorithms_enabled()
 lockstep
@@ -63,7 +65,7 @@ aka: use_deterministic_algorithms
 see: manual_seed, game
 == are_deterministic_algorithms_enabled
 : la.are_deterministic_algorithms_enabled() -> boolean
-What use_deterministic was told: true, false, "strict" or "lockstep".
+The last argument of use_deterministic: true, false, "strict" or "lockstep".
 > la.are_deterministic_algorithms_enabled()
 false
 see: use_deterministic
@@ -77,7 +79,8 @@ true
 see: set_memory_limit, tidy, x:free
 == set_memory_limit
 : la.set_memory_limit(bytes)
-Allocations beyond this many bytes fail with an error; 0 for no cap.
+Makes allocations beyond this many bytes in all fail with an error; 0 means no
+cap.
 > la.set_memory_limit(0)
 > select(3, la.memory())
 0
@@ -100,27 +103,29 @@ tensor(5.)    2    1
 see: memory, tidy, fuse
 == tidy
 : la.tidy(f, ...) -> ...
-f's results. Every other tensor made meanwhile is freed at its end, at once and
-without work for Lua's collector: what still refers to one gets the error
-"tensor was freed". Tensors in returned tables live, at any depth; results of a
-tidy inside another belong to that one. Views and graphs keep the data that they
-need. f can't yield. For the frame of a game, the step of a training loop.
+Calls f and returns its results. Every other tensor that f makes is freed at its
+end, at once and without work for Lua's collector; a reference to such a tensor
+raises "tensor was freed". Tensors in returned tables live, at any depth.
+Results of a tidy inside another belong to the outer one. Views and graphs keep
+the data that they need. f can't yield. Use it for the frame of a game or the
+step of a training loop.
 > la.tidy(function(x) return (x * 2 + 1):sum() end, la.ones(3))
 tensor(9.)
 see: keep, x:free, memory
 == keep
 : la.keep(v) -> value
-v, a tensor or a table of tensors, which no tidy frees from now on.
+Returns v, a tensor or a table of tensors, which no tidy frees from now on.
 > la.tidy(function() best = la.keep(la.ones(2)) end)
 > best
 tensor([1., 1.])
 see: tidy
 == snapshot
 : la.snapshot(tensors) -> snapshot
-The data of a table of tensors (nested; a record stands for its fields) now, by
-copy on write: s:restore() writes it back into the same tensors, again and
-again; s:free(), or local s <close>. A tensor of another shape by then, or
-freed, is an error, and nothing is restored.
+Keeps the present data of a table of tensors, by copy on write (tables may be
+nested; a record stands for its fields). s:restore() writes the data back into
+the same tensors, as often as you like. s:free(), or local s <close>, ends it.
+If a tensor has another shape by then or was freed, restore is an error and
+changes nothing.
 > x = la.ones(2)
 > s = la.snapshot{x}
 > x:zero_()
@@ -146,9 +151,9 @@ The print options.
 see: set_printoptions
 == progress
 : la.progress(n[, {desc =, file =, quiet =}]) -> object
-for i in la.progress(100) do, or over a list: a bar with rate and time left,
-quiet when standard error is no terminal. Also an object with update(k[, text])
-and close().
+Shows a bar with rate and time left: for i in la.progress(100) do, or over a
+list. It is quiet when standard error is not a terminal. It can also be used as
+an object, with update(k[, text]) and close().
 > n = 0
 > for i in la.progress(3, {quiet = true}) do n = n + i end
 > n
@@ -156,30 +161,30 @@ and close().
 see: data.progress
 == reduce_grad
 : la.reduce_grad(g, shape) -> tensor
-Sum a gradient over broadcast dims back to the shape; as sum_to_size.
+Sums a gradient over broadcast dims back to the shape; the same as sum_to_size.
 > la.reduce_grad(la.ones(2, 3), {3})
 tensor([2., 2., 2.])
 see: sum_to_size
 == __array_namespace_info__
 : la.__array_namespace_info__() -> object
-What array libraries tell of themselves: an object with capabilities(),
-default_device(), devices(), default_dtypes([{device =}]) and dtypes([{device =,
-kind =}]), called with a colon.
+An object that describes the library to users of the array API. Its methods are
+capabilities(), default_device(), devices(), default_dtypes([{device =}]) and
+dtypes([{device =, kind =}]), called with a colon.
 > la.__array_namespace_info__():default_device()
 cpu
 see: config
 == parallel
 : la.parallel
-Threads with Lua states of their own.
+Runs functions on threads, each with a Lua state of its own.
 > la.parallel.map(function(v) return v * v end, {1, 2, 3})
 {1, 4, 9}    nil
 see: parallel.map, set_num_threads
 == parallel.map
 : la.parallel.map(f, list[, {threads =, retries =}]) -> results: table, errors:
   table
-f(item, k) for each item, on threads with Lua states of their own: results in
-order, and a table of error texts by k, or nil. Values around f are copied,
-tensors of items and results shared.
+Calls f(item, k) for each item, on threads with Lua states of their own. It
+returns the results in order, and a table of error texts by k, or nil. Values
+that f uses from outside are copied; tensors of items and results are shared.
 > sums = la.parallel.map(function(x) return x:sum():item() end,
 >>   {la.ones(2), la.ones(3)})
 > sums
@@ -187,15 +192,15 @@ tensors of items and results shared.
 see: parallel.run, x:share, set_num_threads
 == parallel.run
 : la.parallel.run(code, argument, items, threads) -> results: table, ok: table
-The strings, and whether each is a result, that Lua code in other states makes
-of items, which are strings: chunk(argument)(item).
+Runs Lua code in other states: chunk(argument)(item) for each item. Items are
+strings. It returns the resulting strings, and for each whether it is a result.
 > la.parallel.run("return function(item) return item:upper() end", "",
 >>   {"a", "b"}, 2)
 {"A", "B"}    {true, true}
 see: parallel.map
 == autograd
 : la.autograd
-The functions of gradients under the name they have in PyTorch.
+The functions of gradients under their names in PyTorch.
 > la.autograd.grad == la.grad
 true
 see: grad, x:backward
@@ -207,7 +212,7 @@ tensor([0.5000])
 see: lgamma, erf, i0, zeta
 == testing
 : la.testing
-Comparisons for tests.
+Comparisons for use in tests.
 > (pcall(la.testing.assert_close, la.ones(2), la.ones(2)))
 true
 see: testing.assert_close

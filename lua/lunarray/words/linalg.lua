@@ -61,7 +61,7 @@ see: bmm
 tensor([[6.]])
 see: bmm
 == linear
-What nn.Linear computes.
+The operation behind nn.Linear.
 > la.linear(la.tensor{1., 2}, la.tensor{{1., 0}, {0, 1}, {1, 1}},
 >>   la.tensor{0.5, 0.5, 0})
 tensor([1.5000, 2.5000, 3.0000])
@@ -98,7 +98,7 @@ see: dot, linalg.cross
 {2, 5}
 see: einsum, matmul
 == einsum
-Letters that both sides lack in the result are summed over.
+Letters that are missing in the result are summed over.
 > A = la.tensor{{1., 2}, {3, 4}}
 > la.einsum("ij,jk->ik", {A, A})
 tensor([[ 7., 10.],
@@ -130,7 +130,7 @@ see: linalg.cross, game.cross, dot
 tensor(-1.5000)
 see: slogdet, logdet, inv
 == slogdet
-For large matrices, whose determinant is too large for a float.
+Use it for large matrices, whose determinant is too large for a float.
 > sign, log = la.tensor{{1., 2}, {3, 4}}:slogdet()
 > sign, log
 tensor(-1.)    tensor(0.6931)
@@ -140,7 +140,7 @@ see: det, logdet
 tensor(1.3863)
 see: slogdet
 == inv
-Mostly solve is what is wanted: quicker, and more of the digits are right.
+Mostly you want solve instead: it is quicker, and more digits are right.
 > la.tensor{{2., 0}, {0, 4}}:inv()
 tensor([[0.5000, 0.0000],
         [0.0000, 0.2500]])
@@ -169,7 +169,7 @@ see: solve
 tensor(0, dtype=int32)
 see: lu_factor
 == lu_factor
-Factor once, solve for many right sides.
+Factor once, then solve for many right sides with lu_solve.
 > LU, pivots = la.lu_factor(la.tensor{{0., 2}, {4, 0}})
 > la.lu_solve(LU, pivots, la.tensor{{2.}, {4.}})
 tensor([[1.],
@@ -200,7 +200,8 @@ tensor([[1.],
         [2.]])
 see: solve, cholesky_solve
 == cholesky
-For covariances: half the work of lu, and a test for being positive definite.
+For covariances: half the work of lu. It also tests whether a matrix is positive
+definite.
 > la.tensor{{4., 2}, {2, 5}}:cholesky()
 tensor([[2., 0.],
         [1., 2.]])
@@ -336,7 +337,8 @@ tensor([[0.6000],
 needs: lapack
 see: svd_lowrank, cov
 == lstsq
-Lines through clouds of points: as many columns as there are things to find.
+Fits lines and curves to points. The matrix has a column for each number to
+find.
 > t = la.tensor{0., 1, 2, 3}
 > A = la.stack({t, la.ones(4)}, 2)
 > (la.linalg.lstsq(A, la.tensor{{1.5}, {4}, {6.5}, {9}}))
@@ -375,7 +377,7 @@ tensor(5.)
 tensor(7.)
 see: vector_norm, matrix_norm
 == cond
-How many digits a solution may lose: about log10 of it.
+A solution may lose about log10 of it in digits.
 > la.cond(la.tensor{{2., 0}, {0, 0.8}})
 tensor(2.5000)
 needs: lapack

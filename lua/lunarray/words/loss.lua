@@ -2,8 +2,8 @@
 -- The format is in lunarray.help.rows.
 return [==[
 == mse_loss
-Regression with errors of one size. Sizes must agree: a {3} against a {3, 1} is
-an error, not a matrix of differences.
+For regression whose errors have one size. Sizes must agree: a {3} against a {3,
+1} is an error, not a matrix of differences.
 > la.mse_loss(la.tensor{1., 2}, la.tensor{1., 4})
 tensor(2.)
 > la.mse_loss(la.tensor{1., 2}, la.tensor{1., 4}, "none")
@@ -18,7 +18,7 @@ see: mse_loss, smooth_l1_loss
 tensor(1.3125)
 see: huber_loss, l1_loss
 == huber_loss
-Regression with outliers.
+For regression with outliers.
 > la.huber_loss(la.tensor{0., 0}, la.tensor{0.5, 3}, "none")
 tensor([0.1250, 2.5000])
 source: Huber, Robust estimation of a location parameter, 1964.

@@ -3,10 +3,10 @@
 return [==[
 == nn.class
 : nn.class(name[, base = nn.Module]) -> class
-A class of modules of your own: give it init(self, ...) and forward(self, ...).
-Parameters (nn.Parameter) and modules that are assigned to fields are found by
-themselves: they train, move, and are saved with the object. The class's call
-makes an object; the object's call runs forward.
+A class of modules of your own. Give it init(self, ...) and forward(self, ...).
+Parameters (nn.Parameter) and modules that are assigned to fields are found
+automatically: they train, move, and are saved with the object. Call the class
+to make an object; call the object to run forward.
 > Net = nn.class "Net"
 > function Net:init(n)
 >>   self.hidden = nn.Linear(n, 4)
@@ -19,15 +19,16 @@ makes an object; the object's call runs forward.
 see: nn.Module, nn.Parameter, nn.Sequential
 == nn.Module
 : nn.Module
-The class behind all modules: its methods are those of every net. An object's
-call runs forward, with its hooks; net.training tells its mode.
+The class of all modules; every net has its methods. Calling an object runs
+forward with its hooks. net.training says whether it is in training mode.
 > net = nn.Linear(2, 3)
 > net.weight.shape, net.training
 {3, 2}    true
 see: nn.class, nn.Module:parameters, nn.Module:state_dict
 == nn.Module:forward
 : net:forward(...) -> ...
-What a class computes; one writes it for a class and calls net(...).
+Computes the result of a module. Write it for a class of your own, but call
+net(...), which runs the hooks too.
 > net = nn.ReLU()
 > net(la.tensor{-1., 2})
 tensor([0., 2.])
@@ -35,14 +36,14 @@ tensor([0., 2.])
 see: nn.class, nn.Module:register_forward_hook
 == nn.Module:parameters
 : net:parameters() -> list of tensors
-The parameters of the module and of all under it, each once, in the order of
-their assignment: what an optimiser wants.
+The parameters of the module and of all modules in it, each once, in the order
+of their assignment. Give them to an optimiser.
 > #nn.Linear(2, 3):parameters()
 2
 see: nn.Module:named_parameters, nn.Module:buffers, optim.Optimizer
 == nn.Module:named_parameters
 : net:named_parameters() -> iterator
-Names, as in state_dict, and parameters.
+Iterates over names, as in state_dict, and parameters.
 > for name, p in nn.Linear(2, 3):named_parameters() do
 >>   print(name, p.shape)
 >> end
@@ -51,13 +52,14 @@ bias    {3}
 see: nn.Module:parameters
 == nn.Module:buffers
 : net:buffers() -> list of tensors
-Tensors that belong to the module but do not train: running means of norms.
+The tensors that belong to the module but do not train, such as the running
+means of norms.
 > #nn.BatchNorm1d(4):buffers()
 3
 see: nn.Module:named_buffers, nn.Module:register_buffer
 == nn.Module:named_buffers
 : net:named_buffers() -> iterator
-Names and buffers.
+Iterates over names and buffers.
 > for name, b in nn.BatchNorm1d(4):named_buffers() do
 >>   print(name, b.shape)
 >> end
@@ -67,13 +69,13 @@ num_batches_tracked    {}
 see: nn.Module:buffers
 == nn.Module:children
 : net:children() -> list of modules
-The modules in the fields of this one, not those below them.
+The modules in the fields of this one, but not those inside of them.
 > #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):children()
 2
 see: nn.Module:modules, nn.Module:named_children
 == nn.Module:named_children
 : net:named_children() -> iterator
-Names of fields and the modules in them.
+Iterates over names of fields and the modules in them.
 > net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
 > for name, child in net:named_children() do print(name, child) end
 0    Linear(in_features=2, out_features=3, bias=true)
@@ -81,13 +83,13 @@ Names of fields and the modules in them.
 see: nn.Module:children
 == nn.Module:modules
 : net:modules() -> list of modules
-The module itself and all under it, parents first, each once.
+The module itself and all modules in it, parents first, each once.
 > #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):modules()
 3
 see: nn.Module:children, nn.Module:apply
 == nn.Module:named_modules
 : net:named_modules() -> iterator
-Paths and modules; the path of the module itself is "".
+Iterates over paths and modules; the path of the module itself is "".
 > net = nn.Sequential(nn.Sequential(nn.ReLU()))
 > for path in net:named_modules() do print(("%q"):format(path)) end
 ""
@@ -96,8 +98,8 @@ Paths and modules; the path of the module itself is "".
 see: nn.Module:modules
 == nn.Module:register_buffer
 : net:register_buffer(name, tensor)
-A tensor that moves and is saved with the module but does not train. The field
-of that name reads it.
+Adds a tensor that moves and is saved with the module but does not train. It is
+read as the field of that name.
 > net = nn.Identity()
 > net:register_buffer("scale", la.tensor{2.})
 > net.scale, #net:parameters()
@@ -105,7 +107,7 @@ tensor([2.])    0
 see: nn.Module:register_parameter, nn.Module:buffers
 == nn.Module:register_parameter
 : net:register_parameter(name, parameter)
-The same as an assignment to a field; for names that are made by a program, and
+The same as an assignment to a field. Use it for names that a program makes, and
 for nil, which keeps the name.
 > net = nn.Identity()
 > net:register_parameter("w", nn.Parameter(la.ones(2)))
@@ -124,9 +126,10 @@ Identity(
 see: nn.class, nn.ModuleList
 == nn.Module:register_forward_hook
 : net:register_forward_hook(hook) -> handle
-Call hook(module, result, inputs...) after each forward; what it returns, when
-it is not nil, replaces the result. handle.remove() takes it away. For looking
-into a net, and for changing what a layer gives without a class of one's own.
+Calls hook(module, result, inputs...) after each forward. If it returns a value
+other than nil, that replaces the result. handle.remove() removes the hook. Use
+it to look into a net, or to change the result of a layer without a class of
+your own.
 > net = nn.ReLU()
 > handle = net:register_forward_hook(function(_, y) print(y.shape) end)
 > y = net(la.ones(2, 3))
@@ -134,7 +137,7 @@ into a net, and for changing what a layer gives without a class of one's own.
 see: nn.Module:register_forward_pre_hook
 == nn.Module:register_forward_pre_hook
 : net:register_forward_pre_hook(hook) -> handle
-Call hook(module, inputs...) before each forward.
+Calls hook(module, inputs...) before each forward.
 > net = nn.ReLU()
 > handle = net:register_forward_pre_hook(function(_, x) print(x.shape) end)
 > y = net(la.ones(2, 3))
@@ -142,29 +145,30 @@ Call hook(module, inputs...) before each forward.
 see: nn.Module:register_forward_hook
 == nn.Module:train
 : net:train([on = true]) -> net
-Training mode for the module and all under it: dropout drops, batch norms take
-the batch's mean and keep running ones. Modules begin in it.
+Switches the module and all modules in it to training mode: dropout drops, batch
+norms use the batch's mean and update running ones. Modules begin in this mode.
 > net = nn.Dropout(0.5):train(false)
 > net(la.ones(3))
 tensor([1., 1., 1.])
 see: nn.Module:eval
 == nn.Module:eval
 : net:eval() -> net
-The mode for use: train(false). It does not turn off gradients; la.no_grad does.
+Switches to the mode for use: train(false). It does not switch gradients off;
+la.no_grad does.
 > net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)):eval()
 > net.training, net[2].training
 false    false
 see: nn.Module:train, no_grad
 == nn.Module:requires_grad_
 : net:requires_grad_([on = true]) -> net
-Whether all parameters get gradients: false freezes them.
+Sets whether all parameters get gradients; false freezes them.
 > net = nn.Linear(2, 3):requires_grad_(false)
 > net.weight.requires_grad
 false
 see: x:requires_grad_, nn.Module:zero_grad
 == nn.Module:zero_grad
 : net:zero_grad() -> net
-Set the gradients of all parameters to nil.
+Sets the gradients of all parameters to nil.
 > net = nn.Linear(2, 1)
 > net(la.ones(1, 2)):sum():backward()
 > net:zero_grad().weight.grad
@@ -172,8 +176,8 @@ nil
 see: optim.Optimizer:zero_grad
 == nn.Module:apply
 : net:apply(f) -> net
-Call f(module) on all modules, children first: for initial values by one's own
-rule.
+Calls f(module) on all modules, children first, for example to set initial
+values by a rule of your own.
 > net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
 > net = net:apply(function(m)
 >>   if m.weight then nn.init.ones_(m.weight) end
@@ -184,27 +188,28 @@ tensor([[1., 1.],
 see: nn.Module:modules, nn.init
 == nn.Module:to
 : net:to(target) -> net
-All parameters and buffers of floats and complex numbers as another dtype, or on
-another device. Parameters become new tensors: make the optimiser afterwards.
+Converts all floating and complex parameters and buffers to another dtype, or
+moves them to another device. Parameters become new tensors, so make the
+optimiser afterwards.
 > nn.Linear(2, 3):to("bfloat16").weight.dtype
 bfloat16
 see: to, nn.Module:double, nn.Module:float
 == nn.Module:double
 : net:double() -> net
-to "float64".
+The same as to("float64").
 > nn.Linear(2, 3):double().weight.dtype
 float64
 see: nn.Module:to
 == nn.Module:float
 : net:float() -> net
-to "float32".
+The same as to("float32").
 > nn.Linear(2, 3):double():float().weight.dtype
 float32
 see: nn.Module:to
 == nn.Module:state_dict
 : net:state_dict() -> table
-All parameters and buffers by name; they share memory with the net's. la.save
-writes them, load_state_dict brings them back.
+All parameters and buffers by name, sharing memory with the net. la.save writes
+them, and load_state_dict copies them back into a net.
 > for name in pairs(nn.Linear(2, 3, {bias = false}):state_dict()) do
 >>   print(name)
 >> end
@@ -212,8 +217,8 @@ weight
 see: nn.Module:load_state_dict, save
 == nn.Module:load_state_dict
 : net:load_state_dict(state[, {strict = true}]) -> missing, unexpected
-Copy the tensors of a state_dict into the net's; names as in files of PyTorch
-fit. Without strict, names that only one side has are left alone and returned.
+Copies the tensors of a state_dict into the net. Names are those of PyTorch's
+files. Without strict, names that only one side has are left alone and returned.
 > a, b = nn.Linear(2, 2), nn.Linear(2, 2)
 > missing, unexpected = b:load_state_dict(a:state_dict())
 > b.weight:equal(a.weight), #missing
@@ -223,8 +228,8 @@ true    0
 see: nn.Module:state_dict, load
 == nn.Module:clone
 : net:clone() -> module
-A copy with tensors of its own; what was shared within the net is shared in the
-copy.
+A copy with tensors of its own. Tensors that are shared within the net are
+shared within the copy.
 > a = nn.Linear(2, 2)
 > b = a:clone()
 > b.weight:equal(a.weight), b.weight:is_set_to(a.weight)
@@ -232,8 +237,8 @@ true    false
 see: clone
 == nn.Module:adopt
 : Class:adopt(module) -> module
-The object gets this class's methods, its fields and parameters stay: after the
-code of a class was loaded again.
+Gives the object the methods of this class; its fields and parameters stay. Use
+it after the code of a class was loaded again.
 > Old, New = nn.class "Net", nn.class "Net"
 > function New.forward(_, x) return x + 1 end
 > New:adopt(Old())(la.zeros(2))
@@ -265,8 +270,8 @@ inputs 3.14 KB, outputs of the layers 43.3 KB
 see: nn.Module:tostring, nn.Module:parameters
 == nn.Module:tostring
 : net:tostring() -> string
-The tree of modules, as tostring and print show it: what each is made of, and
-how many parameters are inside. nn.summary shows what comes out of them.
+The tree of modules, as tostring and print show it: the parts of each module,
+and how many parameters are inside. nn.summary shows the shapes of results.
 > nn.Sequential(nn.Linear(2, 3), nn.ReLU()):tostring()
 Sequential(
   (0): Linear(in_features=2, out_features=3, bias=true)
@@ -275,7 +280,8 @@ Sequential(
 see: nn.Module:extra_repr
 == nn.Module:extra_repr
 : net:extra_repr() -> string
-What stands between a module's parentheses; a class may have its own.
+The text between a module's parentheses when it is printed. A class may define
+its own.
 > Scale = nn.class "Scale"
 > function Scale.extra_repr() return "by 2" end
 > Scale()
@@ -283,8 +289,8 @@ Scale(by 2)
 see: nn.Module:tostring
 == nn.Parameter
 : nn.Parameter(tensor[, requires_grad = true]) -> tensor
-The tensor as a parameter: a leaf that records gradients and that a module finds
-in its fields. It shares memory with the tensor.
+Makes the tensor a parameter: a leaf that records gradients, and that a module
+finds in its fields. It shares memory with the tensor.
 > w = nn.Parameter(la.zeros(2))
 > w, nn.is_parameter(w)
 tensor([0., 0.], requires_grad=True)    true
@@ -304,9 +310,9 @@ true    false
 see: nn.Parameter
 == nn.clip_grad_norm_
 : nn.clip_grad_norm_(parameters, max_norm[, norm_type = 2]) -> tensor
-Scale all gradients so that their norm together is at most max_norm, and give
-the norm they had: between backward and step, against steps that explode
-(recurrent nets, attention).
+Scales all gradients so that their joint norm is at most max_norm, and returns
+the norm of before. Call it between backward and step, against steps that
+explode (recurrent nets, attention).
 > w = la.zeros(2, {requires_grad = true})
 > (w * la.tensor{3., 4}):sum():backward()
 > nn.clip_grad_norm_({w}, 1)
@@ -319,7 +325,7 @@ aka: clip_grad_norm_
 see: nn.clip_grad_value_, optim.SGD
 == nn.clip_grad_value_
 : nn.clip_grad_value_(parameters, limit)
-Clamp every element of all gradients to -limit .. limit.
+Clamps every element of all gradients to -limit .. limit.
 > w = la.zeros(2, {requires_grad = true})
 > (w * la.tensor{3., -0.5}):sum():backward()
 > nn.clip_grad_value_({w}, 1)
@@ -329,8 +335,8 @@ aka: clip_grad_value_
 see: nn.clip_grad_norm_
 == nn.Sequential
 : nn.Sequential(module, ...) -> module
-Modules one after the other; each gets what the one before gave. net[i] and #net
-count from 1; names in a state_dict count from "0", as in PyTorch's files.
+Modules one after the other; each gets the result of the one before. net[i] and
+#net count from 1; names in a state_dict count from "0", as in PyTorch's files.
 > net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
 > net(la.ones(3, 2)).shape, #net
 {3, 1}    3
@@ -346,8 +352,8 @@ A list of modules that belong to the module which has it in a field: list[i],
 see: nn.Sequential, nn.ModuleDict
 == nn.ModuleDict
 : nn.ModuleDict([modules]) -> module
-Modules by name: a table, in the order of the alphabet, or a list of {name,
-module}. heads.name and heads:get(name) give one, pairs goes over all.
+Modules by name, from a table (in alphabetical order) or a list of {name,
+module}. heads.name and heads:get(name) give one module, pairs walks over all.
 > heads = nn.ModuleDict{a = nn.Linear(2, 1), b = nn.Linear(2, 3)}
 > heads.b(la.ones(2)).shape
 {3}
@@ -355,7 +361,7 @@ see: nn.ModuleList
 == nn.ParameterList
 : nn.ParameterList([list]) -> module
 A list of parameters that belong to the module which has it in a field. Tensors
-become parameters.
+in it become parameters.
 > ws = nn.ParameterList{la.ones(2), la.ones(3)}
 > #ws:append(la.zeros(1)), ws[1].requires_grad
 3    true
@@ -363,7 +369,7 @@ see: nn.Parameter, nn.ModuleList
 == nn.init
 : nn.init
 Initial values: functions that fill a tensor in place, without recording, and
-return it. Layers call them; a net of one's own may, too.
+return it. Layers call them; your own nets may too.
 > nn.init.constant_(la.empty(2), 0.5)
 tensor([0.5000, 0.5000])
 see: nn.init.kaiming_uniform_, nn.init.xavier_uniform_, nn.Module:apply
@@ -382,8 +388,8 @@ see: normal_, nn.init.trunc_normal_
 == nn.init.trunc_normal_
 : nn.init.trunc_normal_(x[, mean = 0, std = 1, a = -2, b = 2, generator]) ->
   tensor
-Normal, cut to a .. b: by the inverse of the distribution function, so that
-every draw counts.
+Normal, cut to a .. b. It uses the inverse of the distribution function, so no
+draw is repeated.
 > nn.init.trunc_normal_(la.empty(1000)):abs():le(2):all()
 true
 see: nn.init.normal_
@@ -407,15 +413,15 @@ tensor([1., 1.])
 see: nn.init.zeros_
 == nn.init.eye_
 : nn.init.eye_(x) -> tensor
-The identity, for a square layer that begins by letting its input pass.
+The identity matrix, for a square layer that begins by passing its input on.
 > nn.init.eye_(la.empty(2, 2))
 tensor([[1., 0.],
         [0., 1.]])
 see: eye
 == nn.init.xavier_uniform_
 : nn.init.xavier_uniform_(x[, gain = 1, generator]) -> tensor
-Uniform within gain sqrt(6 / (fan_in + fan_out)): before tanh and sigmoid, whose
-signals keep their size both ways.
+Uniform within gain sqrt(6 / (fan_in + fan_out)). Use it before tanh and
+sigmoid: signals then keep their size in both directions.
 > nn.init.xavier_uniform_(la.empty(3, 3)):abs():le(1):all()
 true
 source: Glorot, Bengio: Understanding the difficulty of training deep
@@ -431,8 +437,9 @@ see: nn.init.xavier_uniform_
 == nn.init.kaiming_uniform_
 : nn.init.kaiming_uniform_(x[, {a = 0, mode = "fan_in", nonlinearity =
   "leaky_relu", generator =}]) -> tensor
-Uniform within gain sqrt(3 / fan): before relu and its kin. mode "fan_out" keeps
-the size of gradients instead of values; a is the slope of leaky_relu.
+Uniform within gain sqrt(3 / fan). Use it before relu and similar functions.
+mode "fan_out" keeps the size of gradients instead of values; a is the slope of
+leaky_relu.
 > nn.init.kaiming_uniform_(la.empty(4, 6)):abs():le(1):all()
 true
 source: He, Zhang, Ren, Sun: Delving deep into rectifiers (2015)
@@ -448,16 +455,17 @@ source: He, Zhang, Ren, Sun (2015)
 see: nn.init.kaiming_uniform_
 == nn.init.calculate_gain
 : nn.init.calculate_gain(name[, slope]) -> number
-How much larger weights before this nonlinearity are drawn: "linear", "sigmoid",
-"tanh", "relu", "leaky_relu" (with its slope), "selu", "conv1d" to "conv3d".
+The factor by which weights before this nonlinearity are larger: "linear",
+"sigmoid", "tanh", "relu", "leaky_relu" (with its slope), "selu", "conv1d" to
+"conv3d".
 > nn.init.calculate_gain("tanh")
 1.6666666666667
-! Another name.
+! A name that is not in this list.
 see: nn.init.xavier_uniform_
 == nn.init.fans
 : nn.init.fans(x) -> fan_in: integer, fan_out: integer
-How many inputs an output of this weight sums over, and how many outputs an
-input goes to: (out, in, kernel...).
+How many inputs are summed for one output of this weight, and how many outputs
+one input reaches. Sizes are (out, in, kernel...).
 > nn.init.fans(la.empty(8, 3, 5, 5))
 75    200
 ! Fewer than two dims.

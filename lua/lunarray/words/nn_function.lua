@@ -9,13 +9,13 @@ tensor([0., 2.])
 see: relu, nn.LeakyReLU, nn.GELU
 == nn.ReLU6
 : nn.ReLU6() -> module
-min(max(x, 0), 6): for numbers of few bits.
+min(max(x, 0), 6). The limit suits numbers of few bits.
 > nn.ReLU6()(la.tensor{-1., 2, 9})
 tensor([0., 2., 6.])
 see: relu6, nn.ReLU
 == nn.LeakyReLU
 : nn.LeakyReLU([negative_slope = 0.01]) -> module
-x where it is positive, else negative_slope x: gradients never stop.
+x where it is positive, else negative_slope x. Its gradient is never zero.
 > nn.LeakyReLU(0.5)(la.tensor{-1., 2})
 tensor([-0.5000,  2.0000])
 see: leaky_relu, nn.PReLU
@@ -42,8 +42,8 @@ source: Barron (2017)
 see: celu, nn.ELU
 == nn.SELU
 : nn.SELU() -> module
-1.0507 x where it is positive, else 1.7581 (exp(x) - 1): deep nets of it keep
-mean 0 and variance 1 by themselves.
+1.0507 x where it is positive, else 1.7581 (exp(x) - 1). Deep nets of it keep
+mean 0 and variance 1 without norms.
 > nn.SELU()(la.tensor{-1., 1})
 tensor([-1.1113,  1.0507])
 source: Klambauer and others (2017)
@@ -51,7 +51,7 @@ see: selu, nn.AlphaDropout
 == nn.GELU
 : nn.GELU([approximate = "none"]) -> module
 x times the normal distribution function of x; "tanh" is a quicker
-approximation. What transformers use.
+approximation. Most transformers use it.
 > nn.GELU()(la.tensor{-1., 0, 1})
 tensor([-0.1587,  0.0000,  0.8413])
 source: Hendrycks, Gimpel (2016)
@@ -78,7 +78,7 @@ source: Misra (2019)
 see: mish
 == nn.Sigmoid
 : nn.Sigmoid() -> module
-1 / (1 + exp(-x)): a probability. For training, leave it out and take
+1 / (1 + exp(-x)), a probability. For training, leave it out and use
 nn.BCEWithLogitsLoss.
 > nn.Sigmoid()(la.tensor{0., 2})
 tensor([0.5000, 0.8808])
@@ -103,14 +103,14 @@ tensor([0.0000, 0.2384])
 see: tanhshrink
 == nn.Softplus
 : nn.Softplus([beta = 1, threshold = 20]) -> module
-log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
-Positive: for variances.
+log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold. It is
+positive, so use it for variances.
 > nn.Softplus()(la.tensor{0., 30})
 tensor([ 0.6931, 30.0000])
 see: softplus, nn.ReLU
 == nn.Softshrink
 : nn.Softshrink([lambd = 0.5]) -> module
-x moved toward 0 by lambd, and 0 within.
+x moved toward 0 by lambd; 0 where |x| is at most lambd.
 > nn.Softshrink()(la.tensor{-2., 0.2, 1})
 tensor([-1.5000,  0.0000,  0.5000])
 see: softshrink, nn.Hardshrink
@@ -122,8 +122,8 @@ tensor([-0.5000,  0.7500])
 see: softsign, nn.Tanh
 == nn.Softmax
 : nn.Softmax(dim) -> module
-exp(x) / sum exp(x) along a dim: probabilities. For training, leave it out and
-take nn.CrossEntropyLoss.
+exp(x) / sum exp(x) along a dim, which gives probabilities. For training, leave
+it out and use nn.CrossEntropyLoss.
 > nn.Softmax(1)(la.tensor{0., 0})
 tensor([0.5000, 0.5000])
 see: softmax, nn.LogSoftmax
@@ -135,7 +135,7 @@ tensor([0.5000, 0.5000])
 see: softmin, nn.Softmax
 == nn.LogSoftmax
 : nn.LogSoftmax(dim) -> module
-log(softmax(x)) without loss of digits; nn.NLLLoss wants it.
+log(softmax(x)) without loss of digits. nn.NLLLoss takes it.
 > nn.LogSoftmax(1)(la.tensor{0., 0})
 tensor([-0.6931, -0.6931])
 see: log_softmax, nn.NLLLoss
@@ -172,13 +172,14 @@ tensor([0.0000, 0.7000])
 see: threshold, nn.Hardshrink
 == nn.MSELoss
 : nn.MSELoss([{reduction = "mean"}]) -> module
-(x - y)^2: for numbers. All losses have the reductions "mean", "sum" and "none".
+(x - y)^2, for regression. All losses have the reductions "mean", "sum" and
+"none".
 > nn.MSELoss()(la.tensor{1., 2}, la.tensor{1., 4})
 tensor(2.)
 see: mse_loss, nn.L1Loss, nn.HuberLoss
 == nn.L1Loss
 : nn.L1Loss([{reduction = "mean"}]) -> module
-|x - y|: less led by outliers than squares.
+|x - y|. Outliers have less influence than with squares.
 > nn.L1Loss()(la.tensor{1., 2}, la.tensor{1., 4})
 tensor(1.)
 see: l1_loss, nn.SmoothL1Loss
@@ -209,8 +210,8 @@ see: nll_loss, nn.CrossEntropyLoss, nn.LogSoftmax
 == nn.CrossEntropyLoss
 : nn.CrossEntropyLoss([{weight =, ignore_index =, reduction = "mean",
   label_smoothing = 0}]) -> module
-Of logits (N, C, ...) against classes from 1, or against probabilities of the
-logits' shape: log_softmax and nll_loss in one.
+The loss for classes: log_softmax and nll_loss in one. x holds logits (N, C,
+...), the target classes from 1, or probabilities of the same shape.
 > nn.CrossEntropyLoss()(la.tensor{{0., 0}, {0, 0}}, la.tensor{1, 2})
 tensor(0.6931)
 ! Class 0: classes count from 1.
@@ -224,15 +225,15 @@ tensor(0.6931)
 see: binary_cross_entropy, nn.BCEWithLogitsLoss
 == nn.BCEWithLogitsLoss
 : nn.BCEWithLogitsLoss([{weight =, reduction = "mean", pos_weight =}]) -> module
-BCELoss of sigmoid(x) without loss of digits: for yes-or-no questions, several
-in a sample too. pos_weight is how much more a "yes" counts.
+BCELoss of sigmoid(x) without loss of digits, for yes-or-no questions; a sample
+may have several. pos_weight says how much more a "yes" counts.
 > nn.BCEWithLogitsLoss()(la.tensor{0.}, la.tensor{1.})
 tensor(0.6931)
 see: binary_cross_entropy_with_logits, nn.CrossEntropyLoss
 == nn.KLDivLoss
 : nn.KLDivLoss([{reduction = "mean", log_target = false}]) -> module
-y (log y - x), x being log-probabilities: how far a distribution is from y. The
-divergence itself is the reduction "batchmean".
+y (log y - x), where x holds log-probabilities: how far a distribution is from
+y. The divergence itself is the reduction "batchmean".
 > nn.KLDivLoss{reduction = "sum"}(la.tensor{0.5, 0.5}:log(), la.tensor{0.5,
 >>   0.5})
 tensor(0.)
@@ -245,8 +246,8 @@ tensor(0.6931)
 see: soft_margin_loss
 == nn.HingeEmbeddingLoss
 : nn.HingeEmbeddingLoss([{margin = 1, reduction = "mean"}]) -> module
-x where y is 1, max(0, margin - x) where y is -1: x is a distance of two things
-that are alike or not.
+x where y is 1, max(0, margin - x) where y is -1. x is the distance of two
+things that are alike or not.
 > nn.HingeEmbeddingLoss()(la.tensor{0.25, 0.25}, la.tensor{1., -1})
 tensor(0.5000)
 see: hinge_embedding_loss, nn.CosineEmbeddingLoss
@@ -268,7 +269,7 @@ see: cosine_embedding_loss, nn.CosineSimilarity
 : nn.TripletMarginLoss([{margin = 1, p = 2, eps = 1e-6, swap = false,
   reduction = "mean"}]) -> module
 max(0, d(anchor, positive) - d(anchor, negative) + margin): the anchor should be
-nearer to its like. Called with anchor, positive, negative.
+nearer to the positive example. Called with anchor, positive, negative.
 > loss = nn.TripletMarginLoss()
 > loss(la.tensor{{0.}}, la.tensor{{1.}}, la.tensor{{1.}})
 tensor(1.)
@@ -276,15 +277,15 @@ source: Schroff, Kalenichenko, Philbin: FaceNet (2015)
 see: triplet_margin_loss
 == nn.GaussianNLLLoss
 : nn.GaussianNLLLoss([{full = false, eps = 1e-6, reduction = "mean"}]) -> module
-(log(variance) + (x - y)^2 / variance) / 2: x and the variance are what a net
-says of y. Called with x, y, variance.
+(log(variance) + (x - y)^2 / variance) / 2, where a net predicts x and the
+variance of y. Called with x, y, variance.
 > nn.GaussianNLLLoss()(la.tensor{1.}, la.tensor{2.}, la.tensor{1.})
 tensor(0.5000)
 see: gaussian_nll_loss
 == nn.PoissonNLLLoss
 : nn.PoissonNLLLoss([{log_input = true, full = false, eps = 1e-8,
   reduction = "mean"}]) -> module
-exp(x) - y x: counts y, whose mean's logarithm is x.
+exp(x) - y x, where y is a count and x the logarithm of its mean.
 > nn.PoissonNLLLoss()(la.tensor{0.}, la.tensor{3.})
 tensor(1.)
 see: poisson_nll_loss
@@ -298,7 +299,8 @@ tensor(0.5000)
 see: multi_margin_loss, nn.CrossEntropyLoss
 == nn.MultiLabelMarginLoss
 : nn.MultiLabelMarginLoss([{reduction = "mean"}]) -> module
-Hinge of several labels in a sample; y lists them from 1, the rest are 0.
+The hinge loss of several labels in a sample. y lists the labels, from 1; the
+rest of its row is 0.
 > nn.MultiLabelMarginLoss()(la.tensor{{0., 0}}, la.tensor{{1, 0}})
 tensor(0.5000)
 see: multilabel_margin_loss
@@ -311,7 +313,7 @@ see: multilabel_soft_margin_loss, nn.BCEWithLogitsLoss
 == nn.CTCLoss
 : nn.CTCLoss([{blank = 1, reduction = "mean", zero_infinity = false}]) -> module
 Connectionist temporal classification: log-probabilities (time, batch, classes)
-against sequences of labels whose times are not known. Called with log_probs,
+against sequences of labels whose times are unknown. Called with log_probs,
 targets, input_lengths, target_lengths.
 > x = la.zeros(4, 1, 3):log_softmax(3)
 > nn.CTCLoss()(x, la.tensor{{2, 3}}, la.tensor{4}, la.tensor{2})

@@ -3,7 +3,7 @@
 return [==[
 == nn.Identity
 : nn.Identity() -> module
-Gives its input: a layer that is not there, in a net that has a layer there.
+Returns its input. It replaces a layer in a net that expects one.
 > nn.Identity()(la.tensor{1, 2})
 tensor([1, 2])
 see: nn.Sequential
@@ -20,14 +20,14 @@ see: linear, nn.Bilinear, nn.Sequential
 == nn.Bilinear
 : nn.Bilinear(in1_features, in2_features, out_features[, {bias = true, dtype
   =}]) -> module
-y[o] = x1^T A[o] x2 + b[o] over the last dims of two inputs: features that act
-on each other.
+y[o] = x1^T A[o] x2 + b[o] over the last dims of two inputs, for features that
+interact.
 > nn.Bilinear(2, 3, 4)(la.ones(5, 2), la.ones(5, 3)).shape
 {5, 4}
 see: bilinear, nn.Linear
 == nn.Flatten
 : nn.Flatten([start_dim = 2, end_dim = -1]) -> module
-Joins dims to one: between convolutions and nn.Linear.
+Joins dims to one. Use it between convolutions and nn.Linear.
 > nn.Flatten()(la.zeros(2, 3, 4)).shape
 {2, 12}
 see: flatten, nn.Unflatten
@@ -60,7 +60,7 @@ see: embedding_bag, nn.Embedding
 == nn.Dropout
 : nn.Dropout([p = 0.5]) -> module
 While training, every element is zeroed with probability p and the others are
-scaled by 1 / (1 - p); in eval mode nothing happens. Against learning by heart.
+scaled by 1 / (1 - p); in eval mode nothing happens. It prevents overfitting.
 > nn.Dropout(0.5):eval()(la.ones(3))
 tensor([1., 1., 1.])
 > nn.Dropout(1)(la.ones(3))
@@ -70,16 +70,16 @@ source: Srivastava and others: Dropout (2014)
 see: dropout, nn.Dropout2d, nn.Module:eval
 == nn.AlphaDropout, nn.FeatureAlphaDropout
 : nn.{AlphaDropout,FeatureAlphaDropout}([p = 0.5]) -> module
-Dropout that keeps the mean and the variance of what SELU gives; the one of
-features drops whole channels.
+Dropout that keeps the mean and the variance of the results of SELU.
+FeatureAlphaDropout drops whole channels.
 > nn.AlphaDropout(0.2):eval()(la.ones(2))
 tensor([1., 1.])
 source: Klambauer and others: Self-normalizing neural networks (2017)
 see: nn.SELU, nn.Dropout
 == nn.Dropout1d, nn.Dropout2d, nn.Dropout3d
 : nn.Dropout{1d,2d,3d}([p = 0.5]) -> module
-Drops whole channels of (N, C, ...): neighbours in a signal or an image are so
-alike that single ones tell what was dropped.
+Drops whole channels of (N, C, ...). Neighbours in a signal or an image are so
+alike that single dropped elements could be guessed.
 > nn.Dropout2d(0.5):eval()(la.ones(1, 2, 1, 1)).shape
 {1, 2, 1, 1}
 see: nn.Dropout, dropout2d
@@ -99,8 +99,8 @@ see: conv1d, conv2d, conv3d, nn.ConvTranspose2d, nn.MaxPool2d
 : nn.ConvTranspose{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride =
   1, padding = 0, output_padding = 0, groups = 1, bias = true, dilation = 1,
   dtype =}]) -> module
-The gradient of a convolution by its input, as a layer: it enlarges, as decoders
-do. A size n becomes (n - 1) stride - 2 padding + dilation (kernel - 1) +
+The gradient of a convolution by its input, as a layer. It enlarges, as decoders
+do: a size n becomes (n - 1) stride - 2 padding + dilation (kernel - 1) +
 output_padding + 1.
 > nn.ConvTranspose2d(8, 3, 2, {stride = 2})(la.zeros(1, 8, 5, 5)).shape
 {1, 3, 10, 10}
@@ -109,8 +109,8 @@ see: conv_transpose1d, conv_transpose2d, conv_transpose3d, nn.Conv2d,
 == nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d
 : nn.MaxPool{1d,2d,3d}(kernel_size[, {stride =, padding =, dilation =,
   return_indices =, ceil_mode =}]) -> module
-The largest value of each window; the stride is the window's size where none is
-given. With return_indices the positions are a second result.
+The largest value of each window. Without a stride it is the size of the window.
+With return_indices the positions are a second result.
 > nn.MaxPool2d(2)(la.range(16.):view(1, 1, 4, 4))
 tensor([[[[ 6.,  8.],
           [14., 16.]]]])
@@ -138,14 +138,14 @@ tensor([[ 5., 10.]])
 see: lp_pool1d, lp_pool2d, nn.AvgPool1d
 == nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d
 : nn.AdaptiveAvgPool{1d,2d,3d}(output_size) -> module
-Means over windows such that the result has this size, whatever the input's is;
-with 1 the mean of a whole channel, before a classifier.
+Means over windows chosen so that the result has this size, whatever the input's
+size is. With 1 it is the mean of a whole channel, before a classifier.
 > nn.AdaptiveAvgPool2d(1)(la.range(16.):view(1, 1, 4, 4))
 tensor([[[[8.5000]]]])
 see: adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, nn.AvgPool2d
 == nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d
 : nn.AdaptiveMaxPool{1d,2d,3d}(output_size[, {return_indices =}]) -> module
-The largest values over windows such that the result has this size.
+The largest values over windows chosen so that the result has this size.
 > nn.AdaptiveMaxPool2d(2)(la.range(16.):view(1, 1, 4, 4))
 tensor([[[[ 6.,  8.],
           [14., 16.]]]])
@@ -153,8 +153,8 @@ see: adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, nn.MaxPool2d
 == nn.FractionalMaxPool2d, nn.FractionalMaxPool3d
 : nn.FractionalMaxPool{2d,3d}(kernel_size[, {output_size =, output_ratio =,
   return_indices =, random_samples =}]) -> module
-The largest values of windows at random steps that make a size of no whole
-ratio.
+The largest values of windows at random steps, so that sizes need not shrink by
+a whole number.
 > nn.FractionalMaxPool2d(2, {output_size = 3})(la.zeros(1, 1, 5, 5)).shape
 {1, 1, 3, 3}
 source: Graham: Fractional max-pooling (2014)
@@ -191,8 +191,8 @@ see: batch_norm, nn.LayerNorm, nn.Module:eval
 == nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d
 : nn.InstanceNorm{1d,2d,3d}(num_features[, {eps = 1e-5, momentum = 0.1,
   affine = false, track_running_stats = false, dtype =}]) -> module
-Each channel of each sample by its own mean and variance: where the contrast of
-a single image must not matter.
+Normalises each channel of each sample by its own mean and variance. Use it
+where the contrast of a single image must not matter.
 > nn.InstanceNorm1d(1, {eps = 0})(la.tensor{{{1., 3}}})
 tensor([[[-1.,  1.]]])
 source: Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016)
@@ -200,9 +200,9 @@ see: instance_norm, nn.GroupNorm
 == nn.LayerNorm
 : nn.LayerNorm(normalized_shape[, {eps = 1e-5, elementwise_affine = true, bias =
   true, dtype =}]) -> module
-Each sample by mean and variance over its last dims, whose sizes are given;
-times weight plus bias. It does the same in training and in use, and for a batch
-of one.
+Normalises each sample by mean and variance over its last dims, whose sizes you
+give; times weight plus bias. It does the same in training and in use, and for a
+batch of one.
 > nn.LayerNorm(2, {eps = 0})(la.tensor{{1., 3}, {10, 20}})
 tensor([[-1.,  1.],
         [-1.,  1.]], grad_fn=<Native_layer_normBackward>)
@@ -211,8 +211,8 @@ see: layer_norm, nn.RMSNorm, nn.BatchNorm1d
 == nn.GroupNorm
 : nn.GroupNorm(num_groups, num_channels[, {eps = 1e-5, affine = true, dtype =}])
   -> module
-Groups of channels of each sample by their mean and variance: for images when
-batches are small.
+Normalises groups of channels of each sample by their mean and variance. Use it
+for images when batches are small.
 > nn.GroupNorm(1, 2, {eps = 0})(la.tensor{{{1.}, {3}}})
 tensor([[[-1.],
          [ 1.]]], grad_fn=<AddBackward>)
@@ -222,8 +222,8 @@ see: group_norm, nn.LayerNorm, nn.InstanceNorm2d
 == nn.RMSNorm
 : nn.RMSNorm(normalized_shape[, {eps =, elementwise_affine = true, dtype =}])
   -> module
-x / sqrt(mean(x^2) + eps) over the last dims, times weight. eps is the dtype's
-where none is given.
+x / sqrt(mean(x^2) + eps) over the last dims, times weight. Without eps it is
+the dtype's.
 > nn.RMSNorm(2)(la.tensor{3., 3})
 tensor([1., 1.], grad_fn=<Native_rms_normBackward>)
 source: Zhang, Sennrich: Root mean square layer normalization (2019)
@@ -252,7 +252,7 @@ see: nn.LSTM, nn.GRU, nn.RNNCell, nn.clip_grad_norm_
 == nn.LSTM
 : nn.LSTM(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
   false, dropout = 0, bidirectional = false, dtype =}]) -> module
-Long short-term memory over (time, batch, input_size): called with x[, h, c] it
+Long short-term memory over (time, batch, input_size). Called with x[, h, c] it
 gives out, h, c.
 > out, h, c = nn.LSTM(3, 4, {num_layers = 2})(la.zeros(5, 2, 3))
 > out.shape, h.shape, c.shape
@@ -262,8 +262,8 @@ see: nn.GRU, nn.LSTMCell
 == nn.GRU
 : nn.GRU(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
   false, dropout = 0, bidirectional = false, dtype =}]) -> module
-Gated recurrent units over (time, batch, input_size): called with x[, h] it
-gives out, h. Three quarters of the LSTM's work.
+Gated recurrent units over (time, batch, input_size). Called with x[, h] it
+gives out, h. It does three quarters of the LSTM's work.
 > out, h = nn.GRU(3, 4, {bidirectional = true})(la.zeros(5, 2, 3))
 > out.shape, h.shape
 {5, 2, 8}    {2, 2, 4}
@@ -272,7 +272,7 @@ see: nn.LSTM, nn.GRUCell
 == nn.RNNCell
 : nn.RNNCell(input_size, hidden_size[, {bias = true, nonlinearity = "tanh",
   dtype =}]) -> module
-One step of RNN: cell(x[, h]) gives the next h. For loops of one's own.
+One step of RNN: cell(x[, h]) gives the next h. Use it in loops of your own.
 > nn.RNNCell(3, 4)(la.zeros(2, 3)).shape
 {2, 4}
 see: nn.RNN, rnn_cell
@@ -328,9 +328,9 @@ see: nn.TransformerEncoderLayer, nn.Transformer
 : nn.TransformerDecoderLayer(d_model, nhead[, {dim_feedforward = 2048, dropout =
   0.1, activation = "relu", layer_norm_eps = 1e-5, batch_first = false,
   norm_first = false, bias = true, dtype =}]) -> module
-As the encoder's, with attention to a memory between: layer(target, memory[,
-{tgt_mask =, memory_mask =, tgt_key_padding_mask =, memory_key_padding_mask =,
-tgt_is_causal =, memory_is_causal =}]).
+As the encoder layer, with attention to a memory in between: layer(target,
+memory[, {tgt_mask =, memory_mask =, tgt_key_padding_mask =,
+memory_key_padding_mask =, tgt_is_causal =, memory_is_causal =}]).
 > layer = nn.TransformerDecoderLayer(8, 2, {dim_feedforward = 16})
 > layer(la.zeros(3, 2, 8), la.zeros(5, 2, 8)).shape
 {3, 2, 8}
@@ -360,14 +360,14 @@ see: nn.TransformerEncoder, nn.TransformerDecoder
 == nn.Upsample
 : nn.Upsample([{size =, scale_factor =, mode = "nearest", align_corners =,
   recompute_scale_factor =}]) -> module
-interpolate as a layer: images (signals, volumes) of another size.
+interpolate as a layer: resizes images, signals and volumes.
 > nn.Upsample{scale_factor = 2}(la.zeros(1, 3, 4, 4)).shape
 {1, 3, 8, 8}
 see: interpolate, nn.ConvTranspose2d, nn.PixelShuffle
 == nn.UpsamplingNearest2d
 : nn.UpsamplingNearest2d([{size =, scale_factor =, mode = "nearest",
   align_corners =, recompute_scale_factor =}]) -> module
-Upsample of images by their nearest pixel.
+Upsample by the nearest pixel.
 > nn.UpsamplingNearest2d{scale_factor = 2}(la.tensor{{{{1., 2}}}})
 tensor([[[[1., 1., 2., 2.],
           [1., 1., 2., 2.]]]])
@@ -375,7 +375,7 @@ see: nn.Upsample
 == nn.UpsamplingBilinear2d
 : nn.UpsamplingBilinear2d([{size =, scale_factor =, mode = "bilinear",
   align_corners = true, recompute_scale_factor =}]) -> module
-Upsample of images between pixels; the corners stay where they are.
+Upsample by interpolation between pixels; the corners stay where they are.
 > nn.UpsamplingBilinear2d{size = {1, 3}}(la.tensor{{{{1., 2}}}})
 tensor([[[[1.0000, 1.5000, 2.0000]]]])
 see: nn.Upsample
@@ -389,13 +389,13 @@ source: Shi and others: Real-time single image super-resolution (2016)
 see: pixel_shuffle, nn.PixelUnshuffle
 == nn.PixelUnshuffle
 : nn.PixelUnshuffle(downscale_factor) -> module
-Squares of pixels become channels.
+Rearranges squares of pixels as channels.
 > nn.PixelUnshuffle(2)(la.zeros(1, 2, 6, 6)).shape
 {1, 8, 3, 3}
 see: pixel_unshuffle, nn.PixelShuffle
 == nn.ChannelShuffle
 : nn.ChannelShuffle(groups) -> module
-The channels of groups are mixed, one of each in turn, so that the next grouped
+Mixes the channels of groups, one of each in turn, so that the next grouped
 convolution sees all.
 > nn.ChannelShuffle(2)(la.range(4.):view(1, 4, 1)):flatten()
 tensor([1., 3., 2., 4.])

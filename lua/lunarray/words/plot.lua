@@ -29,8 +29,8 @@ see: plot.scatter, plot.grid, plot.Figure:save
 == plot.scatter
 : plot.scatter([x, ]y[, {values=, colormap = "viridis", low=, high=, marker=,
   markersize = 5, color=, label=, alpha=}]) -> figure
-Points. values, one for each, colour them by a map from low to high: "viridis",
-"magma", "coolwarm", "gray" or a list of colours.
+Draws points. values, one for each point, colour them by a map from low to high:
+"viridis", "magma", "coolwarm", "gray" or a list of colours.
 > print(plot.scatter({1, 2, 3}, {2, 0, 1}, {width = 12, height = 3,
 >>   ascii = true}))
 2|*
@@ -41,8 +41,8 @@ Points. values, one for each, colour them by a map from low to high: "viridis",
 see: plot.line
 == plot.bar
 : plot.bar([names, ]values[, {label=, color=, alpha=, names=}]) -> figure
-Bars from 0 over names (texts), positions, or 1, 2, 3; of several series next
-to each other.
+Draws bars from 0 over names (texts), positions, or 1, 2, 3; bars of several
+series are next to each other.
 > print(plot.bar({"a", "b"}, {1, 2}, {width = 8, height = 2,
 >>   ascii = true}))
 2|    ####
@@ -54,9 +54,9 @@ see: plot.hist
 : plot.hist(values[, {bins=, range=, density = false, label=, color=,
   alpha=}])
   -> figure
-How many values fall into each bin. bins is their number, a list of edges, or as
-NumPy's "auto"; range is {low, high}; density divides by the number of values
-and the width of the bin.
+Counts how many values fall into each bin. bins is their number, a list of
+edges, or "auto" as in NumPy; range is {low, high}; density divides by the
+number of values and the width of the bin.
 > print(plot.hist({1, 2, 2, 3}, {bins = 2, width = 8, height = 3,
 >>   ascii = true}))
 3|    ####
@@ -67,9 +67,9 @@ and the width of the bin.
 see: histc, plot.bar, plot.box
 == plot.box
 : plot.box(values[, {names=, color=, label=}]) -> figure
-For each of several series the median, a box from the first to the third
-quartile, whiskers to the last values within 1.5 times the distance of these,
-and what lies beyond as points.
+For each series it draws the median, a box from the first to the third quartile,
+and whiskers to the last values within 1.5 times the distance of the quartiles.
+Values beyond are points.
 > print(plot.box({{1, 2, 3, 4, 5}, {2, 3, 4}}, {names = {"a", "b"},
 >>   width = 16, height = 5, ascii = true}))
 5|   ***
@@ -83,7 +83,7 @@ source: Tukey, Exploratory Data Analysis, 1977
 see: quantile, plot.hist
 == plot.band
 : plot.band(x, low, high[, {color=, alpha = 0.3, label=}]) -> figure
-The area between two curves: a confidence band, a range. x may be nil.
+Draws the area between two curves: a confidence band, a range. x may be nil.
 > fig = plot.line({1, 2, 3}, {2, 3, 2}, {ascii = true, width = 12,
 >>   height = 5})
 > print(fig:band({1, 2, 3}, {1, 2, 1}, {3, 4, 3}, {color = 1}))
@@ -98,9 +98,9 @@ see: plot.line
 == plot.heatmap
 : plot.heatmap(matrix[, {low=, high=, colormap = "viridis", colorbar = true,
   x=, y=, xnames=, ynames=}]) -> figure
-The elements of a matrix as colours, row 1 at the top. x and y are {low, high}
-of the axes; with y the first row is at low. Elements that are not finite stay
-open.
+Draws the elements of a matrix as colours, with row 1 at the top. x and y are
+{low, high} of the axes; with y the first row is at low. Elements that are not
+finite stay empty.
 > print(plot.heatmap(la.eye(3), {width = 12, height = 3, ascii = true}))
 1|@@@@
  |    @@@@
@@ -111,9 +111,9 @@ see: plot.image, plot.contour
 == plot.contour
 : plot.contour(matrix[, {x=, y=, levels = 8, filled = false,
   colormap = "viridis", colorbar=}]) -> figure
-Lines of one height through a matrix whose rows stand at y and whose columns
-stand at x (increasing; else 1, 2, 3). levels is a list, or about how many nice
-ones; filled draws the areas between them.
+Draws lines of equal height through a matrix whose rows stand at y and whose
+columns stand at x (increasing; else 1, 2, 3). levels is a list, or the
+approximate number of round levels; filled draws the areas between them.
 > x = la.linspace(-1, 1, 21)
 > z = (x * x):unsqueeze(2) + x * x
 > print(plot.contour(z, {x = x, y = x, levels = {0.5}, width = 16,
@@ -129,10 +129,10 @@ ones; filled draws the areas between them.
 see: plot.heatmap
 == plot.image
 : plot.image(t[, {low=, high=, colormap = "gray", indent=}]) -> figure
-{height, width} or {1, height, width} in greys between low and high (else the
-smallest and the largest value), {3, height, width} as RGB, {4, height, width}
-as RGBA: uint8, uint16, or floats from 0 to 1. As text without colours two
-characters are a pixel, and more ink is a larger value.
+Draws {height, width} or {1, height, width} in greys between low and high (else
+the smallest and the largest value), {3, height, width} as RGB, {4, height,
+width} as RGBA: uint8, uint16, or floats from 0 to 1. As text without colours
+two characters are one pixel, and more ink means a larger value.
 > print(plot.image(la.eye(3)))
 @@
   @@
@@ -140,7 +140,7 @@ characters are a pixel, and more ink is a larger value.
 see: image.save, plot.heatmap
 == plot.grid
 : plot.grid{figure, ..., columns=} -> figure
-Several figures as one, row by row; also rows of figures, {{a, b}, {c}}.
+Puts several figures into one, row by row; also rows of figures, {{a, b}, {c}}.
 > a = plot.line({1, 2}, {height = 3, ascii = true})
 > print(plot.grid{a, a, columns = 2}:text{width = 32, ascii = true})
 2|          ****  2|          ****
@@ -176,8 +176,8 @@ neighbours become their mean. Options of figures may stand there, too.
 see: progress, plot.Live:update
 == plot.Live:update
 : live:update(values)
-A step has been made. values has numbers or tensors of one element by name, and
-items, how many were worked on in this step.
+Records a step. values has numbers or tensors of one element by name; items says
+how many items this step processed.
 > live = plot.live{write = function() end}
 > live:update{loss = la.tensor(0.5), items = 64}
 > live.step
@@ -202,8 +202,8 @@ The curves so far.
 see: plot.Live:finish
 == plot.Live:finish
 : live:finish() -> figure
-Show the last state, where it is not shown yet; local live <close> does that,
-too. The curves.
+Shows the last state if it is not shown yet, and returns the curves. local live
+<close> does that too.
 > live = plot.live{write = function() end}
 > live:update{loss = 1}
 > #live:finish().marks
@@ -211,15 +211,15 @@ too. The curves.
 see: plot.Figure:save
 == plot.window
 : plot.window() -> integer, integer, integer, integer
-Columns, rows, and width and height in pixels (0: not known) of the terminal
-that standard output is; nil where it is none.
+Columns, rows, and width and height in pixels (0 if unknown) of the terminal on
+standard output; nil if there is none.
 > type(plot.window)
 function
 see: plot.Figure:text
 == plot.Figure:save
 : figure:save(path[, {width=, height=, scale = 2}]) -> figure
-Write .svg, .png, .jpg, .bmp, .tga or .txt, as the path ends. width and height
-in pixels of the screen; pictures of pixels have scale times as many.
+Writes a .svg, .png, .jpg, .bmp, .tga or .txt file, as the path ends. width and
+height are in pixels of the screen; pictures of pixels have scale times as many.
 > path = os.tmpname() .. ".svg"
 > fig = plot.line({1, 2}):save(path)
 > os.remove(path)
@@ -258,17 +258,17 @@ that standard output is (NO_COLOR, COLORTERM, TERM).
 see: plot.window
 == plot.Figure:show
 : figure:show([options])
-Show the figure on standard output. A notebook, and a terminal that says that it
-knows kitty's pictures or sixels, shows a picture; else, and with options (those
-of text), it is text. LUNARRAY_GRAPHICS in the environment ("kitty", "sixel",
-"none") decides without asking the terminal.
+Shows the figure on standard output. Notebooks, and terminals that say that they
+know kitty's graphics or sixels, show a picture; others, and calls with options
+(those of text), show text. LUNARRAY_GRAPHICS in the environment ("kitty",
+"sixel", "none") decides without asking the terminal.
 > fig = plot.line({1, 2})
 > type(fig.show)
 function
 see: plot.Figure:text
 == plot.Figure:set
 : figure:set(options) -> figure
-Change options of the axes, as plot.line lists them.
+Changes options of the axes; plot.line lists them.
 > fig = plot.line({1, 2}, {ascii = true}):set{width = 8, height = 2}
 > print(fig)
 2|    ****

@@ -2,8 +2,8 @@
 return [==[
 == manual_seed
 : la.manual_seed(n) -> generator
-Seed the default generator: the same numbers follow at any number of threads and
-on every processor.
+Seeds the default generator. The same numbers follow with any number of threads
+and on every processor.
 > la.manual_seed(7)
 > a = la.rand(2)
 > la.manual_seed(7)
@@ -12,10 +12,10 @@ true
 see: Generator, seed, fork_rng
 == Generator
 : la.Generator([seed, {kind = "philox"}]) -> generator
-A generator of its own, given as {generator = g}: a stream for a player, a
-world, a worker. Methods: manual_seed(n), seed(), initial_seed(), get_state(),
-set_state(t), jump([n]) skips n * 2^42 words of the stream, fork() gives a new
-one, seeded by where it is.
+Makes a generator of your own, given to functions as {generator = g}: a stream
+for a player, a world, a worker. Its methods: manual_seed(n), seed(),
+initial_seed(), get_state(), set_state(t); jump([n]) skips n * 2^42 words of the
+stream, fork() gives a new generator, seeded by the present position.
 > g = la.Generator(7)
 > la.randint(6, {3}, {generator = g})
 >>   == la.randint(6, {3}, {generator = la.Generator(7)})
@@ -24,7 +24,7 @@ source: Salmon and others, Parallel random numbers: as easy as 1, 2, 3, 2011.
 see: manual_seed, get_rng_state
 == seed
 : la.seed() -> integer
-Seed the default generator by chance; the seed is returned, so that a run can be
+Seeds the default generator at random and returns the seed, so that a run can be
 repeated.
 > math.type(la.seed())
 integer
@@ -37,7 +37,7 @@ The seed of the default generator.
 see: manual_seed
 == get_rng_state
 : la.get_rng_state() -> tensor
-The state of the default generator, bytes for set_rng_state and for files.
+The state of the default generator: bytes for set_rng_state, or for a file.
 > state = la.get_rng_state()
 > a = la.rand(2)
 > la.set_rng_state(state)
@@ -46,7 +46,7 @@ true
 see: set_rng_state, fork_rng
 == set_rng_state
 : la.set_rng_state(state)
-Go on from a state of get_rng_state.
+Continues from a state of get_rng_state.
 > la.manual_seed(7)
 > state, a = la.get_rng_state(), la.rand(2)
 > la.set_rng_state(state)
@@ -55,8 +55,8 @@ true
 see: get_rng_state
 == fork_rng
 : la.fork_rng([f, ...]) -> ...
-f's results; what f draws leaves the default generator as it was. Without f a
-scope: local _ <close> = la.fork_rng().
+Calls f and returns its results; the default generator stays as it was, whatever
+f draws. Without f it returns a scope: local _ <close> = la.fork_rng().
 > state = la.get_rng_state()
 > la.fork_rng(function() return la.rand(2).shape end)
 {2}
@@ -75,8 +75,8 @@ tensor([ 0.3804,  0.6269, -1.5672])
 true
 see: rand, normal, randn_like
 == randint
-Both ends are included, as in math.random. Sizes come as a list when there is no
-low end, so that la.randint(6, {3}) can be told from la.randint(1, 6, 3).
+Both ends are included, as in math.random. Without a low end, give the sizes as
+a list: la.randint(6, {3}) differs from la.randint(1, 6, 3).
 > la.randint(6, {5})
 tensor([5, 5, 1, 3, 2])
 > la.randint(10, 20, 2, 2)

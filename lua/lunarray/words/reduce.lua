@@ -31,8 +31,8 @@ see: mean, nanstd
 tensor(24)
 see: sum, cumprod
 == max
-Two results with a dim: values and where they are. amax gives values alone and
-takes several dims.
+With a dim there are two results: values and their positions. amax gives values
+alone and takes several dims.
 > la.tensor{3, 9, 4}:max()
 tensor(9)
 > values, indices = la.tensor{{3, 9}, {5, 2}}:max(2)
@@ -57,7 +57,8 @@ see: min, amax
 tensor(3)    tensor(9)
 see: ptp, max
 == argmax
-Positions count from 1: the class that a network chose, as the labels count.
+Positions count from 1. Use it to find the class that a network chose; labels
+count from 1 too.
 > la.tensor{3, 9, 4}:argmax()
 tensor(2)
 > la.tensor{{3, 9}, {5, 2}}:argmax(2)
@@ -68,7 +69,7 @@ see: max, unravel_index
 tensor(1)
 see: argmax
 == any
-Without a dim a Lua boolean, for if; with one a tensor.
+Without a dim it gives a Lua boolean, for if; with a dim a tensor.
 > if la.tensor{0, 1}:any() then print "yes" end
 yes
 > la.tensor{{0, 0}, {0, 1}}:any(2)
@@ -85,7 +86,7 @@ see: any
 tensor([1, 2])
 see: nonzero, sum
 == var
-Divided by n - 1 unless correction says otherwise.
+Divides by n - 1, unless correction says otherwise.
 > la.tensor{1., 2, 3, 4}:var()
 tensor(1.6667)
 > la.tensor{1., 2, 3, 4}:var{correction = 0}
@@ -224,7 +225,7 @@ see: cov
 tensor([1., 5.])
 see: scatter_reduce, embedding_bag
 == bincount
-Slot k counts value k, so values count from 1.
+Slot k counts the value k, so values start at 1.
 > la.tensor{1, 3, 3}:bincount()
 tensor([1, 0, 2])
 > la.tensor{1, 3, 3}:bincount(la.tensor{0.5, 1, 1})

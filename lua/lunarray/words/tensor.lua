@@ -3,14 +3,14 @@
 return [==[
 == x.shape
 : x.shape -> list
-The sizes, a list with == and tostring: x.shape[1] is the size of dim 1.
+The sizes as a list that compares and prints: x.shape[1] is the size of dim 1.
 > x = la.zeros(2, 3)
 > x.shape, x.shape == la.ones(2, 3).shape
 {2, 3}    true
 see: x:size, x.ndim, x:numel
 == x.dtype
 : x.dtype -> string
-The dtype's name: la.float32 == "float32".
+The name of the dtype: la.float32 == "float32".
 > la.tensor{1, 2}.dtype, la.tensor{1.5}.dtype
 int64    float32
 see: to, promote_types
@@ -28,7 +28,7 @@ see: x:dim, x.shape
 see: to, x:is_meta
 == x.names
 : x.names -> list
-The dims' names as a list with "*" for none, or nil. May be assigned.
+The names of the dims as a list with "*" for none, or nil. You may assign to it.
 > x = la.zeros(2, 3, {names = {"N", "C"}})
 > x.names
 {"N", "C"}
@@ -37,8 +37,8 @@ The dims' names as a list with "*" for none, or nil. May be assigned.
 see: x:rename, x:align_to, x:refine_names
 == x.grad
 : x.grad -> tensor
-The gradient that backward left, or nil; nil and tensors of x's shape and dtype
-may be assigned.
+The gradient that backward stored, or nil. You may assign nil, or a tensor of
+x's shape and dtype.
 > w = la.tensor({3.}, {requires_grad = true})
 > (w * w):backward()
 > w.grad
@@ -46,8 +46,8 @@ tensor([6.])
 see: x:backward, grad, x:zero_grad
 == x.data
 : x.data -> tensor
-The elements of x without its history, as x:detach(). May be assigned a tensor:
-x then has its elements, dtype and sizes.
+The elements of x without its history, as x:detach(). If you assign a tensor, x
+has its elements, dtype and sizes from then on.
 > w = la.ones(2, {requires_grad = true})
 > w.data:mul_(3)
 tensor([3., 3.])
@@ -56,7 +56,7 @@ tensor([3., 3.], requires_grad=True)
 see: detach, set_data
 == x.requires_grad
 : x.requires_grad -> boolean
-Are gradients recorded for x? May be assigned on a leaf.
+Are gradients recorded for x? You may assign to it if x is a leaf.
 > w = la.ones(2)
 > w.requires_grad = true
 > (w * 2).requires_grad
@@ -70,14 +70,15 @@ ExpBackward
 see: grad_graph, x.is_leaf
 == x.is_leaf
 : x.is_leaf -> boolean
-Is x made by the user, not by a recorded operation?
+Did the user make x, and not a recorded operation?
 > w = la.ones(2, {requires_grad = true})
 > w.is_leaf, (w * 2).is_leaf
 true    false
 see: x.requires_grad, x:retain_grad
 == x._version
 : x._version -> integer
-How often x, a view of it or what it was detached from was changed in place.
+How often the memory of x was changed in place, through x, a view of it, or a
+tensor that shares it by detach.
 > x = la.ones(2)
 > x:add_(1)
 tensor([2., 2.])
@@ -86,8 +87,8 @@ tensor([2., 2.])
 see: x:backward
 == ...
 : x["..."] -> tensor
-As an index, all dims that the others leave: x[{"...", 1}]; x["..."] is all of
-x. la.ellipsis is the same string.
+In an index it stands for all dims that the other items leave: x[{"...", 1}].
+x["..."] is all of x. la.ellipsis is the same string.
 > la.range(6):view(1, 2, 3)[{"...", 1}]
 tensor([[1, 4]])
 see: ellipsis, newaxis
@@ -108,7 +109,7 @@ aka: nelement
 see: x.shape, x:nbytes
 == x:size
 : x:size([dim]) -> integer, ...
-The sizes as several integers, or one of them; a dim may be a name. x.shape
+The sizes as several integers, or one of them; the dim may be a name. x.shape
 gives a list.
 > rows, columns = la.zeros(2, 3):size()
 > rows, columns, la.zeros(2, 3):size(-1)
@@ -203,8 +204,8 @@ The address of the first element, for other libraries. Not in a sandbox.
 see: x:to_dlpack, x:lock
 == x:item
 : x:item([i, j, ...]) -> number
-One element as a Lua value (complex: two numbers): what if, for and
-string.format want.
+One element as a Lua value (two numbers if it is complex), for if, for and
+string.format.
 > la.tensor{{1, 2}, {3, 4}}:item(2, 1)
 3
 > string.format("%.2f", la.tensor{1., 2}:mean():item())
@@ -213,19 +214,19 @@ string.format want.
 see: x:totable, x:tonumber
 == x:tonumber
 : x:tonumber() -> number
-The only element as a float, of any dtype without an imaginary part.
+The only element as a float, for every dtype if the imaginary part is 0.
 > la.tensor{7}:tonumber()
 7.0
 see: x:item, x:tointeger
 == x:tointeger
 : x:tointeger() -> integer
-The only element as an integer; a fraction is an error.
+The only element as an integer. A fraction is an error.
 > la.tensor{7.}:tointeger()
 7
 see: x:item
 == x:totable
 : x:totable() -> table
-Nested tables of the values; complex ones as {re, im}.
+Nested tables of the values. Complex values are {re, im}.
 > la.tensor{{1, 2}, {3, 4}}:totable()
 {{1, 2}, {3, 4}}
 aka: tolist
@@ -233,8 +234,8 @@ see: tensor, x:item
 == x:describe
 : x:describe() -> table
 : la.describe(x) -> table
-A table of shape, dtype, nan and inf (how many) and, of the finite elements,
-min, max, mean, std and histogram; print shows it.
+A table of shape, dtype, the counts of nan and inf, and min, max, mean, std and
+histogram of the finite elements. print shows it.
 > print(la.range(100):describe())
 int64 of 100
 min 1, max 100, mean 50.5, std 29.0115
@@ -250,47 +251,49 @@ aka: tobytes
 see: from_raw, save
 == x:iter
 : x:iter([dim]) -> iterator
-Views along dim 1, or another one, with their index. pairs(x) does the same.
+Iterates over views along dim 1, or another dim, with their index. pairs(x) does
+the same.
 > for i, row in la.tensor{{1, 2}, {3, 4}}:iter() do print(i, row) end
 1    tensor([1, 2])
 2    tensor([3, 4])
 see: unbind
 == x:apply_
 : x:apply_(f) -> tensor
-Every element v becomes f(v), in row-major order; nil keeps it. Complex elements
-are two numbers, both ways. An error of f leaves x as it was. One call of Lua
-for each element: operations are a hundred times quicker.
+Replaces every element v by f(v), in row-major order; nil keeps v. Complex
+elements are two numbers, both ways. If f raises an error, x stays as it was. f
+is called once per element, so operations are a hundred times quicker.
 > la.range(4):apply_(function(v) return v % 2 == 0 and -v or nil end)
 tensor([ 1, -2,  3, -4])
 see: x:map_, where, from_function
 == x:map_
 : x:map_(y, f) -> tensor
-Every element a becomes f(a, b), where b is y's there (y broadcasts).
+Replaces every element a by f(a, b), where b is the element of y at the same
+position (y broadcasts).
 > la.tensor{1, 2}:map_(la.tensor{10, 20}, function(a, b) return a + b end)
 tensor([11, 22])
 see: x:apply_, x:map2_
 == x:map2_
 : x:map2_(y, z, f) -> tensor
-As map_ with f(a, b, c).
+As map_, with f(a, b, c).
 > la.zeros(2):map2_(la.ones(2), la.ones(2),
 >>   function(a, b, c) return b + c end)
 tensor([2., 2.])
 see: x:map_
 == x:storage
 : x:storage() -> storage
-The memory behind x as an object: equal for tensors that share it, which it
-keeps alive. #s and s:nbytes() are its bytes; s:is_fixed() tells memory that
-can't be resized.
+The memory of x as an object: equal for tensors that share it, and keeping it
+alive. #s and s:nbytes() are its bytes. s:is_fixed() says whether it can't be
+resized.
 > x = la.ones(4)
 > x:storage() == x[1]:storage(), #x:storage()
 true    16
 see: x:untyped_storage_size, is_set_to
 == x:share
 : x:share() -> string
-A handle under which another Lua state of this process gets the tensor with
-la.open, without a copy: both see the same elements, and take care not to use
-them at the same time. Not for tensors that require grad (share x:detach()), and
-not in a sandbox. The memory is kept until then.
+A handle with which another Lua state of this process gets the tensor by
+la.open, without a copy. Both see the same elements, and must not use them at
+the same time. It is refused for tensors that require grad (share x:detach())
+and in a sandbox. The memory is kept until the handle is opened.
 > x = la.ones(2)
 > y = la.open(x:share())
 > y:add_(1)
@@ -300,14 +303,14 @@ tensor([2., 2.])
 see: open, parallel.map
 == open
 : la.open(handle) -> tensor
-The tensor that x:share() gave the handle of, in this or another Lua state. Each
-handle is opened once.
+The tensor of a handle that x:share() gave, in this or another Lua state. Each
+handle can be opened once.
 > la.open(la.ones(2):share())
 tensor([1., 1.])
 see: x:share
 == x:free
 : x:free()
-Give the reference back now; x can't be used any more, views of it can. local x
+Frees the tensor now: x can't be used any more, but views of it can. local x
 <close> does it at the end of a block.
 > x = la.ones(1000)
 > x:free()
@@ -316,14 +319,15 @@ tensor(freed)
 see: tidy, memory
 == x:lock
 : x:lock() -> tensor
-The storage can't be resized until unlock: a host keeps a pointer.
+Locks the storage: it can't be resized until unlock. Use it while a host keeps a
+pointer.
 > x = la.ones(2):lock()
 > x:unlock():resize_(3).shape
 {3}
 see: x:unlock, x:data_ptr
 == x:unlock
 : x:unlock() -> tensor
-End of lock.
+Ends a lock.
 > la.ones(2):lock():unlock()
 tensor([1., 1.])
 see: x:lock
@@ -337,27 +341,28 @@ see: tensor, new_zeros
 : x:rename{"N", "C"} -> tensor
 : x:rename{C = "channel"} -> tensor
 : x:rename() -> tensor
-A view with other names of dims, or without.
+A view with other names of dims, or without names.
 > la.zeros(2, 3):rename{"N", "C"}.names
 {"N", "C"}
 see: x.names, x:refine_names
 == x:refine_names
 : x:refine_names(names) -> tensor
-Give names to dims that have none.
+Gives names to dims that have none.
 > la.zeros(2, 3):refine_names("N", "C").names
 {"N", "C"}
 see: x:rename
 == x:align_to
 : x:align_to(names...) -> tensor
-Dims in this order of names, of size 1 where x has none; "..." are the others.
+Puts the dims into this order of names, with size 1 where x has none. "..."
+stands for the others.
 > la.zeros(2, 3, {names = {"N", "C"}}):align_to("C", "H", "N").shape
 {3, 1, 2}
 see: x:rename, permute
 == x:to_dlpack
 : x:to_dlpack([{versioned = false, copy = false}]) -> userdata
 : la.to_dlpack(x) -> userdata
-Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on x's memory
-(copy = true: on a copy), for a C library that takes it over and calls its
+Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on the memory of
+x, or of a copy with copy = true. A C library takes it over and calls its
 deleter.
 > x = la.ones(2)
 > la.from_dlpack(x:to_dlpack()):data_ptr() == x:data_ptr()
@@ -365,7 +370,7 @@ true
 see: from_dlpack, x:data_ptr
 == from_dlpack
 : la.from_dlpack(pointer[, {versioned =}]) -> tensor
-A tensor on the memory of such a struct, which is taken over; a tensor is
+A tensor on the memory of such a struct, which it takes over. A tensor is
 returned as it is.
 > la.from_dlpack(la.ones(2):to_dlpack())
 tensor([1., 1.])
@@ -378,8 +383,8 @@ true    false
 see: asarray
 == hash
 : la.hash(x) -> integer
-An integer from dtype, shape and elements, the same for every layout and
-machine; -0.0 and 0.0 differ, and so do NaN of other bits.
+An integer made of dtype, shape and elements, the same for every layout and
+machine. It tells -0.0 from 0.0, and NaN with different bits.
 > x = la.range(6):view(2, 3)
 > la.hash(x) == la.hash(x:t():contiguous():t())
 true
@@ -387,13 +392,13 @@ source: XXH64
 see: equal
 == newaxis
 : la.newaxis -> value
-As an index, a new dim of size 1.
+In an index it adds a new dim of size 1.
 > la.tensor{1, 2}[{la.newaxis, {}}].shape
 {1, 2}
 see: unsqueeze, ellipsis
 == ellipsis
 : la.ellipsis -> string
-As an index, all dims that the others leave: "...".
+In an index it stands for all dims that the other items leave: "...".
 > la.zeros(2, 3, 4)[{la.ellipsis, 1}].shape
 {2, 3}
 see: newaxis
@@ -411,7 +416,7 @@ true
 see: nan, isinf
 == nan
 : la.nan -> number
-Not a number: equal to nothing.
+Not a number. It is not equal to anything.
 > la.nan == la.nan
 false
 see: isnan, inf

@@ -3,10 +3,10 @@
 return [==[
 == optim.Optimizer
 : optim.Optimizer
-What all optimisers have. opt.param_groups is a list of tables with the
-parameters (params) and their options, which may be assigned:
-opt.param_groups[1].lr = 0.01. An optimiser is made of a list of parameters, or
-of a list of groups: {{params = a, lr = 0.1}, {params = b}}.
+The methods of all optimisers. opt.param_groups is a list of tables with the
+parameters (params) and their options, which you may assign:
+opt.param_groups[1].lr = 0.01. Make an optimiser from a list of parameters, or
+from a list of groups: {{params = a, lr = 0.1}, {params = b}}.
 > w = la.ones(1, {requires_grad = true})
 > opt = optim.SGD({w}, {lr = 0.5})
 > (w * 2):sum():backward()
@@ -19,8 +19,8 @@ tensor([0.])
 see: optim.SGD, optim.Adam, optim.Optimizer:step
 == optim.Optimizer:step
 : opt:step([closure]) -> value
-Move all parameters that have a gradient, in place. closure, if given, is called
-first, with gradients recorded, and its result is given back.
+Moves all parameters that have a gradient, in place. A closure is called first,
+with gradients recorded, and its result is returned.
 > w = la.ones(1, {requires_grad = true})
 > w.grad = la.ones(1)
 > optim.SGD({w}, {lr = 0.25}):step()
@@ -30,8 +30,8 @@ tensor([0.7500])
 see: optim.Optimizer:zero_grad, x:backward
 == optim.Optimizer:zero_grad
 : opt:zero_grad()
-Set the gradients of all parameters to nil: before each backward, unless they
-shall add up.
+Sets the gradients of all parameters to nil. Call it before each backward,
+unless gradients are to add up.
 > w = la.ones(1, {requires_grad = true})
 > w.grad = la.ones(1)
 > optim.SGD({w}):zero_grad()
@@ -40,7 +40,7 @@ nil
 see: nn.Module:zero_grad
 == optim.Optimizer:add_param_group
 : opt:add_param_group(group)
-More parameters, with options of their own: {params = list, lr = 0.1}.
+Adds parameters with options of their own: {params = list, lr = 0.1}.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})})
 > opt:add_param_group{params = la.ones(1, {requires_grad = true}),
 >>   lr = 0.1}
@@ -49,7 +49,7 @@ More parameters, with options of their own: {params = list, lr = 0.1}.
 see: optim.Optimizer
 == optim.Optimizer:state_dict
 : opt:state_dict() -> table
-What the optimiser remembers, for la.save: {state =, param_groups =}, parameters
+The state of the optimiser, for la.save: {state =, param_groups =}, parameters
 by number.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 0.5})
 > opt:state_dict().param_groups[1].lr
@@ -57,14 +57,14 @@ by number.
 see: optim.Optimizer:load_state_dict, save
 == optim.Optimizer:load_state_dict
 : opt:load_state_dict(state)
-Go on where another run stopped: options and state of the same groups of
+Continues from the state of another run: options and state of the same groups of
 parameters.
 > w = la.ones(1, {requires_grad = true})
 > opt = optim.SGD({w}, {lr = 0.5})
 > opt:load_state_dict(optim.SGD({w}, {lr = 0.1}):state_dict())
 > opt.param_groups[1].lr
 0.1
-! Another number of groups or parameters.
+! The number of groups or parameters differs.
 see: optim.Optimizer:state_dict, load
 == optim.SGD
 : optim.SGD(parameters[, {lr = 1e-3, momentum = 0, dampening = 0, weight_decay =
@@ -100,8 +100,8 @@ see: optim.AdamW, optim.SGD
 == optim.AdamW
 : optim.AdamW(parameters[, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
   weight_decay = 1e-2, amsgrad = false, maximize = false}]) -> optim.Optimizer
-Adam whose weight decay does not pass through the division: w shrinks by
-lr weight_decay each step. For transformers.
+Adam with a weight decay that is not divided: w shrinks by lr weight_decay each
+step. Use it for transformers.
 > w = la.tensor({1., 2}, {requires_grad = true})
 > opt = optim.AdamW({w}, {lr = 0.5, weight_decay = 0.1})
 > (w * w):sum():backward()
@@ -129,8 +129,8 @@ see: optim.Adam
 : optim.Adagrad(parameters[, {lr = 1e-2, lr_decay = 0, weight_decay = 0,
   initial_accumulator_value = 0, eps = 1e-10, maximize = false}]) ->
   optim.Optimizer
-Gradients divided by the root of the sum of all their squares so far: rare
-features take large steps.
+Gradients divided by the root of the sum of all their squares so far, so that
+rare features take large steps.
 > w = la.tensor({1., 2}, {requires_grad = true})
 > opt = optim.Adagrad({w}, {lr = 0.5})
 > (w * w):sum():backward()
@@ -144,9 +144,9 @@ see: optim.RMSprop, optim.SGD
 : optim.LBFGS(parameters[, {lr = 1, max_iter = 20, max_eval =, tolerance_grad =
   1e-7, tolerance_change = 1e-9, history_size = 100, line_search_fn =}]) ->
   optim.Optimizer
-Limited-memory BFGS, for smooth losses over all data: step(closure) evaluates
+Limited-memory BFGS, for smooth losses over all data. step(closure) evaluates
 the closure, which computes the loss and calls backward, up to max_eval times
-(5/4 max_iter). line_search_fn = "strong_wolfe" makes steps safe.
+(5/4 max_iter). line_search_fn = "strong_wolfe" makes the steps safe.
 > w = la.tensor({3.}, {requires_grad = true})
 > opt = optim.LBFGS({w}, {line_search_fn = "strong_wolfe"})
 > opt:step(function()
@@ -163,8 +163,9 @@ source: Nocedal, Wright: Numerical optimization, ch. 7 and 3
 see: optim.SGD
 == optim.Scheduler
 : optim.Scheduler
-What all schedules of the learning rate have; they set opt.param_groups[i].lr.
-Call step() once an epoch (or a batch) after the optimiser's.
+The methods of all schedules of the learning rate. A schedule sets
+opt.param_groups[i].lr. Call its step() once an epoch (or a batch) after the
+optimiser's.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ExponentialLR(opt, {gamma = 0.5})
 > schedule:step()
@@ -173,7 +174,7 @@ Call step() once an epoch (or a batch) after the optimiser's.
 see: optim.StepLR, optim.CosineAnnealingLR, optim.Scheduler:step
 == optim.Scheduler:step
 : schedule:step()
-The next learning rate. That of ReduceLROnPlateau is step(value).
+Sets the next learning rate. ReduceLROnPlateau needs step(value).
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.StepLR(opt, {step_size = 1})
 > schedule:step()
@@ -189,14 +190,14 @@ The learning rates of all groups.
 see: optim.Optimizer
 == optim.Scheduler:state_dict
 : schedule:state_dict() -> table
-What a schedule remembers, for la.save.
+The state of a schedule, for la.save.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > optim.StepLR(opt, {step_size = 1}):state_dict().last_epoch
 0
 see: optim.Scheduler:load_state_dict
 == optim.Scheduler:load_state_dict
 : schedule:load_state_dict(state)
-Go on where another run stopped.
+Continues from the state of another run.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.StepLR(opt, {step_size = 1})
 > schedule:load_state_dict{last_epoch = 2, base_lrs = {1}}
@@ -237,8 +238,8 @@ see: optim.LinearLR
 == optim.LinearLR
 : optim.LinearLR(optimizer[, {start_factor = 1/3, end_factor = 1, total_iters =
   5}]) -> optim.Scheduler
-A factor that goes from start_factor to end_factor in total_iters steps: a
-warm-up.
+lr times a factor that goes from start_factor to end_factor in total_iters
+steps. Use it as a warm-up.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.LinearLR(opt, {start_factor = 0.5, total_iters = 2})
 > for k = 1, 2 do schedule:step() print(opt.param_groups[1].lr) end
@@ -257,7 +258,7 @@ see: optim.StepLR
 == optim.PolynomialLR
 : optim.PolynomialLR(optimizer[, {total_iters = 5, power = 1}]) ->
   optim.Scheduler
-lr (1 - step / total_iters)^power: down to 0.
+lr (1 - step / total_iters)^power, which ends at 0.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.PolynomialLR(opt, {total_iters = 2})
 > for k = 1, 2 do schedule:step() print(opt.param_groups[1].lr) end
@@ -296,8 +297,9 @@ see: optim.CosineAnnealingLR
   steps_per_epoch =, pct_start = 0.3, anneal_strategy = "cos", div_factor = 25,
   final_div_factor = 1e4, three_phase = false, cycle_momentum = true,
   base_momentum = 0.85, max_momentum = 0.95}) -> optim.Scheduler
-Up from max_lr / div_factor to max_lr in the first pct_start of the steps, then
-down to almost nothing; the momentum goes the other way. step() once a batch.
+lr rises from max_lr / div_factor to max_lr in the first pct_start of the steps,
+then falls to almost 0; the momentum goes the other way. Call step() once a
+batch.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})},
 >>   {lr = 1, momentum = 0.9})
 > schedule = optim.OneCycleLR(opt, {max_lr = 1, total_steps = 10})
@@ -315,8 +317,8 @@ see: optim.CyclicLR, optim.SGD
 : optim.CyclicLR(optimizer, {base_lr =, max_lr =, step_size_up = 2000,
   step_size_down =, mode = "triangular", gamma = 1, cycle_momentum = true,
   base_momentum = 0.8, max_momentum = 0.9}) -> optim.Scheduler
-Up and down between base_lr and max_lr again and again; "triangular2" halves the
-height each time, "exp_range" shrinks it by gamma each step.
+lr goes up and down between base_lr and max_lr again and again. "triangular2"
+halves the height each time, "exp_range" shrinks it by gamma each step.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})},
 >>   {lr = 1, momentum = 0.9})
 > schedule = optim.CyclicLR(opt, {base_lr = 0.5, max_lr = 1,
@@ -351,8 +353,8 @@ see: optim.LambdaLR
 : optim.ReduceLROnPlateau(optimizer[, {mode = "min", factor = 0.1, patience =
   10, threshold = 1e-4, threshold_mode = "rel", cooldown = 0, min_lr = 0, eps =
   1e-8}]) -> optim.Scheduler
-lr times factor when a quantity has not become better for patience steps:
-step(value), once an epoch. mode "max" where more is better.
+lr times factor when a quantity has not improved for patience steps. Call
+step(value) once an epoch. With mode "max" larger values are better.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ReduceLROnPlateau(opt, {patience = 1, factor = 0.5})
 > for k = 1, 3 do schedule:step(7) print(opt.param_groups[1].lr) end
@@ -363,7 +365,7 @@ step(value), once an epoch. mode "max" where more is better.
 see: optim.StepLR
 == optim.SequentialLR
 : optim.SequentialLR(optimizer, {schedulers =, milestones =}) -> optim.Scheduler
-One schedule after another: schedulers[k + 1] from the step milestones[k] on.
+One schedule after another: schedulers[k + 1] begins at the step milestones[k].
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.SequentialLR(opt, {milestones = {2}, schedulers = {
 >>   optim.LinearLR(opt, {start_factor = 0.5, total_iters = 2}),
@@ -377,9 +379,9 @@ One schedule after another: schedulers[k + 1] from the step milestones[k] on.
 see: optim.LinearLR, optim.CosineAnnealingLR
 == data.TensorDataset
 : data.TensorDataset(x, ...) -> dataset
-Samples along dim 1 of tensors of one length: #set, set:get(k),
-set:batch(indices). A dataset of one's own is a table with __len and get(k), or
-batch(indices).
+Samples along dim 1 of tensors of equal length. Its methods are #set, set:get(k)
+and set:batch(indices). A dataset of your own is a table with __len and get(k),
+or batch(indices).
 > set = data.TensorDataset(la.range(3), la.range(3) * 10)
 > #set
 3
@@ -396,8 +398,8 @@ Some samples of a dataset.
 see: data.random_split
 == data.random_split
 : data.random_split(dataset, lengths[, {generator =}]) -> dataset, ...
-Disjoint subsets drawn by chance: for training and for testing. Lengths are
-numbers of samples, or fractions of them.
+Divides a dataset at random into subsets without common samples, for training
+and for testing. Lengths are numbers of samples, or fractions.
 > train, test = data.random_split(data.TensorDataset(la.range(10)),
 >>   {0.8, 0.2})
 > #train, #test
@@ -407,10 +409,10 @@ see: data.Subset, randperm
 == data.DataLoader
 : data.DataLoader(dataset[, {batch_size = 1, shuffle = false, generator =,
   drop_last = false, collate =, sampler =}]) -> loader
-Batches of a dataset: for x, y in loader:batches() do ... end goes over it once,
-in another order each time with shuffle. #loader is the number of batches.
-drop_last leaves out a last batch that is shorter; collate(samples) makes a
-batch of one's own.
+Batches of a dataset. for x, y in loader:batches() do ... end walks over it
+once, with shuffle in a new order each time. #loader is the number of batches.
+drop_last leaves out a shorter last batch; collate(samples) makes batches in a
+way of your own.
 > set = data.TensorDataset(la.range(5))
 > loader = data.DataLoader(set, {batch_size = 2})
 > for x in loader:batches() do print(x) end
@@ -421,7 +423,7 @@ tensor([5])
 see: data.TensorDataset, data.DataLoader:batches, data.DistributedSampler
 == data.DataLoader:batches
 : loader:batches() -> iterator
-One epoch: the parts of each batch.
+Iterates over one epoch and gives the parts of each batch.
 > set = data.TensorDataset(la.range(2), la.range(2))
 > for x, y in data.DataLoader(set):batches() do print(x, y) end
 tensor([1])    tensor([1])
@@ -445,16 +447,16 @@ tensor([2, 5])
 see: data.DataLoader, data.random_split
 == data.collate
 : data.collate(samples) -> ...
-The parts of samples (each a list with n) as batches: tensors are stacked,
-numbers make a tensor, the rest stays a list.
+Makes a batch of samples (a list with n). Tensors are stacked, numbers make a
+tensor, and the rest stays a list.
 > data.collate{table.pack(la.ones(2), 1), table.pack(la.zeros(2), 2)}
 tensor([[1., 1.],
         [0., 0.]])    tensor([1, 2])
 see: data.DataLoader, stack
 == data.fetch
 : data.fetch(dataset, indices) -> ...
-The samples of these indices (an int64 tensor) as a batch, by the dataset's own
-batch when it has one.
+Makes a batch of the samples of these indices (an int64 tensor), with the
+dataset's own batch if it has one.
 > data.fetch(data.TensorDataset(la.range(5)), la.tensor{5, 1})
 tensor([5, 1])
 see: data.collate
@@ -469,10 +471,11 @@ see: progress
 == testing.assert_close
 : testing.assert_close(actual, expected[, {rtol =, atol =, equal_nan = false,
   check_dtype = true, check_device = true, check_stride = false, msg =}])
-An error with a report unless both have one shape and dtype and |actual -
-expected| <= atol + rtol |expected| in every element: how many are not, the
-greatest differences and where. Tensors, numbers, or tables of them. Without
-rtol and atol those of the dtype (1.3e-6 and 1e-5 of float32).
+Raises an error with a report unless both have one shape and dtype and |actual -
+expected| <= atol + rtol |expected| in every element. The report says how many
+differ, the greatest differences and their positions. It compares tensors,
+numbers, or tables of them. The default rtol and atol depend on the dtype
+(1.3e-6 and 1e-5 for float32).
 > testing = require "lunarray.testing"
 > testing.assert_close(la.tensor{1., 2}, la.tensor{1., 2.000001})
 > print(pcall(testing.assert_close, 1.0, 1.5))

@@ -2,9 +2,9 @@
 -- lunarray.help.rows.
 return [==[
 == view
-Use it where a copy would be a mistake: it never copies, and says so when it
-can't. Elements are read in row-major order. view(dtype) reads the same bytes as
-another dtype.
+Never copies: it raises an error where a view is impossible. Use it where a copy
+would be a mistake. Elements are read in row-major order. view(dtype) reads the
+same bytes as another dtype.
 > x = la.range(6)
 > x:view(2, 3)
 tensor([[1, 2, 3],
@@ -17,11 +17,11 @@ tensor([[1, 2],
 tensor([0, 0, 0])
 > x
 tensor([0, 0, 0, 4, 5, 6])
-! Where the elements do not lie so that a view can walk them: use reshape.
+! The strides do not allow the new shape: use reshape.
 see: reshape, flatten, unflatten, contiguous, view_as
 == reshape
-The safe choice: shares memory where it can and copies where it must. When it
-matters which, compare with x:is_set_to or use view.
+Shares memory where it can and copies where it must, so it always works. If it
+matters which, compare with x:is_set_to, or use view.
 > la.range(6):reshape(2, 3)
 tensor([[1, 2, 3],
         [4, 5, 6]])
@@ -40,8 +40,7 @@ tensor([[1, 2],
         [3, 4]])
 see: view, reshape_as
 == flatten
-What stands between convolutions and linear layers: x:flatten(2) keeps the
-batch.
+Use it between convolutions and linear layers: x:flatten(2) keeps the batch.
 > la.ones(2, 3, 4):flatten().shape
 {24}
 > la.ones(2, 3, 4):flatten(2).shape
@@ -62,7 +61,7 @@ see: flatten, view
 {3, 1}
 see: unsqueeze, flatten
 == unsqueeze
-Makes shapes meet for broadcasting, as x[{la.newaxis, ...}] does.
+Adds a dim of size 1 so that shapes broadcast, as x[{la.newaxis, ...}] does.
 > x = la.tensor{1, 2, 3}
 > x:unsqueeze(1).shape, x:unsqueeze(-1).shape
 {1, 3}    {3, 1}
@@ -80,8 +79,8 @@ tensor([[1, 4],
 {4, 3, 2}
 see: permute, t, mT, movedim
 == permute
-All dims in one go: images from height, width, channels to channels first are
-x:permute(3, 1, 2).
+Reorders all dims at once: x:permute(3, 1, 2) puts the channels of (height,
+width, channels) first.
 > la.ones(4, 5, 3):permute(3, 1, 2).shape
 {3, 4, 5}
 see: transpose, movedim
@@ -97,7 +96,7 @@ tensor([[1, 3],
         [2, 4]])
 see: transpose, T, mT
 == T
-For matrices; of more dims usually mT is meant.
+For matrices. With more dims you usually want mT.
 > la.range(6):view(2, 3).T
 tensor([[1, 4],
         [2, 5],
@@ -117,9 +116,9 @@ see: mH, conj, T
 {3, 2, 1}
 see: H, mT
 == expand
-Costs no memory: the step along an expanded dim is 0. So do not write to the
-result in place: several elements are one. Operations broadcast by themselves;
-expand is for calls that want the full shape.
+Repeats elements without memory: the stride of an expanded dim is 0. So do not
+write to the result in place, since several elements are one. Operations
+broadcast automatically; use expand for calls that need the full shape.
 > la.tensor{{1}, {2}}:expand(2, 3)
 tensor([[1, 1, 1],
         [2, 2, 2]])
@@ -144,12 +143,13 @@ see: expand, broadcast_tensors
 {2, 3}    {2, 3}
 see: broadcast_shapes, expand
 == select
-What x[i] does, along any dim.
+The operation behind x[i], along any dim.
 > la.range(6):view(2, 3):select(2, 3)
 tensor([3, 6])
 see: narrow, slice, index_select
 == slice
-What x[{{first, last, step}}] does, along any dim, without building tables.
+The operation behind x[{{first, last, step}}], along any dim; it builds no
+tables.
 > la.range(10):slice(1, 2, 8, 3)
 tensor([2, 5, 8])
 see: narrow, select, slice_scatter
@@ -164,7 +164,7 @@ tensor([1, 5, 9])
 tensor([2, 6])
 see: diag, diag_embed, diagonal_scatter, linalg.diagonal
 == unfold
-Windows as views: means over moving windows, patches of signals.
+Gives windows as views: for moving means, and for patches of signals.
 > x = la.range(5)
 > x:unfold(1, 3, 1)
 tensor([[1, 2, 3],
@@ -174,13 +174,13 @@ tensor([[1, 2, 3],
 tensor([2., 3., 4.], dtype=float64)
 see: nn.Unfold, as_strided, im2col
 == detach
-The way out of the graph: gradients stop here, the memory is shared.
+Leaves the graph: gradients stop here. The memory is shared.
 > w = la.ones(2, {requires_grad = true})
 > (w * 2):detach().requires_grad
 false
 see: no_grad, x:requires_grad_, clone
 == as_strided
-For experts: any walk over the memory. Prefer unfold, expand and diagonal.
+For experts: any strides over the memory. Prefer unfold, expand and diagonal.
 > la.range(5):as_strided({3, 3}, {1, 1})
 tensor([[1, 2, 3],
         [2, 3, 4],
@@ -232,7 +232,7 @@ see: atleast_1d, atleast_3d
 {1, 2, 1}
 see: atleast_2d
 == unbind
-The counterpart of stack.
+The reverse of stack.
 > a, b = table.unpack(la.tensor{{1, 2}, {3, 4}}:unbind())
 > b
 tensor([3, 4])
@@ -253,7 +253,7 @@ see: split
 3    tensor([7])
 see: split, tensor_split
 == tensor_split
-Unlike chunk it gives exactly so many pieces. A list holds the first positions
+Gives exactly this many pieces, unlike chunk. A list holds the first positions
 of the pieces after the first.
 > for _, part in ipairs(la.range(5):tensor_split(3)) do print(part) end
 tensor([1, 2])
@@ -277,8 +277,8 @@ see: hsplit, vstack
 {2, 2, 2}
 see: hsplit, dstack
 == meshgrid
-Indexing "ij" (the default here) has the first axis down the rows, "xy" along
-the columns, as plots have it.
+With indexing "ij" (the default here) the first axis goes down the rows, with
+"xy" along the columns, as in plots.
 > x, y = table.unpack(la.meshgrid({la.range(2), la.range(3)}))
 > x
 tensor([[1, 1, 1],
@@ -288,7 +288,7 @@ tensor([[1, 2, 3],
         [1, 2, 3]])
 see: cartesian_prod, linspace
 == squeeze_, unsqueeze_, transpose_, t_
-The geometry of the tensor itself is changed, not its memory.
+Changes the shape of the tensor itself; its memory stays.
 > x = la.ones(1, 2, 3)
 > x:squeeze_():transpose_(1, 2):unsqueeze_(1).shape
 {1, 3, 2}
@@ -303,8 +303,8 @@ tensor([[1, 3],
         [2, 4]])
 see: as_strided
 == resize_
-For buffers that are reused as out=. Elements that were there stay, in order;
-new ones are not set.
+For buffers that are reused as out=. Existing elements stay, in order; new ones
+are not set.
 > x = la.range(6)
 > x:resize_(2, 2)
 tensor([[1, 2],

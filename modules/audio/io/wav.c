@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "io/zip.h"
@@ -155,8 +156,7 @@ la_status la_wav_read(const la_reader *source, const la_wav_info *info,
     const la_wav_kind *kind = &la_wav_kinds[info->format];
     int64_t sizes[2] = {frames, info->channels};
     int64_t at = info->begin + first * info->channels * kind->bytes;
-    LA_OWNED t = NULL;
-    LA_TRY(la_tensor_empty(2, sizes, kind->dtype, &t));
+    LA_LET(t, la_tensor_empty(2, sizes, kind->dtype, &t));
     unsigned char *to = (unsigned char *)la_data(t);
     size_t item = la_itemsize(t), bytes = (size_t)kind->bytes;
     for (int64_t i = 0; i < t->numel; i += PIECE) {
@@ -169,9 +169,7 @@ la_status la_wav_read(const la_reader *source, const la_wav_info *info,
         at += n * kind->bytes;
         to = end;
     }
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* ---- writing ---- */

@@ -12,6 +12,7 @@
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/bytes.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
@@ -93,9 +94,8 @@ static la_wav_format format_of(la_dtype dtype)
 /* No integer stands for NaN; a player would hear whatever the cast gives. */
 static la_status refuse_nan(const la_tensor *t)
 {
-    LA_OWNED nan = NULL;
     la_value results[LA_MAX_RESULTS];
-    LA_TRY(la_run(isnan, &nan, (la_tensor *)t));
+    LA_LET(nan, la_run(isnan, &nan, (la_tensor *)t));
     LA_TRY(la_run_many(any, results, nan));
     if (!results[0].b) return LA_OK;
     return la_error(LA_EARG, "NaN in the samples: replace it (nan_to_num)");
@@ -106,12 +106,10 @@ static la_status refuse_nan(const la_tensor *t)
 static la_status to_integers(la_tensor *t, const la_wav_kind *to,
                              la_tensor **out)
 {
-    LA_OWNED whole = NULL;
-    LA_OWNED cut = NULL;
     LA_OWNED moved = NULL;
     LA_TRY(refuse_nan(t));
-    LA_TRY(la_run(round, &whole, t));
-    LA_TRY(la_run(clamp, &cut, whole, -to->full, to->full - 1));
+    LA_LET(whole, la_run(round, &whole, t));
+    LA_LET(cut, la_run(clamp, &cut, whole, -to->full, to->full - 1));
     if (to->zero) LA_TRY(la_run(add, &moved, cut, to->zero, la_scalar_int(1)));
     return la_run(to_dtype, out, moved ? moved : cut, la_v_dtype(to->dtype));
 }
@@ -122,18 +120,17 @@ static la_status convert(la_tensor *t, la_wav_format from_format,
 {
     const la_wav_kind *from = &la_wav_kinds[from_format];
     const la_wav_kind *to = &la_wav_kinds[to_format];
-    LA_OWNED real = NULL;
     LA_OWNED moved = NULL;
-    LA_OWNED scaled = NULL;
     if (from_format == to_format)
         return la_run(to_dtype, out, t, la_v_dtype(to->dtype));
     bool narrow = from_format != LA_WAV_INT32 && to_format != LA_WAV_INT32
         && from_format != LA_WAV_FLOAT64 && to_format != LA_WAV_FLOAT64;
-    LA_TRY(la_run(to_dtype, &real, t,
-                  la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
+    LA_LET(real, la_run(to_dtype, &real, t,
+                        la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
     if (from->zero)
         LA_TRY(la_run(sub, &moved, real, from->zero, la_scalar_int(1)));
-    LA_TRY(la_run(mul, &scaled, moved ? moved : real, to->full / from->full));
+    LA_LET(scaled,
+           la_run(mul, &scaled, moved ? moved : real, to->full / from->full));
     if (la_is_float(to->dtype))
         return la_run(to_dtype, out, scaled, la_v_dtype(to->dtype));
     return to_integers(scaled, to, out);
@@ -162,17 +159,14 @@ static la_status decode(const la_reader *source, const options *o,
 {
     la_wav_info info;
     int64_t first = 0, count = 0;
-    LA_OWNED samples = NULL;
-    LA_OWNED view = NULL;
-    LA_OWNED planes = NULL;
-    LA_OWNED converted = NULL;
     la_dtype dtype = o->dtype == LA_UNDEFINED ? LA_FLOAT32 : o->dtype;
     LA_TRY(la_wav_info_read(source, &info));
     LA_TRY(find_frames(&info, o, &first, &count));
-    LA_TRY(la_wav_read(source, &info, first, count, &samples));
-    LA_TRY(la_run(transpose, &view, samples, 0, 1));
-    LA_TRY(la_run(contiguous, &planes, view));
-    LA_TRY(convert(planes, info.format, format_of(dtype), &converted));
+    LA_LET(samples, la_wav_read(source, &info, first, count, &samples));
+    LA_LET(view, la_run(transpose, &view, samples, 0, 1));
+    LA_LET(planes, la_run(contiguous, &planes, view));
+    LA_LET(converted,
+           convert(planes, info.format, format_of(dtype), &converted));
     *rate = info.rate;
     return la_run(to_dtype, out, converted, la_v_dtype(dtype));
 }
@@ -297,15 +291,13 @@ static la_status check_tensor(const la_tensor *t)
 /* Samples as a file of 'format' holds them, {frames, channels}, contiguous. */
 static la_status to_samples(la_tensor *t, la_wav_format format, la_tensor **out)
 {
-    LA_OWNED plain = NULL;
-    LA_OWNED samples = NULL;
     LA_OWNED planes = NULL;
-    LA_OWNED view = NULL;
-    LA_TRY(la_run(detach, &plain, t));
-    LA_TRY(convert(plain, format_of((la_dtype)t->dtype), format, &samples));
+    LA_LET(plain, la_run(detach, &plain, t));
+    LA_LET(samples,
+           convert(plain, format_of((la_dtype)t->dtype), format, &samples));
     if (t->ndim == 1) LA_TRY(la_run(unsqueeze, &planes, samples, 0));
     else planes = la_tensor_retain(samples);
-    LA_TRY(la_run(transpose, &view, planes, 0, 1));
+    LA_LET(view, la_run(transpose, &view, planes, 0, 1));
     return la_run(contiguous, out, view);
 }
 
@@ -322,9 +314,8 @@ static la_wav_format choose_format(const la_tensor *t, const options *o)
 static la_status write(la_tensor *t, uint32_t rate, const options *o,
                        la_writer *sink)
 {
-    LA_OWNED samples = NULL;
     la_wav_format format = choose_format(t, o);
-    LA_TRY(to_samples(t, format, &samples));
+    LA_LET(samples, to_samples(t, format, &samples));
     return la_wav_write(samples, format, rate, sink);
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "base/decimal.h"
 

@@ -14,12 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "modules/csv/io/csv_columns.h"
 #include "io/stream.h"
 #include "lua/files/bytes.h"
 #include "modules/csv/lua/csv.h"
+#include "op/call.h"
 
 typedef struct column {
     const char *name;           /* of the list of names */

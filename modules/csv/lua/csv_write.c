@@ -5,11 +5,13 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"
 #include "lua/files/bytes.h"
 #include "modules/csv/lua/csv.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* A column that is written: elements in a row, which a handle in the list at
@@ -67,8 +69,6 @@ static void list_names(lua_State *L)
 /* The values of a tensor in a row, as an owned copy. */
 static la_status plain_column(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED own = NULL;
-    LA_OWNED plain = NULL;
     if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
     if (t->device == LA_META || (t->numel && !t->storage))
         return la_error(LA_ESTATE, "the tensor has no data to save");
@@ -76,8 +76,8 @@ static la_status plain_column(la_tensor *t, la_tensor **out)
     if (la_is_complex((la_dtype)t->dtype))
         return la_error(LA_EDTYPE, "complex numbers can't be written: write "
                         "their parts");
-    LA_TRY(la_run(detach, &own, t));
-    LA_TRY(la_run(resolve_neg, &plain, own));
+    LA_LET(own, la_run(detach, &own, t));
+    LA_LET(plain, la_run(resolve_neg, &plain, own));
     return la_run(contiguous, out, plain);
 }
 
@@ -128,8 +128,7 @@ static void list_columns(lua_State *L, la_state *s, writer *w)
 /* The column from 0 of a matrix. */
 static la_status matrix_column(la_tensor *x, int64_t k, la_tensor **out)
 {
-    LA_OWNED view = NULL;
-    LA_TRY(la_run(select, &view, x, 1, k));
+    LA_LET(view, la_run(select, &view, x, 1, k));
     return plain_column(view, out);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 
@@ -89,8 +90,7 @@ static la_status convert(const la_tensor *t, int want, la_tensor **out)
     const int64_t *sizes = la_sizes(t);
     int64_t wanted[3] = {sizes[0], sizes[1], want};
     size_t item = la_itemsize(t);
-    LA_OWNED result = NULL;
-    LA_TRY(la_tensor_empty(3, wanted, (la_dtype)t->dtype, &result));
+    LA_LET(result, la_tensor_empty(3, wanted, (la_dtype)t->dtype, &result));
     const unsigned char *from = (unsigned char *)la_data(t);
     unsigned char *to = (unsigned char *)la_data(result);
     for (int64_t y = 0; y < sizes[0]; y++) {
@@ -99,23 +99,18 @@ static la_status convert(const la_tensor *t, int want, la_tensor **out)
         from += (size_t)(sizes[1] * sizes[2]) * item;
         to += (size_t)(sizes[1] * want) * item;
     }
-    *out = result;
-    result = NULL;
-    return LA_OK;
+    return la_tensor_hand(&result, out);
 }
 
 la_status la_image_read(const la_reader *source, int channels, la_tensor **out)
 {
     la_image_info info;
-    LA_OWNED t = NULL;
     LA_TRY(la_image_info_read(source, &info));
-    LA_TRY(info.format == LA_IMAGE_PNG ? la_png_read(source, &t)
-                                       : read_whole(source, &info, &t));
+    LA_LET(t, info.format == LA_IMAGE_PNG ? la_png_read(source, &t)
+           : read_whole(source, &info, &t));
     if (channels && channels != la_sizes(t)[2])
         return convert(t, channels, out);
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* ---- writing ---- */

@@ -8,6 +8,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "modules/image/io/image.h"
 

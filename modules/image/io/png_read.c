@@ -11,6 +11,7 @@
 
 #include "io/flate.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "modules/image/io/image.h"
@@ -411,18 +412,15 @@ static la_status new_image(const png *p, la_tensor **out)
 /* The caller ends zlib and frees 'p'. */
 static la_status read_image(png *p, la_tensor **out)
 {
-    LA_OWNED t = NULL;
     LA_TRY(read_to_pixels(p));
-    LA_TRY(new_image(p, &t));
+    LA_LET(t, new_image(p, &t));
     p->z.zalloc = la_zip_alloc;
     p->z.zfree = la_zip_free;
     if (inflateInit(&p->z) != Z_OK)
         return la_error(LA_ENOMEM, "not enough memory to unpack");
     p->started = true;
     LA_TRY(read_rows(p, t));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 la_status la_png_read(const la_reader *source, la_tensor **out)

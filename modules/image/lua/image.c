@@ -14,6 +14,7 @@
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/bytes.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
@@ -99,23 +100,19 @@ static options read_options(lua_State *L, int at, const char *const *known,
 static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
 {
     bool wide = t->dtype == LA_UINT16;
-    LA_OWNED real = NULL;
     LA_OWNED scaled = NULL;
-    LA_OWNED whole = NULL;
-    if (dtype == LA_UNDEFINED || dtype == t->dtype) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (dtype == LA_UNDEFINED || dtype == t->dtype)
+        return la_tensor_same(t, out);
     bool narrow = la_is_float(dtype) && dtype != LA_FLOAT64;
-    LA_TRY(la_run(to_dtype, &real, t,
-                  la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
+    LA_LET(real, la_run(to_dtype, &real, t,
+                        la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
     if (la_is_float(dtype)) {
         LA_TRY(la_run(div, &scaled, real, wide ? 65535.0 : 255.0));
         return la_run(to_dtype, out, scaled, la_v_dtype(dtype));
     }
     if (wide) LA_TRY(la_run(div, &scaled, real, 257.0));
     else LA_TRY(la_run(mul, &scaled, real, 257.0));
-    LA_TRY(la_run(round, &whole, scaled));
+    LA_LET(whole, la_run(round, &whole, scaled));
     return la_run(to_dtype, out, whole, la_v_dtype(dtype));
 }
 
@@ -123,18 +120,15 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
 static la_status finish(la_tensor *t, const options *o, la_tensor **out)
 {
     static const int64_t order[3] = {2, 0, 1};
-    LA_OWNED view = NULL;
-    LA_OWNED planes = NULL;
-    LA_TRY(la_run(permute, &view, t, la_v_ints(order, 3)));
-    LA_TRY(la_run(contiguous, &planes, view));
+    LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
+    LA_LET(planes, la_run(contiguous, &planes, view));
     return convert(planes, o->dtype, out);
 }
 
 static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
-    LA_OWNED t = NULL;
-    LA_TRY(la_image_read(source, o->channels, &t));
+    LA_LET(t, la_image_read(source, o->channels, &t));
     return finish(t, o, out);
 }
 
@@ -237,38 +231,31 @@ static la_status check_tensor(const la_tensor *t)
 /* Floats from 0 to 1 as bytes, the nearest ones, halves to even. */
 static la_status from_floats(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED real = NULL;
-    LA_OWNED nan = NULL;
-    LA_OWNED clamped = NULL;
-    LA_OWNED scaled = NULL;
-    LA_OWNED whole = NULL;
     la_value results[LA_MAX_RESULTS];
-    LA_TRY(la_run(isnan, &nan, t));
+    LA_LET(nan, la_run(isnan, &nan, t));
     LA_TRY(la_run_many(any, results, nan));
     if (results[0].b)
         return la_error(LA_EARG, "NaN in the image: replace it (nan_to_num)");
-    LA_TRY(la_run(to_dtype, &real, t, la_v_dtype(
-        t->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32)));
-    LA_TRY(la_run(clamp, &clamped, real, 0.0, 1.0));
-    LA_TRY(la_run(mul, &scaled, clamped, 255.0));
-    LA_TRY(la_run(round, &whole, scaled));
+    LA_LET(real,
+           la_run(to_dtype, &real, t, la_v_dtype(t->dtype == LA_FLOAT64
+                                                 ? LA_FLOAT64 : LA_FLOAT32)));
+    LA_LET(clamped, la_run(clamp, &clamped, real, 0.0, 1.0));
+    LA_LET(scaled, la_run(mul, &scaled, clamped, 255.0));
+    LA_LET(whole, la_run(round, &whole, scaled));
     return la_run(to_dtype, out, whole, la_v_dtype(LA_UINT8));
 }
 
 /* Samples as files hold them. */
 static la_status to_samples(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED bytes = NULL;
-    if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16)
+        return la_tensor_same(t, out);
     if (la_is_float((la_dtype)t->dtype)) return from_floats(t, out);
     if (t->dtype != LA_BOOL)
         return la_error(LA_EDTYPE, "%s is no dtype of an image: uint8 (0 to "
                         "255), uint16 (0 to 65535), bool or a floating one (0 "
                         "to 1) expected", la_dtype_name((la_dtype)t->dtype));
-    LA_TRY(la_run(to_dtype, &bytes, t, la_v_dtype(LA_UINT8)));
+    LA_LET(bytes, la_run(to_dtype, &bytes, t, la_v_dtype(LA_UINT8)));
     return la_run(mul, out, bytes, la_scalar_int(255));
 }
 
@@ -276,24 +263,20 @@ static la_status to_samples(la_tensor *t, la_tensor **out)
 static la_status to_pixels(la_tensor *t, la_tensor **out)
 {
     static const int64_t order[3] = {1, 2, 0};
-    LA_OWNED plain = NULL;
-    LA_OWNED samples = NULL;
     LA_OWNED planes = NULL;
-    LA_OWNED view = NULL;
     LA_TRY(check_tensor(t));
-    LA_TRY(la_run(detach, &plain, t));
-    LA_TRY(to_samples(plain, &samples));
+    LA_LET(plain, la_run(detach, &plain, t));
+    LA_LET(samples, to_samples(plain, &samples));
     if (t->ndim == 2) LA_TRY(la_run(unsqueeze, &planes, samples, 0));
     else planes = la_tensor_retain(samples);
-    LA_TRY(la_run(permute, &view, planes, la_v_ints(order, 3)));
+    LA_LET(view, la_run(permute, &view, planes, la_v_ints(order, 3)));
     return la_run(contiguous, out, view);
 }
 
 static la_status encode(la_tensor *t, const options *o, la_bytes *out)
 {
-    LA_OWNED pixels = NULL;
     la_bytes_free(out);             /* of an attempt that failed */
-    LA_TRY(to_pixels(t, &pixels));
+    LA_LET(pixels, to_pixels(t, &pixels));
     return la_image_write(pixels, o->format, o->quality, out);
 }
 

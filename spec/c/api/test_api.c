@@ -16,6 +16,7 @@
 #include <lualib.h>
 #include <lunarray.h>
 
+
 static int released;
 
 static void on_release(void *context, void *data)

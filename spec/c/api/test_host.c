@@ -18,6 +18,8 @@
 
 #include "lunarray.h"
 
+#include "base/runtime/interrupt.h"
+
 /* ---- an allocator ---- */
 
 static atomic_int depth, calls;

@@ -19,6 +19,8 @@
 
 #include "base/runtime/background.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/pool.h"
 #include "lunarray.h"
 
 enum { N = 600, SMALL = 64 };

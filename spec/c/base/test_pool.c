@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/os/fpmode.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 
 /* Forked children leave without freeing what the test runner holds. */

@@ -15,9 +15,12 @@
 #include <lualib.h>
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "grad/grad.h"
+#include "lunarray.h"
+#include "op/call.h"
 
 /* From lunarray.h, whose short names are other functions inside. */
 int la_openlibs(lua_State *L);

@@ -12,6 +12,7 @@
 #include <lualib.h>
 #include <lunarray.h>
 
+
 #define RANGES(...) \
     (int)(sizeof((la_range[]){__VA_ARGS__}) / sizeof(la_range)), \
     (const la_range[]){__VA_ARGS__}

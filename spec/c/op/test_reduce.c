@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "base/runtime/pool.h"
+#include "op/frame.h"
 #include "op/reduce/reduce.h"
+#include "tensor/shape.h"
 
 static la_tensor *filled(int ndim, const int64_t *sizes, const int64_t *strides,
                          la_dtype d)

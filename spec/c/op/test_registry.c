@@ -12,7 +12,9 @@
 
 #include "base/runtime/context.h"
 #include "kernel/reduce/reduce.h"
+#include "lunarray.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "op/schema.h"
 
 /* A value for a parameter that is no tensor: its default, or 1. */

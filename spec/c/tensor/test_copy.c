@@ -16,6 +16,7 @@
 #include "base/runtime/pool.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
+#include "tensor/shape.h"
 
 #define SEED 424242u
 static uint64_t rng = SEED;

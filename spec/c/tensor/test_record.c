@@ -13,6 +13,7 @@
 #include <lualib.h>
 #include <lunarray.h>
 
+
 typedef struct particle {
     float pos[3], vel[3], mass;
     uint8_t alive;

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "base/runtime/memory.h"
-#include "op/op.h"
+#include "op/call.h"
+#include "op/frame.h"
 #include "tensor/text/print.h"
 
 #define INTS(...) la_v_ints(((int64_t[]){__VA_ARGS__}), \

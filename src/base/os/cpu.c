@@ -29,6 +29,9 @@ static unsigned available;   /* 1 << cap for each, of processor and build */
 static la_cap best, chosen;
 static char note[160];
 static size_t caches[4];
+static pthread_once_t extensions_once = PTHREAD_ONCE_INIT;
+static unsigned allowed;        /* extensions, by LUNARRAY_CPU */
+static atomic_uint extensions;  /* of this machine and not refused */
 
 #ifdef LA_X86
 static bool has_f16c(void)  /* clang's cpu_supports does not know the word */
@@ -150,7 +153,7 @@ const char *la_cpu_note(void)
     return note;
 }
 
-void la_cpu_set_note(const char *why)
+static void set_note(const char *why)
 {
     pthread_once(&once, decide);
     snprintf(note, sizeof note, "%s", why);
@@ -160,4 +163,57 @@ size_t la_cpu_cache(int level)
 {
     pthread_once(&once, decide);
     return level >= 1 && level <= 3 ? caches[level] : 0;
+}
+
+/* ---- ISA extensions ---- */
+
+/* Does the system save the tiles of this process' threads? */
+static bool tiles_granted(void)
+{
+#ifdef __x86_64__
+    enum { XTILECFG = 17, XTILEDATA = 18 };
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if (!(low >> XTILECFG & 1) || !(low >> XTILEDATA & 1)) return false;
+    return la_os_grants_tiles();
+#else
+    return false;
+#endif
+}
+
+/* A level by its name: none; an extension: it and those before; else all. */
+static unsigned allowed_by(const char *word)
+{
+    bool here;
+    if (!word) return ~0u;
+    if (strcmp(word, la_extension_name(LA_EXTENSION_AVX512_BF16)) == 0)
+        return 1u << LA_EXTENSION_AVX512_BF16;
+    if (la_extension_named(word, &here)) return ~0u;
+    for (int c = 0; c < LA_NCAPS; c++)
+        if (strcmp(word, la_cap_name((la_cap)c)) == 0) return 0;
+    return ~0u;
+}
+
+static void decide_extensions(void)
+{
+    allowed = allowed_by(getenv("LUNARRAY_CPU"));
+    /* they complete the highest capability */
+    if (la_cpu_best_cap() == LA_NCAPS - 1) extensions = la_extensions_here();
+    if ((extensions & allowed & LA_EXTENSIONS_OF_AMX) && !tiles_granted())
+        la_cpu_refuse_extensions(LA_EXTENSIONS_OF_AMX,
+                             "the system does not grant the AMX tiles");
+}
+
+unsigned la_cpu_best_extensions(void)
+{
+    pthread_once(&extensions_once, decide_extensions);
+    return extensions;
+}
+
+unsigned la_cpu_extensions(void) { return la_cpu_best_extensions() & allowed; }
+
+void la_cpu_refuse_extensions(unsigned set, const char *why)
+{
+    extensions &= ~set;
+    set_note(why);
 }

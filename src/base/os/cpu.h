@@ -83,4 +83,13 @@ const char *la_cpu_note(void);  /* "" or why LUNARRAY_CPU was not followed */
 ** level 1 to 3; level 3 is the share of one core complex. */
 size_t la_cpu_cache(int level);
 
+/* The set of extensions in use, 1 << extension for each. The first call asks
+** the system for the tiles, so it waits until somebody wants to multiply or to
+** know: threads of a process that may use them have larger signal frames. */
+unsigned la_cpu_extensions(void);
+unsigned la_cpu_best_extensions(void);     /* without what LUNARRAY_CPU says */
+/* Extensions that failed their first use are not used, and la_cpu_note says so.
+** */
+void la_cpu_refuse_extensions(unsigned set, const char *why);
+
 #endif

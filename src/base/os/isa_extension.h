@@ -17,20 +17,13 @@ typedef enum la_extension {
 #define LA_EXTENSIONS_OF_AMX \
     (1u << LA_EXTENSION_AMX | 1u << LA_EXTENSION_AMX_FP16)
 
-/* The set of extensions in use, 1 << extension for each. The first call asks
-** the system for the tiles, so it waits until somebody wants to multiply or to
-** know: threads of a process that may use them have larger signal frames. */
-unsigned la_cpu_extensions(void);
-unsigned la_cpu_best_extensions(void);     /* without what LUNARRAY_CPU says */
-/* Extensions that failed their first use are not used, and la_cpu_note says
-** so. */
-void la_cpu_refuse_extensions(unsigned set, const char *why);
 const char *la_extension_name(la_extension);
 
+/* Those of the processor, 1 << extension for each; the system may refuse
+** them. */
+unsigned la_extensions_here(void);
 /* Is this the name of an extension? Then *here says whether the processor has
-** it. Used by cpu.c. */
+** it. */
 bool la_extension_named(const char *word, bool *here);
-/* Sets the text of la_cpu_note. Used by isa_extension.c. */
-void la_cpu_set_note(const char *why);
 
 #endif

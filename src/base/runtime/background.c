@@ -13,7 +13,12 @@
 */
 #include "base/runtime/background.h"
 
-#include "base/runtime/pool.h"
+#include "base/os/clock.h"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/token.h"
 
 enum { MOST_THREADS = 2 * LA_MOST_BACKGROUND };
 

@@ -10,8 +10,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/runtime/runtime.h"
+#include "base/os/fpmode.h"
 #include "base/os/thread.h"
+#include "base/runtime/context.h"
 
 enum { LA_MOST_BACKGROUND = 16 };
 

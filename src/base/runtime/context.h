@@ -17,16 +17,17 @@
 #include "base/os/fpmode.h"
 #include "base/status.h"
 
-typedef struct la_local la_local;
+typedef struct la_runtime la_runtime;
+typedef struct la_token la_token;
+typedef struct la_local la_local;        /* base/runtime/local.h */
 
-/* Position of a thread: see base/runtime/runtime.h. */
+/* Position of a thread. base/runtime/passage.h moves it. */
 typedef struct la_position {
     la_runtime *runtime;
     la_local *local;            /* NULL: not looked up yet */
     uint64_t serial;            /* the runtime's */
     uint8_t owner;
 } la_position;
-#include "base/runtime/token.h"
 
 typedef struct la_generator {   /* Philox4x32-10 state */
     uint64_t seed;
@@ -66,13 +67,14 @@ typedef struct la_context {
     la_print_options print;
 } la_context;
 
-/* Settings that a state of 'rt' begins with. */
-void la_context_init(la_context *, la_runtime *rt);
-
 extern _Thread_local la_context *la_current_context;
 extern _Thread_local la_position la_here;
 extern uint64_t la_owner_serial[];       /* of la_position.owner */
 extern _Thread_local _Atomic(la_runtime *) la_chosen_runtime;  /* by la_use */
+extern la_runtime la_default_runtime;
+/* The runtime this thread is in. */
+static inline la_runtime *la_runtime_here(void) { return la_here.runtime; }
+
 la_context *la_context_fallback(void);  /* this thread's own, where it is */
 /* Go to a runtime; as la_move_to, it changes nothing but la_here. */
 void la_move_to(la_runtime *rt);
@@ -84,27 +86,6 @@ static inline void la_make_current(la_context *c)
     if (__builtin_expect(c->serial != la_here.serial, 0))
         la_move_to(c->runtime);
 }
-
-/* Entries of the C interface: LA_ENTRY(c) masks floating-point exceptions and
-** makes 'c' current (NULL: the thread's own, in the runtime of la_use) until
-** the function ends, and then the mode and the one before again, for a host
-** that calls from within a script. The error record is cleared: what stands
-** there when the function ends is its own. LA_ENTRY_IN(rt) does the same with
-** the thread's own settings in that runtime, and leaves the record: for what
-** belongs to a tensor and can't fail. */
-typedef struct la_passage {
-    la_context *context;
-    la_position position;
-    la_fp_mode mode;
-} la_passage;
-
-la_passage la_enter_runtime(la_runtime *rt);
-la_passage la_enter_context(la_context *c);
-void la_leave_context(const la_passage *before);
-#define LA_ENTRY(c) __attribute__((cleanup(la_leave_context), unused)) \
-    la_passage entry_before = la_enter_context(c)
-#define LA_ENTRY_IN(rt) __attribute__((cleanup(la_leave_context), unused)) \
-    la_passage entry_before = la_enter_runtime(rt)
 
 static inline la_context *la_ctx(void)
 {

@@ -5,7 +5,8 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
+#include "base/runtime/parts.h"
+#include "lunarray.h"
 
 enum { LA_DEVICE_NAME = 32, ALIGNMENT = 64, PIECE = 1 << 16 };
 

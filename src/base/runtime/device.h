@@ -13,6 +13,9 @@
 
 #include "base/status.h"
 
+typedef struct la_runtime la_runtime;
+struct la_device_def;
+
 typedef enum la_device {
     LA_CPU,
     LA_META,        /* shapes without data */
@@ -24,7 +27,7 @@ typedef enum la_device {
 ** struct, whose name is copied. Without hooks its memory is the library's own.
 ** LA_EARG for a name that is taken or too long, for some of the hooks without
 ** the others, and for too many devices; LA_ENOMEM. On any thread. */
-la_status la_device_register(const la_device_def *def, la_device *out);
+la_status la_device_register(const struct la_device_def *def, la_device *out);
 const char *la_device_name(la_device d);
 bool la_device_parse(const char *name, size_t n, la_device *out);
 /* Is there a device of this number where the thread is? */

@@ -1,6 +1,9 @@
 /* State that a thread puts aside while a function of the host's runs on it. */
 #include "base/runtime/host_call.h"
 
+#include "base/runtime/passage.h"
+#include "base/runtime/stop_note.h"
+
 void la_host_begin(la_host_call *c)
 {
     la_error_keep(&c->error);

@@ -11,8 +11,8 @@
 #ifndef LA_BASE_RUNTIME_HOST_CALL_H
 #define LA_BASE_RUNTIME_HOST_CALL_H
 
-#include "base/runtime/context.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/stop_note.h"
 #include "base/status.h"
 
 typedef struct la_host_call {

@@ -7,16 +7,15 @@
 ** is noted on the thread that began the operation, whose workers share the
 ** note, so that no result of half the work is taken for a whole one.
 */
+#include "base/runtime/interrupt.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "base/runtime/context.h"
 #include "base/runtime/host_call.h"
-#include "base/runtime/pool.h"
-#include "base/runtime/runtime.h"
-
-_Thread_local atomic_int la_stopping;
-static _Thread_local la_stop_note *shared;   /* a region's; NULL: our own */
+#include "base/runtime/parts.h"
+#include "base/runtime/stop_note.h"
+#include "base/runtime/token.h"
 
 void la_set_interrupt(la_interrupt_fn fn, void *host)
 {
@@ -50,26 +49,6 @@ static bool host_stops(la_token *k)
     return stops;
 }
 
-void la_stop_note_begin(la_stop_note *note)
-{
-    atomic_init(&note->said, atomic_load(shared ? &shared->said
-                                                : &la_stopping));
-    note->token = shared ? shared->token : la_ctx()->token;
-}
-
-void la_stop_note_end(la_stop_note *note)
-{
-    int code = atomic_load(&note->said);
-    if (code) atomic_store(shared ? &shared->said : &la_stopping, code);
-}
-
-la_stop_note *la_share_stop_note(la_stop_note *note)
-{
-    la_stop_note *before = shared;
-    shared = note;
-    return before;
-}
-
 static la_status reason(la_token *k)
 {
     la_status code = la_token_armed(k) ? la_token_reached(k) : LA_OK;
@@ -78,9 +57,9 @@ static la_status reason(la_token *k)
 
 bool la_interrupted(void)
 {
-    atomic_int *said = shared ? &shared->said : &la_stopping;
+    atomic_int *said = la_stop_said();
     if (atomic_load_explicit(said, memory_order_relaxed)) return true;
-    la_status code = reason(shared ? shared->token : la_ctx()->token);
+    la_status code = reason(la_stop_token());
     if (code) atomic_store(said, (int)code);
     return code != LA_OK;
 }
@@ -88,7 +67,7 @@ bool la_interrupted(void)
 bool la_may_be_interrupted(void)
 {
     la_runtime *rt = la_runtime_here();
-    la_token *k = shared ? shared->token : la_ctx()->token;
+    la_token *k = la_stop_token();
     return k != &la_no_token || rt->stop
         || atomic_load_explicit(&rt->interrupt, memory_order_acquire);
 }
@@ -96,7 +75,7 @@ bool la_may_be_interrupted(void)
 la_status la_poll(void)
 {
     if (!la_interrupted()) return LA_OK;
-    if (shared)
-        return la_stop_error((la_status)atomic_load(&shared->said));
+    if (la_stop_shared)
+        return la_stop_error((la_status)atomic_load(&la_stop_shared->said));
     return la_stop_error((la_status)atomic_exchange(&la_stopping, LA_OK));
 }

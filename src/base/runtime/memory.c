@@ -29,9 +29,9 @@
 
 #include "base/assert.h"
 #include "base/runtime/host_call.h"
+#include "base/runtime/local.h"
 #include "base/runtime/memory_cache.h"
-#include "base/runtime/runtime.h"
-#include "base/runtime/context.h"
+#include "base/runtime/parts.h"
 #include "base/runtime/memory_zones.h"
 #include "base/trace.h"
 

@@ -28,6 +28,8 @@
 #include "base/size.h"
 #include "base/status.h"
 
+typedef struct la_runtime la_runtime;
+
 /* NULL when it failed: the error record then says asked, used and cap. */
 void *la_mem_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
 void *la_mem_zalloc(size_t bytes) __attribute__((malloc, warn_unused_result));
@@ -68,5 +70,30 @@ la_status la_mem_set_allocator(la_alloc_fn, la_free_fn, void *context);
 /* Rehearsal of failures: allocation number 'n' from now (1 = the next) fails,
 ** and every later one too when 'forever'. 0 switches it off. */
 void la_mem_fail_at(uint64_t n, bool forever);
+
+/* ---- for runtimes ---- */
+
+/* Blocks that are no tensor's: not counted and not capped. 64-byte aligned,
+** zeroed; NULL without an error record. */
+void *la_raw_alloc(la_runtime *rt, size_t bytes);
+void la_raw_free(la_runtime *rt, void *block, size_t bytes);
+
+struct la_local;
+struct la_memory_part;
+/* A thread's things come into the runtime's sums, and leave them, their memory
+** too. */
+void la_local_join(struct la_local *t);
+void la_local_leave(struct la_local *t);
+/* The locals of 'rt' leave their
+** threads and every block goes back; nobody else is in it any more. */
+void la_memory_begin(struct la_memory_part *m);
+void la_memory_end(la_runtime *rt);
+/* Without any block an allocator may be set again. */
+void la_memory_restart(la_runtime *rt);
+/* Bytes in live blocks. */
+size_t la_memory_used(la_runtime *rt);
+/* Free blocks and what operations keep; 'rt' is the one this thread is in.
+** Returns the bytes of free blocks that went. */
+size_t la_memory_trim(void);
 
 #endif

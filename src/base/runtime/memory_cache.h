@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/runtime/memory.h"
-
 /* Sanitizers must see every block come and go. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LA_CACHE_ON 0

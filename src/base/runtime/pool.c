@@ -18,20 +18,25 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/os/clock.h"
 #include "base/os/cpu.h"
 #include "base/os/fpmode.h"
-#include "base/runtime/host_call.h"
 #include "base/os/os.h"
-#include "base/runtime/runtime.h"
+#include "base/runtime/host_call.h"
+#include "base/runtime/local.h"
+#include "base/runtime/log.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/stop_note.h"
+#include "base/runtime/token.h"
+#include "lunarray.h"
 
 enum { MAX_THREADS = LA_MAX_THREADS, WORKER_STACK = 1 << 20 };
 #define SPIN_NS 50000
 
 static _Thread_local int thread_index;
 static _Thread_local bool inside;
-_Thread_local bool la_host_fault;
 
 static inline la_pool *pool_here(void) { return &la_runtime_here()->pool; }
 
@@ -50,13 +55,6 @@ static inline void relax(void)
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #endif
-}
-
-int64_t la_nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* ---- chunks ---- */

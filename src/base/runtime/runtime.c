@@ -9,17 +9,21 @@
 */
 #include "base/runtime/runtime.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/runtime/device.h"
 #include "base/runtime/background.h"
-#include "base/runtime/host_call.h"
+#include "base/runtime/device.h"
+#include "base/runtime/local.h"
 #include "base/runtime/memory.h"
-#include "base/format.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/token.h"
+#include "lunarray.h"
 
 enum { MOST = 256 };
+/* PyTorch's default seed, so that an unseeded run can be compared. */
+#define DEFAULT_SEED UINT64_C(67280421310721)
 
 la_runtime la_default_runtime = {
     .memory = {.lock = PTHREAD_MUTEX_INITIALIZER},
@@ -33,15 +37,15 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static uint64_t serials;        /* the last one given away */
 static unsigned last_number;
 
+static la_context emergency;    /* without memory for a thread's own */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 
 void (*la_op_table_drop)(la_runtime *rt);
 
-/* Locals of this thread in runtimes, a list under the lock; the runtime it was
-** in before; true while a local is made or the thread ends. */
+/* Locals of this thread in runtimes, a list under the lock; true while a local
+** is made or the thread ends. */
 static _Thread_local la_local *locals;
-static _Thread_local struct { uint64_t serial; la_local *local; } former;
 static _Thread_local bool busy;
 
 /* ---- forks ---- */
@@ -85,26 +89,6 @@ static void start(void)
 void la_runtimes_start(void) { pthread_once(&once, start); }
 
 /* ---- where a thread is ---- */
-
-void la_move_to(la_runtime *rt)
-{
-    if (rt->serial == la_here.serial) return;
-    la_local *known = former.serial == rt->serial ? former.local : NULL;
-    if (la_here.local) {
-        former.serial = la_here.serial;
-        former.local = la_here.local;
-    }
-    la_here = (la_position){rt, known, rt->serial, rt->owner};
-}
-
-/* Avoids the runtime of 'before', which may be gone by now. */
-void la_move_back(const la_position *before)
-{
-    if (before->serial == la_here.serial) return;
-    la_local *known = former.serial == before->serial ? former.local : NULL;
-    la_here = *before;
-    la_here.local = known;
-}
 
 void la_position_check(void)
 {
@@ -185,8 +169,7 @@ la_local *la_local_make(void)
 static void leave(la_local *t)
 {
     la_runtime *rt = t->runtime;
-    if (la_here.local == t) la_here.local = NULL;
-    if (former.local == t) former.local = NULL;
+    la_position_forget(t);
     la_error_clear();
     la_local_leave(t);
     pthread_mutex_lock(&lock);
@@ -233,12 +216,36 @@ bool la_local_is_mine(const la_local *local)
     return t != NULL;
 }
 
-/* ---- the runtime of la_use ---- */
+/* ---- its settings there ---- */
 
-la_runtime *la_runtime_chosen(void)
+void la_context_init(la_context *c, la_runtime *rt)
 {
-    return atomic_load_explicit(&la_chosen_runtime, memory_order_relaxed);
+    bool deterministic = (rt->flags & LA_DETERMINISTIC) != 0;
+    *c = (la_context){
+        .runtime = rt, .serial = rt->serial,
+        .default_dtype = LA_FLOAT32,
+        .token = &la_no_token,
+        .deterministic = deterministic, .portable = deterministic,
+        .lockstep = deterministic,
+        .zero_memory = (rt->flags & LA_ZERO_MEMORY) != 0,
+        .generator = {.seed = DEFAULT_SEED},
+        .print = {.precision = 4, .threshold = 1000, .edgeitems = 3,
+                  .linewidth = 80, .sci_mode = -1}
+    };
 }
+
+/* Shared settings, used when there is no memory for a thread's own: the call is
+** about to fail anyway. */
+la_context *la_context_fallback(void)
+{
+    la_local *local = la_local_here();
+    la_context *c = local ? &local->context : &emergency;
+    if (!c->runtime) la_context_init(c, la_runtime_here());
+    c->token = la_own_token;
+    return c;
+}
+
+/* ---- the runtime of la_use ---- */
 
 /* The thread's local in it is how the end of the runtime finds the choice. */
 void la_runtime_choose(la_runtime *rt)
@@ -365,7 +372,7 @@ la_status la_runtime_end(la_runtime *rt)
     if (la_here.serial == serial) la_move_to(&la_default_runtime);
     if (la_current_context && la_current_context->serial == serial)
         la_current_context = NULL;
-    if (former.serial == serial) former.local = NULL;
+    la_position_forget_runtime(serial);
     la_error_clear();
     la_memory_end(rt);
     la_runtime last = {.memory = {.alloc = rt->memory.alloc,
@@ -381,20 +388,4 @@ void la_runtimes_each(void (*visit)(la_runtime *))
     for (int i = 0; i < MOST; i++)
         if (runtimes[i]) visit(runtimes[i]);
     pthread_mutex_unlock(&lock);
-}
-
-/* ---- the log ---- */
-
-void la_log(la_runtime *rt, int level, const char *format, ...)
-{
-    char text[LA_ERROR_TEXT];
-    va_list list;
-    if (!rt->log) return;
-    va_start(list, format);
-    la_format_list(text, sizeof text, format, list);
-    va_end(list);
-    la_host_call call;
-    la_host_begin(&call);
-    rt->log(rt->log_context, level, text);
-    la_host_end(&call);
 }

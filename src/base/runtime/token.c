@@ -1,12 +1,12 @@
 /* Limits that a host sets from any thread, and what they have come to. */
-#define LA_INTERNAL
 #include "base/runtime/token.h"
 
 #include <pthread.h>
 
-#include "base/runtime/context.h"
-#include "base/runtime/pool.h"
-#include "base/runtime/runtime.h"
+#include "base/os/clock.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "lunarray.h"
 
 _Atomic bool la_tensors_shared;
 la_token la_no_token = {.deadline = INT64_MAX, .fuel = INT64_MAX, .refs = 1};
@@ -68,13 +68,22 @@ static la_status reach(la_token *k, la_status code)
     return none ? (la_status)none : code;
 }
 
-la_status la_token_reached(la_token *k)
+/* LA_OK, or the limit of the host's that was reached. */
+static la_status limit_reached(la_token *k)
 {
     int code = atomic_load_explicit(&k->code, memory_order_acquire);
     if (code) return (la_status)code;
     int64_t end = atomic_load_explicit(&k->deadline, memory_order_relaxed);
     if (end == INT64_MAX || la_nanoseconds() < end) return LA_OK;
     return reach(k, LA_EDEADLINE);
+}
+
+la_status la_token_reached(la_token *k)
+{
+    la_status code = limit_reached(k);
+    if (code) return code;
+    return atomic_load_explicit(&k->armed, memory_order_relaxed)
+        & LA_TOKEN_SPENT ? LA_EFUEL : LA_OK;
 }
 
 la_status la_stop_error(la_status code)
@@ -94,9 +103,38 @@ la_status la_token_ask(la_token *k)
     return code ? la_stop_error(code) : LA_OK;
 }
 
+/* ---- fuel ---- */
+
+static la_status take_aside(la_token *k, int64_t units)
+{
+    if (!(atomic_load(&k->armed) & LA_TOKEN_ASIDE)) return LA_OK;
+    int_fast64_t left = atomic_load(&k->allowance);
+    do {
+        if (left < units) {
+            atomic_fetch_or(&k->armed, LA_TOKEN_SPENT);
+            return la_stop_error(LA_EFUEL);
+        }
+    } while (!atomic_compare_exchange_weak(&k->allowance, &left,
+                                           left - units));
+    return LA_OK;
+}
+
+void la_token_aside(la_token *k, int64_t units)
+{
+    atomic_store(&k->allowance, units);
+    atomic_fetch_or(&k->armed, LA_TOKEN_ASIDE);
+}
+
+int64_t la_token_aside_ends(la_token *k)
+{
+    atomic_fetch_and(&k->armed, ~(unsigned)(LA_TOKEN_ASIDE | LA_TOKEN_SPENT));
+    return atomic_load(&k->allowance);
+}
+
 la_status la_token_take(la_token *k, int64_t units)
 {
     LA_TRY(la_token_ask(k));
+    LA_TRY(take_aside(k, units));
     int_fast64_t left = atomic_load(&k->fuel);
     do {
         if (left == INT64_MAX) return LA_OK;
@@ -107,6 +145,8 @@ la_status la_token_take(la_token *k, int64_t units)
 
 void la_token_give_back(la_token *k, int64_t units)
 {
+    if (units > 0 && atomic_load(&k->armed) & LA_TOKEN_ASIDE)
+        atomic_fetch_add(&k->allowance, units);
     int_fast64_t left = atomic_load(&k->fuel);
     while (units > 0 && left != INT64_MAX
            && !atomic_compare_exchange_weak(&k->fuel, &left, left + units))
@@ -184,12 +224,12 @@ LA_API void la_token_release(la_token *k)
 ** signal handler (POSIX). */
 LA_API void la_cancel(la_token *k)
 {
-    if (k && !la_token_reached(k)) reach(k, LA_ECANCEL);
+    if (k && !limit_reached(k)) reach(k, LA_ECANCEL);
 }
 
 LA_API void la_set_deadline(la_token *k, int64_t ns)
 {
-    if (!k || la_token_reached(k)) return;
+    if (!k || limit_reached(k)) return;
     int64_t now = la_nanoseconds();
     if (ns <= 0) {
         reach(k, LA_EDEADLINE);
@@ -218,7 +258,7 @@ LA_API int64_t la_fuel_left(la_token *k)
 
 LA_API int la_token_code(la_token *k)
 {
-    return k ? (int)la_token_reached(k) : LA_OK;
+    return k ? (int)limit_reached(k) : LA_OK;
 }
 
 LA_API size_t la_token_memory(la_token *k)
@@ -226,11 +266,13 @@ LA_API size_t la_token_memory(la_token *k)
     return k ? charged(k) : 0;
 }
 
+/* Clears the limits of the host; calls that run aside now keep their own
+** bound. */
 LA_API void la_token_clear(la_token *k)
 {
     if (!k) return;
     atomic_store(&k->deadline, INT64_MAX);
     atomic_store(&k->fuel, INT64_MAX);
     atomic_store(&k->code, LA_OK);
-    atomic_store(&k->armed, 0);
+    atomic_fetch_and(&k->armed, LA_TOKEN_ASIDE | LA_TOKEN_SPENT);
 }

@@ -19,21 +19,24 @@
 enum {                      /* bits of 'armed' */
     LA_TOKEN_REACHED = 1,   /* 'code' is set */
     LA_TOKEN_DEADLINE = 2,
-    LA_TOKEN_FUEL = 4
+    LA_TOKEN_FUEL = 4,
+    LA_TOKEN_ASIDE = 8,     /* work goes on that has an allowance */
+    LA_TOKEN_SPENT = 16     /* ... which is used up */
 };
 
-struct la_token {
+typedef struct la_token {
     atomic_uint armed;
     atomic_int code;                /* la_status of what was reached, or 0 */
     atomic_int_fast64_t deadline;   /* on la_nanoseconds' clock */
     atomic_int_fast64_t fuel;       /* left; INT64_MAX: no end */
+    atomic_int_fast64_t allowance;  /* left, with LA_TOKEN_ASIDE */
     atomic_int refs;
     /* Bytes of Lua, bytes of tensors, bytes of all other blocks (la_mem_alloc:
     ** graphs, views, scratch), bytes of plans that are kept, which any thread
     ** may give up, and the cap on their sum (0: none). */
     atomic_size_t lua, tensors, blocks, plans, cap;
     atomic_uint words;              /* new names of dims, tensor/names.c */
-};
+} la_token;
 
 /* Token of contexts whose own nobody has asked for: never armed, not
 ** counted. */
@@ -54,7 +57,7 @@ static inline bool la_token_armed(la_token *k)
 static inline bool la_token_counts(la_token *k)
 {
     return (atomic_load_explicit(&k->armed, memory_order_relaxed)
-            & LA_TOKEN_FUEL) != 0;
+            & (LA_TOKEN_FUEL | LA_TOKEN_ASIDE)) != 0;
 }
 /* Limit that has been reached: LA_OK, LA_ECANCEL, LA_EDEADLINE or LA_EFUEL.
 ** Looks at the clock where there is a deadline. */
@@ -66,6 +69,12 @@ la_status la_token_ask(la_token *k);
 la_status la_token_take(la_token *k, int64_t units);
 /* Gives back fuel of work that is begun anew and pays again. */
 void la_token_give_back(la_token *k, int64_t units);
+/* Work that a state does aside (finalizers) has at most so many units, whatever
+** the host's limits are, until la_token_aside_ends, which returns what is left.
+** What it takes comes from the fuel as well; once it has used all, it is
+** stopped as by LA_EFUEL, which does not stay. On the state's thread. */
+void la_token_aside(la_token *k, int64_t units);
+int64_t la_token_aside_ends(la_token *k);
 /* Bytes that Lua has and gives back. LA_ENOMEM, with the record, above the
 ** cap: nothing is charged then. Does not stay. */
 la_status la_token_charge_lua(la_token *k, size_t bytes);

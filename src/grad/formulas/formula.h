@@ -10,6 +10,7 @@
 #define LA_GRAD_FORMULAS_FORMULA_H
 
 #include "grad/graph.h"
+#include "op/frame.h"
 
 typedef struct la_op_node {
     const la_op *op;

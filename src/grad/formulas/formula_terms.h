@@ -15,6 +15,7 @@
 #define LA_GRAD_FORMULAS_FORMULA_TERMS_H
 
 #include "grad/formulas/formula.h"
+#include "op/frame.h"
 
 #define R(name, ...) la_x_run(x, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 #define G la_x_grad(x, 0)

@@ -8,6 +8,7 @@
 #define LA_GRAD_FORMULAS_FORMULAS_H
 
 #include "grad/formulas/formula.h"
+#include "op/value.h"
 
 /* ---- powers, special functions, activations ---- */
 

@@ -5,6 +5,7 @@
 */
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/frame.h"
 
 /* One of the gradients, with the settings of the convolution. */
 static la_tensor *conv(la_formula *x, const la_op *op)

@@ -4,6 +4,7 @@
 */
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/value.h"
 
 /* fft_r2c(x, dim, norm, forward, onesided): the real part of the transform of
 ** the gradient, with zeros for what was not kept. */

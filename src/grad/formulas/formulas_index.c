@@ -9,6 +9,7 @@
 #include "grad/formulas/formulas.h"
 #include "op/index/index.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/op.h"
 
 enum { SELF, DIM, INDEX, SOURCE, REDUCE, INCLUDE };
 

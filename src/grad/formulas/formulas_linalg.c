@@ -8,6 +8,7 @@
 ** for QR. Complex forms follow from dL = Re tr(G^H dA).
 */
 #include "grad/formulas/formulas.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"
 

@@ -12,6 +12,7 @@
 
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/op.h"
 
 /* 't', with 'value' where 'unused' while the formula is recorded. */
 static la_tensor *safe(la_formula *x, la_tensor *unused, double value,

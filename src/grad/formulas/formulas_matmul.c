@@ -3,6 +3,7 @@
 */
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/frame.h"
 
 /* A factor that is a transposed tensor, as the weight of linear is, gets a
 ** transposed product: transposed back on its way it has the tensor's strides,

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "op/call.h"
 #include "op/move/move.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"
@@ -31,9 +32,8 @@ static la_status one_run(la_tensor *g, int64_t d, int64_t size,
                          la_tensor **out)
 {
     int64_t n = r->run[k].n, from = r->run[k].from;
-    LA_OWNED part = NULL;
     LA_OWNED oriented = NULL;
-    LA_TRY(la_run(narrow, &part, g, d, first, n));
+    LA_LET(part, la_run(narrow, &part, g, d, first, n));
     if (r->run[k].step < 0) {
         from -= n - 1;
         LA_TRY(la_run(flip, &oriented, part, la_v_ints(&d, 1)));
@@ -65,9 +65,7 @@ static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
         else
             LA_TRY(la_run(add, &sum, before, part));
     }
-    *out = sum;
-    sum = NULL;
-    return LA_OK;
+    return la_tensor_hand(&sum, out);
 }
 
 /* Dims are independent: the reverse order of pad's own dims is not needed. */
@@ -85,8 +83,7 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
         la_tensor_release(now);
         now = next;
     }
-    *out = la_tensor_retain(now);
-    return LA_OK;
+    return la_tensor_same(now, out);
 }
 
 /* border_pad_nd(self, pad, mode) */

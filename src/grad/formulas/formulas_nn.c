@@ -7,6 +7,7 @@
 
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/call.h"
 
 /* Scores that take part; 'dead' rows, in which none does, become 0. */
 static la_tensor *attention_scores(la_formula *x, la_tensor *dead)

@@ -4,6 +4,7 @@
 ** plain operations and their graph is run.
 */
 #include "grad/formulas/formulas.h"
+#include "op/call.h"
 #include "op/nn/recurrent.h"
 #include "grad/formulas/formula_terms.h"
 
@@ -68,7 +69,6 @@ static la_status fused(la_formula *x, la_tensor **out)
 static la_status unrolled(la_formula *x, la_tensor **out)
 {
     la_tensor *args[5], *inputs[5], *grads[5] = {NULL};
-    LA_OWNED output = NULL;
     LA_OWNED cells = NULL;
     int where[5], n = 0;
     la_recurrent_kind kind = (la_recurrent_kind)VAL(KIND).i;
@@ -81,9 +81,9 @@ static la_status unrolled(la_formula *x, la_tensor **out)
         inputs[n++] = args[k];
     }
     if (x->status) return x->status;
-    LA_TRY(la_recurrent_unrolled(kind, args[GATES], args[WEIGHT], args[BIAS],
-                                 args[H], args[C], VAL(REVERSE).b, &output,
-                                 &cells));
+    LA_LET(output, la_recurrent_unrolled(kind, args[GATES], args[WEIGHT],
+                                         args[BIAS], args[H], args[C],
+                                         VAL(REVERSE).b, &output, &cells));
     la_tensor *roots[2] = {output, cells}, *seeds[2] = {G, grad_of_cells(x)};
     if (x->status) return x->status;
     LA_TRY(la_run_backward(seeds[1] ? 2 : 1, roots, seeds, n, inputs, grads,

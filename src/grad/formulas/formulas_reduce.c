@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "grad/formulas/formulas.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"
 

@@ -5,6 +5,7 @@
 */
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "op/call.h"
 
 /* ---- norms over the last dims ---- */
 

@@ -5,6 +5,7 @@
 
 #include "base/runtime/memory.h"
 #include "grad/formulas/formulas.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"
 

@@ -10,6 +10,7 @@
 ** values give infinities where vectors take part.
 */
 #include "grad/formulas/formulas.h"
+#include "op/call.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/matmul/muladd.h"
 
 /* The window of one output along one dim. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/runtime/interrupt.h"
 #include "kernel/conv/conv.h"
 
 typedef struct la_pooling {

@@ -1,5 +1,5 @@
 /* Layer norm, RMS norm and their gradients, row by row. */
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/rows.h"

@@ -1,5 +1,5 @@
 /* Batch and group norm, plane by plane, and what their gradients sum. */
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/rows/rows.h"
 #include "simd/vec.h"

@@ -6,7 +6,7 @@
 ** logarithm share them.
 */
 #include "base/libm/libm.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/part16.h"

@@ -15,7 +15,7 @@
 #ifndef LA_KERNEL_SCAN_SCAN_H
 #define LA_KERNEL_SCAN_SCAN_H
 
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/kernel.h"
 
 #define LA_SCAN_CHUNK 8192

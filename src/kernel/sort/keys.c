@@ -5,7 +5,7 @@
 */
 #include "kernel/sort/order.h"
 
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 
 #include <string.h>
 

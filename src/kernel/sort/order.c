@@ -22,7 +22,7 @@
 */
 #include "kernel/sort/order.h"
 
-#include "base/runtime/pool.h"
+#include "base/runtime/interrupt.h"
 #include "kernel/sort/sorting.h"
 
 #include <string.h>

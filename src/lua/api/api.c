@@ -14,10 +14,13 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "lua/api/api.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/schema.h"
 #include "tensor/host/dlpack.h"

@@ -9,6 +9,7 @@
 #ifndef LA_LUA_API_API_H
 #define LA_LUA_API_API_H
 
+#include "base/runtime/passage.h"
 #include "lua/binding.h"
 
 #define LA_API_ENTRY(c) \

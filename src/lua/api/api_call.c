@@ -9,11 +9,12 @@
 */
 #define LA_INTERNAL
 #include "lunarray.h"
-
 #include <string.h>
 
 #include "grad/grad.h"
 #include "lua/api/api.h"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/device_names.h"
 #include "op/hosted.h"
 #include "tensor/names.h"
@@ -43,18 +44,11 @@ LA_API la_any la_any_named(const char *name, la_any value)
 
 /* ---- one argument ---- */
 
-/* Dims and indices count from 1 for callers and from 0 in a frame. */
-static bool counted(la_type t)
-{
-    return t == LA_TYPE_DIM || t == LA_TYPE_DIMS || t == LA_TYPE_INDEX
-        || t == LA_TYPE_INDICES || t == LA_TYPE_DIMS_VARIADIC
-        || t == LA_TYPE_DIM_LISTS;
-}
-
-/* Negative ones count from the end on both sides and stay as they are. */
+/* Dims and indices count from 1 for callers and from 0 in a frame. Negative
+** ones count from the end on both sides and stay as they are. */
 static la_status shifted(int64_t v, la_type t, int64_t *out)
 {
-    if (!counted(t)) *out = v;
+    if (!la_type_counted(t)) *out = v;
     else if (v == 0) return la_error(LA_EINDEX, "counting starts at 1");
     else *out = v - (v > 0);
     return LA_OK;
@@ -91,7 +85,7 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
 {
     if (n < 0 || (n > 0 && !list))
         return la_error(LA_EARG, "no integers given");
-    if (!counted(t)) {
+    if (!la_type_counted(t)) {
         *v = la_v_ints(list, n);
         return LA_OK;
     }
@@ -334,22 +328,6 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
 
 /* ---- the arguments of a call ---- */
 
-/* Its index among the parameters, or -1. */
-static int find_param(const la_schema *s, const char *name)
-{
-    for (int k = 0; k < s->nparams; k++)
-        if ((size_t)s->params[k].name.n == strlen(name)
-            && memcmp(s->params[k].name.text, name, strlen(name)) == 0)
-            return k;
-    return -1;
-}
-
-/* Integers behind each other are one argument there. */
-static bool is_variadic(la_type t)
-{
-    return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
-}
-
 /* Integers by position behind each other fill a varargs parameter. *i ends
 ** behind the last one taken. */
 static la_status variadic(conversion *c, int n, const la_any *args, int *i,
@@ -404,7 +382,7 @@ static la_status by_position(conversion *c, const la_schema *s, int n,
     const la_param *p = &s->params[k];
     if (k >= s->nparams)
         return la_error(LA_EARG, "at most %d arguments expected", s->nparams);
-    if (is_variadic(p->type) && args[*i].kind == LA_ARG_INTEGER)
+    if (la_type_is_variadic(p->type) && args[*i].kind == LA_ARG_INTEGER)
         return variadic(c, n, args, i, p->type, &c->args[k]);
     if (p->type == LA_TYPE_TENSORS && args[*i].kind == LA_ARG_TENSOR)
         return tensors_in_row(c, n, args, i, &c->args[k]);
@@ -417,7 +395,7 @@ static la_status by_name(conversion *c, const la_op *op, const la_schema *s,
 {
     if ((op->forms & LA_OUT_FORM) && strcmp(a->name, "out") == 0)
         return read_outs(c, s, a);
-    int k = find_param(s, a->name);
+    int k = la_schema_find(s, a->name, strlen(a->name));
     if (k < 0)
         return la_error(LA_EARG, "there is no parameter '%.40s'", a->name);
     return convert(c, a, &s->params[k], &c->args[k]);
@@ -430,7 +408,7 @@ static la_status complete(conversion *c, const la_schema *s)
         const la_param *p = &s->params[k];
         la_value *v = &c->args[k];
         if (v->tag != LA_VNONE || !p->required || p->optional) continue;
-        if (!is_variadic(p->type))
+        if (!la_type_is_variadic(p->type))
             return la_error_at(LA_EARG, k + 1, "%s expected, got nothing",
                                la_type_name(p->type));
         *v = la_v_ints(c->pool, 0);

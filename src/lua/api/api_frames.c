@@ -6,6 +6,7 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
+#include "base/runtime/passage.h"
 #include "lua/transform/autograd.h"
 
 _Static_assert((int)LA_PACE_AUTO == LA_COLLECT_AUTO

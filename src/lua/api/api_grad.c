@@ -2,6 +2,7 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
+#include "base/runtime/passage.h"
 #include "lua/api/api.h"
 #include "lua/transform/autograd.h"
 
@@ -10,7 +11,7 @@
 LA_API int la_backward(lua_State *L, la_tensor *t, la_tensor *gradient)
 {
     la_state *s = L ? la_state_of(L) : NULL;
-    LA_API_ENTRY(s ? &s->context : NULL);
+    LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
     if (!t)
         return la_api_end("la_backward", la_error(LA_EARG, "tensor expected"));

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
 #include "lua/api/api_struct.h"
 #include "lua/transform/autograd.h"
 #include "lua/lifetime/record.h"

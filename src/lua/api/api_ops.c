@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
+#include "base/runtime/passage.h"
 #include "lua/api/api.h"
 #include "lua/api/api_struct.h"
 #include "op/device_names.h"
+#include "op/dispatch.h"
 #include "op/hosted.h"
+#include "op/op.h"
 
 /* ---- frames ---- */
 

@@ -7,10 +7,15 @@
 ** a runtime go there for their own time only.
 */
 #include "base/runtime/background.h"
+#include "base/runtime/local.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
+#include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
 #include "lua/api/api_struct.h"
 #include "lua/binding.h"
+#include "lunarray.h"
 #include "op/lockstep.h"
 
 /* NULL stands for the default one on both sides: the host never gets a pointer

@@ -1,10 +1,12 @@
 /* Opening a state for scripts that are not trusted (lunarray.h). */
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "lua/api/api.h"
 #include "lua/api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/sandbox/guard.h"
 #include "lua/sandbox/sandbox.h"
+#include "lunarray.h"
 
 /* The main thread of Lua has the hook, and the one that runs; coroutines get it
 ** from the thread that makes them, or when they run. */
@@ -15,6 +17,7 @@ static int open_closed(lua_State *L)
     la_state *s = la_state_of(L);
     s->sandboxed = true;
     s->steps_left = LA_GUARD_STEPS;
+    s->aside = LA_ASIDE_MOST;
     s->context.zero_memory = true;
     la_open_protected(L);
     la_guard_thread(s, s->main);

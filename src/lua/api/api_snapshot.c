@@ -10,6 +10,7 @@
 
 #include "base/lock.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "fuse/fuse.h"
 #include "lua/api/api.h"

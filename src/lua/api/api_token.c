@@ -1,6 +1,8 @@
 /* The token of a state for hosts (lunarray.h); the functions on tokens are
 ** those of base/runtime/token.c. */
+#include "base/runtime/token.h"
 #include "lua/binding.h"
+#include "lunarray.h"
 
 LA_API la_token *la_token_of(lua_State *L)
 {

@@ -16,10 +16,10 @@ la_bytes *la_push_bytes(lua_State *L)
 {
     la_bytes *b = lua_newuserdatauv(L, sizeof *b, 0);
     *b = (la_bytes){0};
-    if (luaL_newmetatable(L, BYTES_NAME)) {
+    if (la_new_metatable(L, BYTES_NAME, NULL)) {
         lua_pushcfunction(L, bytes_gc);
         lua_setfield(L, -2, "__gc");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return b;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "lua/files/files.h"
 #include "base/ascii.h"
 
@@ -55,11 +56,11 @@ la_archive *la_push_archive(lua_State *L)
 {
     checkpoint *c = lua_newuserdatauv(L, sizeof *c, 0);
     memset(c, 0, sizeof *c);
-    if (luaL_newmetatable(L, ARCHIVE_NAME)) {
+    if (la_new_metatable(L, ARCHIVE_NAME, NULL)) {
         lua_pushcfunction(L, archive_gc);
         lua_setfield(L, -2, "__gc");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return &c->archive;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/npy.h"
+#include "op/call.h"
 
 /* Words in the order of la_file_format: extensions of paths, and what hosts
 ** give. */
@@ -70,16 +71,14 @@ la_status la_file_load(const char *path, la_file_format format,
 /* Values in a row: no bits, no gaps. Owned. */
 static la_status plain(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
     const uint32_t odd = LA_F_CONJ | LA_F_NEG | LA_F_DEFERRED;
     if (!(t->flags & odd) && la_is_contiguous(t)) {
         LA_TRY(la_tensor_check_bounds(t));
         *out = la_tensor_retain(t);     /* and costs no fuel */
         return LA_OK;
     }
-    LA_TRY(la_run(resolve_conj, &a, t));
-    LA_TRY(la_run(resolve_neg, &b, a));
+    LA_LET(a, la_run(resolve_conj, &a, t));
+    LA_LET(b, la_run(resolve_neg, &b, a));
     return la_run(contiguous, out, b);
 }
 

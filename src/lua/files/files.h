@@ -7,7 +7,7 @@
 #define LA_LUA_FILES_FILES_H
 
 #include "io/archive.h"
-#include "op/op.h"
+#include "op/value.h"
 
 typedef enum la_file_format {
     LA_FILE_NPY, LA_FILE_NPZ, LA_FILE_SAFETENSORS, LA_FILE_UNKNOWN

@@ -4,6 +4,7 @@
 */
 #include <lauxlib.h>
 
+#include "base/os/clock.h"
 #include "base/runtime/pool.h"
 #include "base/os/terminal.h"
 #include "lua/binding.h"

@@ -31,8 +31,9 @@
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
 #include "base/os/os.h"
+#include "base/runtime/token.h"
 #include "lua/binding.h"
-#include "op/fft/plan.h"
+#include "op/fft/plans.h"
 #include "op/fuel.h"
 
 /* All three in handles. */
@@ -61,7 +62,7 @@ static void put_watch(lua_State *L, la_state *s)
 {
     s->watched = false;         /* stays so when there is no memory for it */
     lua_newuserdatauv(L, 0, 0);
-    luaL_setmetatable(L, WATCH_NAME);
+    la_set_metatable(L, WATCH_NAME);
     lua_pop(L, 1);
     s->watched = true;
 }
@@ -166,7 +167,7 @@ void la_pace_begin(lua_State *L, la_state *s)
     s->step_bytes = STEP_BYTES;
     s->patience = PATIENCE;
     s->most = PATIENCE + PERIOD + 2 * LOOK;
-    luaL_newmetatable(L, WATCH_NAME);
+    la_new_metatable(L, WATCH_NAME, NULL);
     lua_pushnil(L);
     la_closure(L, watch_gc);
     lua_setfield(L, -2, "__gc");

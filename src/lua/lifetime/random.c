@@ -172,7 +172,7 @@ static int generator_fork(lua_State *L)
     la_generator *new = lua_newuserdatauv(L, sizeof(*new), 0);
     set_seed(new, child);
     push_generator_metatable(L);
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     g->offset += FORK_BLOCKS;
     return 1;
 }
@@ -193,11 +193,10 @@ static const luaL_Reg generator_methods[] = {
     {NULL, NULL}
 };
 
-/* The name of the metatable is the type that luaL_testudata checks; __metatable
-** keeps scripts from changing it. */
+/* The name of the metatable is the type that luaL_testudata checks. */
 static void push_generator_metatable(lua_State *L)
 {
-    if (!luaL_newmetatable(L, GENERATOR_NAME)) return;
+    if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
     lua_newtable(L);
     for (const luaL_Reg *r = generator_methods; r->name; r++) {
         lua_pushnil(L);
@@ -207,8 +206,6 @@ static void push_generator_metatable(lua_State *L)
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, generator_text);
     lua_setfield(L, -2, "__tostring");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
 }
 
 /* Options of la.Generator at 'arg': kind. Other kinds than Philox are no
@@ -242,7 +239,7 @@ static int new_generator(lua_State *L)
     la_generator *g = lua_newuserdatauv(L, sizeof(*g), 0);
     set_seed(g, seed);
     push_generator_metatable(L);
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return 1;
 }
 
@@ -274,31 +271,27 @@ static int set_rng_state(lua_State *L)
 
 /* ---- fork_rng: what is drawn inside leaves no trace outside ---- */
 
-typedef struct fork {
-    la_generator saved;
-    bool ended;
-} fork_scope;
-
 /* __close passes an error object too, which is ignored: the error goes on. */
 static int fork_close(lua_State *L)
 {
-    fork_scope *f = luaL_testudata(L, 1, FORK_NAME);
-    if (!f || f->ended) return 0;
-    f->ended = true;
-    *own(L) = f->saved;
+    la_fork *f = luaL_testudata(L, 1, FORK_NAME);
+    if (f) la_close_fork(L, la_enter(L), f);
     return 0;
 }
 
 static void push_fork(lua_State *L)
 {
-    fork_scope *f = lua_newuserdatauv(L, sizeof(*f), 0);
-    *f = (fork_scope){.saved = *own(L)};
-    if (luaL_newmetatable(L, FORK_NAME)) {
+    la_state *s = la_enter(L);
+    la_fork *f = lua_newuserdatauv(L, sizeof(*f), 1);
+    f->ended = true;
+    if (la_new_metatable(L, FORK_NAME, "a scope's metatable is locked")) {
         lua_pushnil(L);
         la_closure(L, fork_close);
         lua_setfield(L, -2, "__close");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
+    *f = la_open_fork(L, s);
+    lua_setiuservalue(L, -2, 1);
 }
 
 /* local _ <close> = la.fork_rng(), or la.fork_rng(f, ...). With f the generator

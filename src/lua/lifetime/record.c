@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "op/call.h"
+
 typedef struct holder {
     la_record *record;      /* owned; NULL after the finalizer */
     uint32_t moves;         /* the record's when the handles were made */
@@ -172,16 +174,13 @@ static la_status new_copy(la_record *r, const la_struct_field *f,
 static la_status copy_out(la_record *r, const la_struct_field *f,
                           la_tensor **out)
 {
-    LA_OWNED t = NULL;
     LA_OWNED to = NULL;
-    LA_OWNED from = NULL;
     bool view = la_record_has_view(r, f);
-    LA_TRY(view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
-    LA_TRY(new_copy(r, f, &t, &to));
+    LA_LET(from,
+           view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
+    LA_LET(t, new_copy(r, f, &t, &to));
     LA_TRY(la_run_(copy_, view ? t : to, from));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* 'value' NULL: the scalar. */
@@ -196,16 +195,14 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
                          la_tensor *value, const la_scalar *s)
 {
     LA_OWNED t = NULL;
-    LA_OWNED from = NULL;
-    LA_OWNED to = NULL;
     LA_OWNED plain = NULL;
     if (la_record_has_view(r, f)) {
         LA_TRY(la_record_view(r, f, &t));
         return write_to(t, value, s);
     }
-    LA_TRY(la_record_bytes(r, f, &to));
+    LA_LET(to, la_record_bytes(r, f, &to));
     LA_TRY(la_tensor_check_writable(to));
-    LA_TRY(new_copy(r, f, &t, &from));
+    LA_LET(from, new_copy(r, f, &t, &from));
     if (value) LA_TRY(la_run(detach, &plain, value));
     LA_TRY(write_to(t, plain, s));
     return la_run_(copy_, to, from);
@@ -219,9 +216,8 @@ static la_status write_view(la_record *r, const la_struct_field *f,
                             la_tensor *view, la_tensor *value,
                             const la_scalar *s)
 {
-    LA_OWNED t = NULL;
     if (la_record_is_view(r, f, view)) return write_to(view, value, s);
-    LA_TRY(la_record_view(r, f, &t));
+    LA_LET(t, la_record_view(r, f, &t));
     return write_to(t, value, s);
 }
 
@@ -390,7 +386,7 @@ static void set_event(lua_State *L, const char *event, lua_CFunction fn)
 
 static void new_metatable(lua_State *L)
 {
-    luaL_newmetatable(L, LA_RECORD_NAME);
+    la_new_metatable(L, LA_RECORD_NAME, "a record's metatable is locked");
     lua_newtable(L);
     lua_pushnil(L);
     set_event(L, "get", record_get);
@@ -408,8 +404,6 @@ static void new_metatable(lua_State *L)
     lua_setfield(L, -2, "__len");
     lua_pushcfunction(L, record_text);
     lua_setfield(L, -2, "__tostring");
-    lua_pushliteral(L, "a record's metatable is locked");
-    lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 }
 
@@ -419,13 +413,7 @@ static void push_holders(lua_State *L)
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
     new_metatable(L);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &holders_key);
+    la_push_weak_table(L, &holders_key, "v");
 }
 
 void la_push_record_value(lua_State *L, la_record *r)
@@ -436,7 +424,7 @@ void la_push_record_value(lua_State *L, la_record *r)
         holder *h = lua_newuserdatauv(L, sizeof *h, 1);
         h->record = NULL;
         h->moves = r->moves;
-        luaL_setmetatable(L, LA_RECORD_NAME);
+        la_set_metatable(L, LA_RECORD_NAME);
         lua_pushvalue(L, -1);
         lua_rawsetp(L, -3, r);
         h->record = la_record_retain(r);

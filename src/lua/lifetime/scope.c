@@ -15,6 +15,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "lua/binding.h"
 #include "lua/lifetime/record.h"
@@ -86,7 +87,7 @@ la_handle *la_scoped_handle(lua_State *L, la_state *s)
     la_handle *h = lua_newuserdatauv(L, sizeof(*h), 1);
     *h = (la_handle){LA_HANDLE_MAGIC, 0, NULL, s};
     lua_rawgeti(L, -2, ANCHOR_META);
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_pushvalue(L, -1);
     lua_rawseti(L, -3, (lua_Integer)c->n + ANCHOR_FIRST);
     lua_replace(L, -2);
@@ -199,7 +200,7 @@ static void keep_handle(lua_State *L, la_state *s, la_handle *h, int data)
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, -2);
     lua_setiuservalue(L, -2, 1);
-    luaL_setmetatable(L, GUARD_NAME);
+    la_set_metatable(L, GUARD_NAME);
     lua_setiuservalue(L, -2, 1);
     s->begun++;
     c->list[h->slot - 1] = NULL;
@@ -406,7 +407,7 @@ static int fn_keep(lua_State *L)
 ** complete, without __gc. */
 void la_open_scopes(lua_State *L, la_state *s, int meta)
 {
-    luaL_newmetatable(L, GUARD_NAME);
+    la_new_metatable(L, GUARD_NAME, NULL);
     lua_pushcfunction(L, guard_gc);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);

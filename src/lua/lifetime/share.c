@@ -9,6 +9,7 @@
 */
 #include "base/runtime/memory.h"
 #include "base/ascii.h"
+#include "grad/grad.h"
 #include "lua/build_options.h"
 #include "tensor/storage.h"
 

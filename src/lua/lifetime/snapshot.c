@@ -157,7 +157,7 @@ static int fn_snapshot(lua_State *L)
     holder *o = lua_newuserdatauv(L, sizeof(*o), 1);
     *o = (holder){NULL, 0};
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     o->n = la_list_handles(L, 1);
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, 2, 1);
@@ -183,7 +183,7 @@ void la_open_snapshots(lua_State *L, int lib)
 {
     static const luaL_Reg methods[] = {
         {"free", snapshot_free}, {"restore", snapshot_restore}, {NULL, NULL}};
-    luaL_newmetatable(L, SNAPSHOT_NAME);
+    la_new_metatable(L, SNAPSHOT_NAME, "a snapshot's metatable is locked");
     lua_pushcfunction(L, snapshot_free);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, snapshot_free);
@@ -197,8 +197,6 @@ void la_open_snapshots(lua_State *L, int lib)
         lua_setfield(L, -2, r->name);
     }
     lua_setfield(L, -2, "__index");
-    lua_pushliteral(L, "a snapshot's metatable is locked");
-    lua_setfield(L, -2, "__metatable");
     la_closure(L, fn_snapshot);
     lua_setfield(L, lib, "snapshot");
 }

@@ -7,6 +7,7 @@
 ** one. It holds the memory, not a tensor.
 */
 #include "lua/build_options.h"
+#include "op/call.h"
 #include "tensor/host/dlpack.h"
 
 #define STORAGE_NAME "lunarray.Storage"
@@ -67,7 +68,7 @@ static void push_holders(lua_State *L)
         {NULL, NULL}};
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
-    luaL_newmetatable(L, STORAGE_NAME);
+    la_new_metatable(L, STORAGE_NAME, "a storage's metatable is locked");
     lua_pushcfunction(L, storage_gc);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, storage_bytes);
@@ -76,16 +77,8 @@ static void push_holders(lua_State *L)
     lua_setfield(L, -2, "__tostring");
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");
-    lua_pushliteral(L, "a storage's metatable is locked");
-    lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &holders_key);
+    la_push_weak_table(L, &holders_key, "v");
 }
 
 /* x:storage(). The userdata is made before the tensor is looked at, as making
@@ -96,7 +89,7 @@ static int method_storage(lua_State *L)
     push_holders(L);
     holder *h = lua_newuserdatauv(L, sizeof(*h), 0);
     h->storage = NULL;
-    luaL_setmetatable(L, STORAGE_NAME);
+    la_set_metatable(L, STORAGE_NAME);
     la_tensor *t = la_check_tensor(L, 1, "storage");
     LA_CHECK(L, "storage", la_tensor_check_bounds(t));
     if (!t->storage) return luaL_error(L, "storage: the tensor has none");

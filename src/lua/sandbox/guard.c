@@ -1,6 +1,8 @@
 /* Steps of a sandbox: the hook, and loops in C. */
 #include "lua/sandbox/guard.h"
 
+#include "base/runtime/token.h"
+
 #define STEPS LA_GUARD_STEPS
 
 /* A light userdata: the state outlives its functions. */
@@ -73,6 +75,8 @@ static void count(lua_State *L, lua_Debug *ar)
     bool armed = la_token_armed(s->context.token);
     if (armed && la_token_reached(s->context.token)) often = 1;
     if (often != passed) lua_sethook(L, count, LUA_MASKCOUNT, often);
+    if (!s->finalizing && s->aside < LA_ASIDE_MOST)
+        s->aside += LA_ASIDE_PACE * passed;
     if (!armed) return;
     la_guard g = {L, s->context.token, "script", &s->steps_left};
     LA_CHECK(L, g.name, la_token_ask(g.token));

@@ -66,6 +66,11 @@ enum { LA_PULSE_MOST = 100 };
 void la_pulse_block(la_pulse *p, bool string, size_t bytes);
 /* The hook, on this thread of Lua, from now on. */
 void la_guard_thread(la_state *s, lua_State *L);
+/* Finalizers of a script run under the host's limits and a bound of their own,
+** which holds while there are none, and while the state is closed: so many
+** steps in all, and as many times what the script ran since. */
+#define LA_ASIDE_MOST ((int64_t)4000 * LA_GUARD_STEPS)
+enum { LA_ASIDE_PACE = 16 };
 /* lua_resume of a thread with the hook; status as there. */
 int la_guard_resume(la_state *s, lua_State *co, lua_State *from, int n,
                     int *results);

@@ -5,10 +5,12 @@
 ** The hook raises again and again. What it can't reach are functions that Lua
 ** runs with hooks off: the message handler of an error that the hook raised,
 ** __close of a coroutine that died so, finalizers. The first is not called
-** then, the second are not closed, the third run in a coroutine of their own.
+** then, the second are not closed, the third run in a coroutine of their own
+** and have a bound of their own, which holds when the host has set no limit.
 */
 #include <string.h>
 
+#include "base/runtime/token.h"
 #include "lua/sandbox/guard.h"
 
 /* ---- protected calls ---- */
@@ -80,26 +82,11 @@ static int guarded_xpcall(lua_State *L)
 /* registry[&killed]: weak keys, coroutines that a limit has ended. */
 static const char killed;
 
-/* registry[key], a table with weak keys that is made when it is first asked
-** for. */
-static void push_weak(lua_State *L, const void *key)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 0);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-}
-
 /* Nothing of it runs any more, not even when the limit is lifted: it stopped
 ** inside the hook, so that hooks are off in it for good. */
 static void note_killed(lua_State *L, lua_State *co)
 {
-    push_weak(L, &killed);
+    la_push_weak_table(L, &killed, "k");
     lua_pushthread(co);
     lua_xmove(co, L, 1);
     lua_pushboolean(L, 1);
@@ -109,7 +96,7 @@ static void note_killed(lua_State *L, lua_State *co)
 
 static bool was_killed(lua_State *L, lua_State *co)
 {
-    push_weak(L, &killed);
+    la_push_weak_table(L, &killed, "k");
     lua_pushthread(co);
     lua_xmove(co, L, 1);
     bool yes = lua_rawget(L, -2) != LUA_TNIL;
@@ -231,42 +218,65 @@ const luaL_Reg la_guarded_coroutines[] = {
 #define FINALIZER_NAME "lunarray.finalizer"
 static const char finalized;
 
-/* Errors are dropped, as Lua drops them; so is a finalizer that yields. */
+/* The function on the top of 'co', under its argument, within what finalizers
+** may take. One that begins inside of another is a part of it. */
+static void run_aside(la_state *s, lua_State *co, lua_State *L)
+{
+    la_token *k = s->context.token;
+    int results;
+    if (s->finalizing) {
+        la_guard_resume(s, co, L, 1, &results);
+        return;
+    }
+    int64_t units = s->aside / LA_GUARD_STEPS;
+    s->finalizing = true;
+    la_token_aside(k, units);
+    la_guard_resume(s, co, L, 1, &results);
+    s->aside -= (units - la_token_aside_ends(k)) * LA_GUARD_STEPS;
+    s->finalizing = false;
+}
+
+/* The hook sees nothing of a short one: each costs FINALIZER steps besides. */
+enum { FINALIZER = 50 };
+
+/* Errors are dropped, as Lua drops them; so is a finalizer that yields, and so
+** are all when they have taken what they may. */
 static int finalize(lua_State *L)
 {
     la_state *s = la_state_of(L);
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, 1);             /* the table, at 2 */
-    push_weak(L, &finalized);
+    la_push_weak_table(L, &finalized, "k");
     lua_pushvalue(L, 2);
     lua_pushnil(L);
     lua_rawset(L, -3);
     if (!s || la_token_reached(s->context.token)) return 0;
+    if (!s->pulse || s->aside < LA_GUARD_STEPS) return 0;
     if (luaL_getmetafield(L, 2, "__gc") != LUA_TFUNCTION) return 0;
+    s->aside -= FINALIZER;
     lua_State *co = lua_newthread(L);
     lua_pushvalue(L, -2);
     lua_pushvalue(L, 2);
     lua_xmove(L, co, 2);
-    int results;
-    if (s->pulse) la_guard_resume(s, co, L, 1, &results);
+    run_aside(s, co, L);
     return 0;
 }
 
 /* registry[&finalized][the table at 1] = a userdata with a finalizer. */
 static void add_finalizer(lua_State *L)
 {
-    push_weak(L, &finalized);
+    la_push_weak_table(L, &finalized, "k");
     lua_pushvalue(L, 1);
     if (lua_rawget(L, -2) != LUA_TNIL) return;
     lua_pushvalue(L, 1);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    if (luaL_newmetatable(L, FINALIZER_NAME)) {
+    if (la_new_metatable(L, FINALIZER_NAME, NULL)) {
         lua_pushcfunction(L, finalize);
         lua_setfield(L, -2, "__gc");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_rawset(L, -4);
 }
 

@@ -15,8 +15,11 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/runtime/memory.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
 #include "lua/sandbox/guard.h"
+#include "lunarray.h"
 
 /* ---- replacements ---- */
 

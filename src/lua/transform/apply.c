@@ -9,9 +9,11 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 
 enum { MAX_SOURCES = 3 };

@@ -13,26 +13,13 @@
 #include "fuse/fuse.h"
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
+#include "op/frame.h"
 
 /* ---- attributes ---- */
 
 /* Registry: the handles of gradients by address, with weak values, so that
 ** x.grad is one value as long as somebody keeps it. */
 static const char grads_key;
-
-/* Push that table, created on demand. */
-static void push_grads(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &grads_key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &grads_key);
-}
 
 /* The address may be that of an older tensor whose handle is still there: the
 ** handle is asked what it holds. The new handle counts no bytes for the pacing:
@@ -47,7 +34,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
         lua_pushnil(L);
         return 1;
     }
-    push_grads(L);
+    la_push_weak_table(L, &grads_key, "v");
     lua_rawgetp(L, -1, g);
     la_handle *h = la_to_handle(L, -1);
     if (h && h->tensor == g) return 1;
@@ -70,7 +57,7 @@ int la_set_grad_attr(lua_State *L, la_tensor *t)
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
     LA_CHECK(L, "grad", la_set_grad(t, g));
     if (!g || la_leaf_grad(t) != g) return 0;
-    push_grads(L);
+    la_push_weak_table(L, &grads_key, "v");
     lua_pushvalue(L, 3);
     lua_rawsetp(L, -2, g);
     return 0;
@@ -409,9 +396,11 @@ static int fn_grad(lua_State *L)
 /* ---- modes ---- */
 
 #define SCOPE_NAME "lunarray.scope"
-/* The grad mode to restore; restored once. */
+/* The grad mode to restore; restored once. The user value keeps what the mark
+** refers to. */
 typedef struct scope {
-    bool before, done;
+    la_mode_mark mark;
+    bool done;
 } scope;
 
 /* __close; it has no upvalues, so the state comes from the registry. */
@@ -423,22 +412,26 @@ static int scope_end(lua_State *L)
                           la_type_text(L, 1));
     if (!s->done) {
         la_state *state = la_state_of(L);
-        if (state) state->context.no_grad = !s->before;
+        if (state) la_close_mode(L, state, &s->mark);
     }
     s->done = true;
     return 0;
 }
 
-static int push_scope(lua_State *L, bool before)
+/* The mode of the running coroutine from here on. The scope is there before,
+** for it may find no memory. */
+static int push_scope(lua_State *L, la_state *state, bool on)
 {
-    scope *s = lua_newuserdatauv(L, sizeof(*s), 0);
-    s->before = before;
-    s->done = false;
-    if (luaL_newmetatable(L, SCOPE_NAME)) {
+    scope *s = lua_newuserdatauv(L, sizeof(*s), 1);
+    s->done = true;
+    if (la_new_metatable(L, SCOPE_NAME, "a scope's metatable is locked")) {
         lua_pushcfunction(L, scope_end);
         lua_setfield(L, -2, "__close");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
+    s->mark = la_open_mode(L, state, !on);
+    lua_setiuservalue(L, -2, 1);
+    s->done = false;
     return 1;
 }
 
@@ -446,13 +439,14 @@ static int push_scope(lua_State *L, bool before)
 ** through, with the mode restored. */
 static int with_mode(lua_State *L, bool on, const char *name)
 {
-    la_enter(L);
-    if (!lua_isnone(L, 1)) la_check_callable(L, 1, name);
-    bool before = la_set_grad_enabled(on);
-    if (lua_isnone(L, 1)) return push_scope(L, before);
+    la_state *s = la_enter(L);
+    if (lua_isnone(L, 1)) return push_scope(L, s, on);
+    la_check_callable(L, 1, name);
+    la_mode_mark before = la_open_mode(L, s, !on);
+    lua_pop(L, 1);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
     la_enter(L);
-    la_set_grad_enabled(before);
+    la_end_mode(L, s, &before);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);
 }
@@ -471,11 +465,11 @@ static int fn_enable_grad(lua_State *L)
 static int fn_set_grad_enabled(lua_State *L)
 {
     la_check_count(L, 1, "set_grad_enabled");
-    la_enter(L);
+    la_state *s = la_enter(L);
     if (!lua_isboolean(L, 1))
         la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
                      la_type_text(L, 1));
-    return push_scope(L, la_set_grad_enabled(lua_toboolean(L, 1)));
+    return push_scope(L, s, lua_toboolean(L, 1));
 }
 
 static int fn_is_grad_enabled(lua_State *L)

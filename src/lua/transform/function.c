@@ -39,6 +39,8 @@ typedef struct la_function_call {
     la_tensor **grads, **out;
     struct la_function_call *outer;
     la_status status;           /* of what backward returned */
+    la_mode_mark mode;          /* the engine's, and whether it is open */
+    bool is_open;
 } call;
 
 /* ---- ctx ---- */
@@ -127,7 +129,7 @@ static int ctx_saved(lua_State *L)
 static void push_ctx(lua_State *L)
 {
     lua_createtable(L, 0, 4);
-    if (luaL_newmetatable(L, CTX_NAME)) {
+    if (la_new_metatable(L, CTX_NAME, "a context's metatable is locked")) {
         lua_createtable(L, 0, 2);
         lua_pushcfunction(L, ctx_save);
         lua_setfield(L, -2, "save_for_backward");
@@ -135,7 +137,7 @@ static void push_ctx(lua_State *L)
         lua_setfield(L, -2, "saved");
         lua_setfield(L, -2, "__index");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
 }
 
 /* ---- the node ---- */
@@ -180,6 +182,9 @@ static int protected_backward(lua_State *L)
     call *c = lua_touserdata(L, 1);
     function_node *fn = la_node_extra(c->node);
     luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
+    c->mode = la_open_mode(L, fn->tie.state, fn->tie.state->context.no_grad);
+    c->is_open = true;
+    lua_pop(L, 1);
     la_tie_push(L, &fn->tie, BACKWARD);
     la_tie_push(L, &fn->tie, CTX);
     for (int k = 0; k < c->node->noutputs; k++) {
@@ -199,15 +204,14 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
     la_state *s = fn->tie.state;
     lua_State *L = NULL;
     LA_TRY(la_tie_enter(&fn->tie, &L));
-    call c = {n, grads, out, s->functions, LA_OK};
-    bool before = s->context.no_grad;
+    call c = {.node = n, .grads = grads, .out = out, .outer = s->functions};
     s->functions = &c;
     lua_pushcfunction(L, protected_backward);
     lua_pushlightuserdata(L, &c);
     int status = lua_pcall(L, 1, 0, 0);
     s->functions = c.outer;
     la_make_current(&s->context);
-    s->context.no_grad = before;
+    if (c.is_open) la_end_mode(L, s, &c.mode);
     return status == LUA_OK ? c.status
                             : la_keep_error(L, s, "custom backward");
 }
@@ -439,10 +443,12 @@ static int function_call(lua_State *L)
     lua_pushvalue(L, ctx);
     luaL_checkstack(L, top + 8, "too many arguments");
     for (int at = 2; at <= top; at++) lua_pushvalue(L, at);
-    bool before = la_set_grad_enabled(false);
+    la_state *s = la_up_state(L);
+    la_mode_mark before = la_open_mode(L, s, true);
+    lua_pop(L, 1);
     int failed = lua_pcall(L, top, LUA_MULTRET, 0);
     la_enter(L);
-    la_set_grad_enabled(before);
+    la_end_mode(L, s, &before);
     if (failed) return lua_error(L);
     int last = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK + last - ctx, "too many results");
@@ -469,10 +475,12 @@ int la_fn_Function(lua_State *L)
     lua_setfield(L, -2, "forward");
     lua_pushvalue(L, -2);
     lua_setfield(L, -2, "backward");
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lua_pushnil(L);
     la_closure(L, function_call);
     lua_setfield(L, -2, "__call");
-    lua_setmetatable(L, -2);
+    lua_pushliteral(L, "a Function's metatable is locked");
+    lua_setfield(L, -2, "__metatable");
+    la_set_own_metatable(L, -2);
     return 1;
 }

@@ -24,20 +24,6 @@
 ** smaller than a tie: no two ties share one. */
 static const char owners_key, moved_key;
 
-/* The table under 'key', created on demand. Three slots of the stack. */
-static void push_weak_table(lua_State *L, const void *key, const char *mode)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushstring(L, mode);
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-}
-
 /* ---- life ---- */
 
 void la_tie_set(la_tie *t, la_state *s, int first, int second)
@@ -101,7 +87,7 @@ void la_tie_owner(lua_State *L, la_tie *t, int k, int index)
     t->nowners = k + 1 > t->nowners ? k + 1 : t->nowners;
     if (k >= LA_TIE_OWNERS) return;
     index = lua_absindex(L, index);
-    push_weak_table(L, &owners_key, "v");
+    la_push_weak_table(L, &owners_key, "v");
     lua_pushvalue(L, index);
     lua_rawsetp(L, -2, (char *)t + k);
     lua_pop(L, 1);
@@ -110,7 +96,7 @@ void la_tie_owner(lua_State *L, la_tie *t, int k, int index)
 /* The handle of owner k, pushed; NULL (and nil) when it is gone. */
 static la_handle *push_owner(lua_State *L, const la_tie *t, int k)
 {
-    push_weak_table(L, &owners_key, "v");
+    la_push_weak_table(L, &owners_key, "v");
     lua_rawgetp(L, -1, (const char *)t + k);
     lua_remove(L, -2);
     la_handle *h = la_to_handle(L, -1);
@@ -160,7 +146,7 @@ static bool is_private(lua_State *L, const la_tie *t)
 ** last. */
 static void move_out(lua_State *L, la_tie *t)
 {
-    push_weak_table(L, &moved_key, "k");
+    la_push_weak_table(L, &moved_key, "k");
     lua_createtable(L, 2, 0);
     for (int k = 0; k < 2; k++) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, t->refs[k]);
@@ -183,7 +169,7 @@ static void move_out(lua_State *L, la_tie *t)
 /* Push the list of a moved tie; nil when it is gone. */
 static void push_moved(lua_State *L, const la_tie *t)
 {
-    push_weak_table(L, &moved_key, "k");
+    la_push_weak_table(L, &moved_key, "k");
     for (int k = 0; k < t->nowners; k++) {
         if (!push_owner(L, t, k)) {
             lua_pop(L, 1);

@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "tensor/shape.h"
 
 #include <string.h>
 
@@ -99,6 +100,8 @@ typedef struct hook_frame {
     const la_tie *tie;
     la_tensor *grad, **out;
     la_status status;       /* of what the hook returned */
+    la_mode_mark mode;      /* the engine's, and whether it is open */
+    bool is_open;
 } hook_frame;
 
 /* The value on the top of the stack; *out gets a reference of its own. Raises
@@ -125,8 +128,12 @@ static la_status take_result(lua_State *L, const hook_frame *f)
 static int hook_call(lua_State *L)
 {
     hook_frame *f = lua_touserdata(L, 1);
+    la_state *s = f->tie->state;
+    f->mode = la_open_mode(L, s, s->context.no_grad);
+    f->is_open = true;
+    lua_pop(L, 1);
     la_tie_push(L, f->tie, 0);
-    la_push_borrowed(L, f->tie->state, f->grad);
+    la_push_borrowed(L, s, f->grad);
     lua_call(L, 1, 1);
     f->status = take_result(L, f);
     return 0;
@@ -136,16 +143,15 @@ static int hook_call(lua_State *L)
 ** where the hook returned nil, else it is owned by the caller. */
 static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
 {
-    hook_frame f = {context, grad, out, LA_OK};
+    hook_frame f = {.tie = context, .grad = grad, .out = out};
     la_state *s = f.tie->state;
     lua_State *L = NULL;
     LA_TRY(la_tie_enter(f.tie, &L));
-    bool before = s->context.no_grad;
     lua_pushcfunction(L, hook_call);
     lua_pushlightuserdata(L, &f);
     int status = lua_pcall(L, 1, 0, 0);
     la_make_current(&s->context);
-    s->context.no_grad = before;
+    if (f.is_open) la_end_mode(L, s, &f.mode);
     return status == LUA_OK ? f.status : la_keep_error(L, s, "hook");
 }
 
@@ -175,7 +181,7 @@ static int hook_remove(lua_State *L)
 static void push_removal(lua_State *L)
 {
     lua_createtable(L, 2, 0);
-    if (luaL_newmetatable(L, "lunarray.hook")) {
+    if (la_new_metatable(L, "lunarray.hook", "a hook's metatable is locked")) {
         lua_pushcfunction(L, hook_remove);
         lua_setfield(L, -2, "__close");
         lua_createtable(L, 0, 1);
@@ -183,7 +189,7 @@ static void push_removal(lua_State *L)
         lua_setfield(L, -2, "remove");
         lua_setfield(L, -2, "__index");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, 1);
 }

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
+#include "base/runtime/token.h"
 #include "lua/api/api.h"
 #include "lua/binding.h"
 
@@ -247,7 +249,7 @@ static int fn_run(lua_State *L)
                   "1 to 256 threads expected");
     group *g = lua_newuserdatauv(L, sizeof *g, 0);
     memset(g, 0, sizeof *g);
-    luaL_setmetatable(L, GROUP_NAME);
+    la_set_metatable(L, GROUP_NAME);
     g->rt = la_runtime_here();
     g->token = la_ctx()->token;
     g->code = code;
@@ -273,7 +275,7 @@ static int fn_run(lua_State *L)
 /* la.parallel.run; the rest of la.parallel is in Lua. */
 void la_open_parallel(lua_State *L, int lib)
 {
-    if (luaL_newmetatable(L, GROUP_NAME)) {
+    if (la_new_metatable(L, GROUP_NAME, NULL)) {
         lua_pushcfunction(L, group_gc);
         lua_setfield(L, -2, "__gc");
     }

@@ -13,6 +13,7 @@
 
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "op/op.h"
 
 #define RECORD_NAME "lunarray.profile"
 /* So many single calls are kept: 40 MB at most. */
@@ -172,7 +173,7 @@ static int fn_profile(lua_State *L)
     record *r = lua_newuserdatauv(L, sizeof *r, 0);
     *r = (record){NULL, s, L};
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_insert(L, 1);
     lua_toclose(L, 1);
     LA_CHECK(L, "profile", la_profile_start(where, r, MOST_EVENTS,
@@ -196,15 +197,13 @@ void la_open_profile(lua_State *L, int lib)
     static const luaL_Reg methods[] = {
         {"rows", record_rows}, {"event", record_event}, {"sums", record_sums},
         {NULL, NULL}};
-    luaL_newmetatable(L, RECORD_NAME);
+    la_new_metatable(L, RECORD_NAME, "a profile's metatable is locked");
     lua_pushcfunction(L, record_gc);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, record_close);
     lua_setfield(L, -2, "__close");
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");
-    lua_pushliteral(L, "a profile's metatable is locked");
-    lua_setfield(L, -2, "__metatable");
     la_closure(L, fn_profile);
     lua_setfield(L, lib, "profile");
 }

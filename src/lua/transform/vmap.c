@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lua/build_options.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 
 /* Tensors in tables count, tables in them too, to this depth. */

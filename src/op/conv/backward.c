@@ -6,6 +6,7 @@
 #include "op/conv/conv.h"
 
 #define LA_ROWS "op/def/conv.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Arguments as convolution_grad_input; the bias's gradient is the sum of the

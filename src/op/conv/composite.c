@@ -8,6 +8,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/conv.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The arguments of 'convolution' behind its tensors. */
@@ -48,20 +49,16 @@ static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
 static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
 {
     la_tensor *w = la_arg(f, 1), *bias = la_arg(f, 2), *out;
-    LA_OWNED batch = NULL;
-    LA_OWNED result = NULL;
     int64_t first = 0;
     LA_TRY(check_weight(w, nd));
     if (x->ndim == nd + 2) {
         LA_TRY(call(x, w, bias, s, &out));
-        la_set_result(f, 0, out);
-        return LA_OK;
+        return LA_GIVE(f, out);
     }
-    LA_TRY(la_run(unsqueeze, &batch, x, 0));
-    LA_TRY(call(batch, w, bias, s, &result));
+    LA_LET(batch, la_run(unsqueeze, &batch, x, 0));
+    LA_LET(result, call(batch, w, bias, s, &result));
     LA_TRY(la_run(squeeze, &out, result, la_v_ints(&first, 1)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* The output padding of a convolution that is not transposed. */
@@ -80,9 +77,9 @@ static la_status conv(la_frame *f, int nd)
 /* convNd(input [N, C, ...], weight [O, C / groups, ...]) -> [N, O, ...]; size
 ** of a spatial dim: (in + 2 * padding - dilation * (kernel - 1) - 1) / stride +
 ** 1. */
-la_status la_impl_conv1d(la_frame *f) { return conv(f, 1); }
-la_status la_impl_conv2d(la_frame *f) { return conv(f, 2); }
-la_status la_impl_conv3d(la_frame *f) { return conv(f, 3); }
+LA_FORWARD(la_impl_conv1d, conv(f, 1))
+LA_FORWARD(la_impl_conv2d, conv(f, 2))
+LA_FORWARD(la_impl_conv3d, conv(f, 3))
 
 /* ---- padding by word ---- */
 
@@ -143,18 +140,9 @@ static la_status conv_named_padding(la_frame *f, int nd)
 
 /* convNd(input, weight, bias, stride, padding = 'same' or 'valid', dilation,
 ** groups): 'same' keeps the spatial sizes, for stride 1 only. */
-la_status la_impl_conv1d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 1);
-}
-la_status la_impl_conv2d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 2);
-}
-la_status la_impl_conv3d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 3);
-}
+LA_FORWARD(la_impl_conv1d_padding, conv_named_padding(f, 1))
+LA_FORWARD(la_impl_conv2d_padding, conv_named_padding(f, 2))
+LA_FORWARD(la_impl_conv3d_padding, conv_named_padding(f, 3))
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static la_status conv_transpose(la_frame *f, int nd)
@@ -168,15 +156,6 @@ static la_status conv_transpose(la_frame *f, int nd)
 
 /* Size of a spatial dim: (in - 1) * stride - 2 * padding + dilation * (kernel -
 ** 1) + output_padding + 1. */
-la_status la_impl_conv_transpose1d(la_frame *f)
-{
-    return conv_transpose(f, 1);
-}
-la_status la_impl_conv_transpose2d(la_frame *f)
-{
-    return conv_transpose(f, 2);
-}
-la_status la_impl_conv_transpose3d(la_frame *f)
-{
-    return conv_transpose(f, 3);
-}
+LA_FORWARD(la_impl_conv_transpose1d, conv_transpose(f, 1))
+LA_FORWARD(la_impl_conv_transpose2d, conv_transpose(f, 2))
+LA_FORWARD(la_impl_conv_transpose3d, conv_transpose(f, 3))

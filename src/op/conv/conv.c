@@ -14,6 +14,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/conv.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Arguments after the tensors, in the order of the schemas. */
@@ -73,8 +74,7 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
 la_status la_as_contiguous(la_tensor *t, la_tensor **out)
 {
     if (!la_is_contiguous(t)) return plain_copy(t, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* A tensor that is channels_last and not contiguous too (sizes of 1 allow
@@ -90,8 +90,7 @@ static bool is_channels_last(const la_tensor *t)
 static la_status as_image(la_tensor *t, la_tensor **out)
 {
     if (!is_channels_last(t)) return la_as_contiguous(t, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* ---- reading the arguments ---- */
@@ -364,13 +363,11 @@ la_status la_impl_convolution(la_frame *f)
     int64_t sizes[5];
     settings s;
     la_conv c = {.bias = NULL};
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
     LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
     if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution));
-    LA_TRY(as_image(la_arg(f, 0), &x));
-    LA_TRY(la_as_contiguous(la_arg(f, 1), &w));
+    LA_LET(x, as_image(la_arg(f, 0), &x));
+    LA_LET(w, la_as_contiguous(la_arg(f, 1), &w));
     if (la_arg(f, 2)) LA_TRY(la_as_contiguous(la_arg(f, 2), &bias));
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
     LA_TRY(windows_of(x, w, &s, &c, sizes));
@@ -423,12 +420,10 @@ la_status la_impl_convolution_grad_input(la_frame *f)
     la_tensor *out = la_result(f, 0);
     settings s;
     la_conv c = {.bias = NULL};
-    LA_OWNED g = NULL;
-    LA_OWNED w = NULL;
     if (out->numel == 0) return LA_OK;
     if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution_grad_input));
-    LA_TRY(as_image(la_arg(f, 0), &g));
-    LA_TRY(la_as_contiguous(la_arg(f, 2), &w));
+    LA_LET(g, as_image(la_arg(f, 0), &g));
+    LA_LET(w, la_as_contiguous(la_arg(f, 2), &w));
     LA_TRY(gradient_of(f, &s, &c));
     c.weight = la_data(w);
     if (s.transposed) {
@@ -457,12 +452,10 @@ la_status la_impl_convolution_grad_weight(la_frame *f)
     la_tensor *out = la_result(f, 0);
     settings s;
     la_conv c = {.bias = NULL};
-    LA_OWNED g = NULL;
-    LA_OWNED x = NULL;
     if (out->numel == 0) return LA_OK;
     if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution_grad_weight));
-    LA_TRY(as_image(la_arg(f, 0), &g));
-    LA_TRY(as_image(la_arg(f, 1), &x));
+    LA_LET(g, as_image(la_arg(f, 0), &g));
+    LA_LET(x, as_image(la_arg(f, 1), &x));
     LA_TRY(gradient_of(f, &s, &c));
     c.weight = la_data(out);
     set_x(&c, s.transposed ? g : x);

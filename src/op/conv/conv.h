@@ -3,7 +3,7 @@
 #define LA_OP_CONV_CONV_H
 
 #include "op/conv/engine.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 /* A list of one integer or of 'nd' integers, each at least 'least'. */
 la_status la_spatial(const la_value *v, int nd, const char *name,

@@ -11,7 +11,9 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "op/conv/plan.h"
 

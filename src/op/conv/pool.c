@@ -18,6 +18,9 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 typedef void (*plane_fn)(const la_pooling *);
@@ -348,14 +351,13 @@ static la_status run_back(la_frame *f, const la_pooling *what, plane_fn fn,
     la_tensor *given = la_arg(f, 0), *out = la_result(f, 0);
     const la_window *w = what->w;
     la_memory_format format = format_of(la_arg(f, 1), nd);
-    LA_OWNED g = NULL;
     LA_OWNED index = NULL;
     planes s;
     for (int i = 0; i < nd; i++)
         if (la_sizes(given)[given->ndim - nd + i] != w[3 - nd + i].out)
             return la_error_at(LA_ESHAPE, 1, "the gradient's shape is not that "
                                "of the pooling's result");
-    LA_TRY(la_in_format(given, format, &g));
+    LA_LET(g, la_in_format(given, format, &g));
     if (indices) LA_TRY(la_in_format(indices, format, &index));
     planes_of(&s, out, g, nd, w);
     s.pool.adaptive = what->adaptive;

@@ -12,6 +12,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* 'list' gets nd integers from one or nd; an empty list (a default) stays
@@ -55,9 +57,9 @@ static la_status max_pool(la_frame *f, int nd)
 
 /* max_poolNd, avg_poolNd, adaptive_*_poolNd: one operation for each number of
 ** spatial dims, which only expands lists of one integer. */
-la_status la_impl_max_pool1d(la_frame *f) { return max_pool(f, 1); }
-la_status la_impl_max_pool2d(la_frame *f) { return max_pool(f, 2); }
-la_status la_impl_max_pool3d(la_frame *f) { return max_pool(f, 3); }
+LA_FORWARD(la_impl_max_pool1d, max_pool(f, 1))
+LA_FORWARD(la_impl_max_pool2d, max_pool(f, 2))
+LA_FORWARD(la_impl_max_pool3d, max_pool(f, 3))
 
 /* (input, kernel_size, stride, padding, ceil_mode, count_include_pad,
 ** divisor_override); avg_pool1d lacks the last. */
@@ -72,13 +74,12 @@ static la_status avg_pool(la_frame *f, int nd)
     a[5] = f->args[5];
     a[6] = nd == 1 ? la_v_none() : f->args[6];
     LA_TRY(la_do(LA_OP(avg_pool), &out, 7, a));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
-la_status la_impl_avg_pool1d(la_frame *f) { return avg_pool(f, 1); }
-la_status la_impl_avg_pool2d(la_frame *f) { return avg_pool(f, 2); }
-la_status la_impl_avg_pool3d(la_frame *f) { return avg_pool(f, 3); }
+LA_FORWARD(la_impl_avg_pool1d, avg_pool(f, 1))
+LA_FORWARD(la_impl_avg_pool2d, avg_pool(f, 2))
+LA_FORWARD(la_impl_avg_pool3d, avg_pool(f, 3))
 
 /* One window that is all of the plane: a mean, which has a kernel for it. */
 static bool is_mean(const la_tensor *t, int nd, const int64_t *sizes)
@@ -100,22 +101,12 @@ static la_status adaptive_avg(la_frame *f, int nd)
         LA_TRY(la_run(mean, &out, a[0], la_v_ints(dims, nd), la_v_bool(true)));
     else
         LA_TRY(la_do(LA_OP(adaptive_avg_pool), &out, 2, a));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
-la_status la_impl_adaptive_avg_pool1d(la_frame *f)
-{
-    return adaptive_avg(f, 1);
-}
-la_status la_impl_adaptive_avg_pool2d(la_frame *f)
-{
-    return adaptive_avg(f, 2);
-}
-la_status la_impl_adaptive_avg_pool3d(la_frame *f)
-{
-    return adaptive_avg(f, 3);
-}
+LA_FORWARD(la_impl_adaptive_avg_pool1d, adaptive_avg(f, 1))
+LA_FORWARD(la_impl_adaptive_avg_pool2d, adaptive_avg(f, 2))
+LA_FORWARD(la_impl_adaptive_avg_pool3d, adaptive_avg(f, 3))
 
 /* (input, output_size, return_indices) */
 static la_status adaptive_max(la_frame *f, int nd)
@@ -127,18 +118,9 @@ static la_status adaptive_max(la_frame *f, int nd)
                              la_arg_bool(f, 2));
 }
 
-la_status la_impl_adaptive_max_pool1d(la_frame *f)
-{
-    return adaptive_max(f, 1);
-}
-la_status la_impl_adaptive_max_pool2d(la_frame *f)
-{
-    return adaptive_max(f, 2);
-}
-la_status la_impl_adaptive_max_pool3d(la_frame *f)
-{
-    return adaptive_max(f, 3);
-}
+LA_FORWARD(la_impl_adaptive_max_pool1d, adaptive_max(f, 1))
+LA_FORWARD(la_impl_adaptive_max_pool2d, adaptive_max(f, 2))
+LA_FORWARD(la_impl_adaptive_max_pool3d, adaptive_max(f, 3))
 
 /* ---- p-norms of windows ---- */
 
@@ -149,30 +131,24 @@ static la_status lp_pool(la_frame *f, int nd)
     double count = 1;
     double p = la_arg_float(f, 1);
     la_value k, s;
-    LA_OWNED powers = NULL;
-    LA_OWNED mean = NULL;
-    LA_OWNED sign = NULL;
-    LA_OWNED size = NULL;
     LA_OWNED open = NULL;
-    LA_OWNED both = NULL;
-    LA_OWNED sum = NULL;
     LA_TRY(expand_list(&f->args[2], nd, list[0], &k));
     LA_TRY(expand_list(&f->args[3], nd, list[1], &s));
-    LA_TRY(la_run(pow, &powers, f->args[0], la_scalar_float(p)));
-    LA_TRY(la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
-                  f->args[4], la_v_bool(true), la_v_none()));
+    LA_LET(powers, la_run(pow, &powers, f->args[0], la_scalar_float(p)));
+    LA_LET(mean, la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
+                        f->args[4], la_v_bool(true), la_v_none()));
     for (int d = 0; d < k.ints.n; d++) count *= (double)list[0][d];
-    LA_TRY(la_run(sign, &sign, mean));
-    LA_TRY(la_run(abs, &size, mean));
+    LA_LET(sign, la_run(sign, &sign, mean));
+    LA_LET(size, la_run(abs, &size, mean));
     LA_TRY(la_run(relu, &open, size));   /* no gradient at 0 */
-    LA_TRY(la_run(mul, &both, sign, open));
-    LA_TRY(la_run(mul, &sum, both, la_scalar_float(count)));
+    LA_LET(both, la_run(mul, &both, sign, open));
+    LA_LET(sum, la_run(mul, &sum, both, la_scalar_float(count)));
     return la_run_result(f, pow, sum, la_scalar_float(1 / p));
 }
 
 /* lp_poolNd(input, norm_type, kernel_size, stride, ceil_mode) */
-la_status la_impl_lp_pool1d(la_frame *f) { return lp_pool(f, 1); }
-la_status la_impl_lp_pool2d(la_frame *f) { return lp_pool(f, 2); }
+LA_FORWARD(la_impl_lp_pool1d, lp_pool(f, 1))
+LA_FORWARD(la_impl_lp_pool2d, lp_pool(f, 2))
 
 /* ---- im2col, col2im ---- */
 
@@ -322,9 +298,8 @@ la_status la_impl_col2im(la_frame *f)
 {
     const la_tensor *out = la_result(f, 0);
     la_columns c;
-    LA_OWNED cols = NULL;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &cols));
+    LA_LET(cols, la_as_contiguous(la_arg(f, 0), &cols));
     LA_TRY(image_windows(f, 2, la_sizes(out) + out->ndim - 2, &c));
     LA_TRY(la_zero_data(la_result(f, 0)));
     return each_image(out, cols, &c, false);

@@ -8,6 +8,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { INPUT, INDICES, KERNEL, STRIDE, PADDING, SIZE };
@@ -74,28 +75,24 @@ static la_status unpool(la_frame *f, int nd)
     la_tensor *t = la_arg(f, INPUT);
     int64_t sizes[LA_MAX_DIMS], rows[3];
     int lead = t->ndim - nd;
-    LA_OWNED values = NULL;
-    LA_OWNED indices = NULL;
-    LA_OWNED zeros = NULL;
-    LA_OWNED planes = NULL;
     LA_TRY(check_unpool(f, nd));
     for (int d = 0; d < lead; d++) sizes[d] = rows[d] = la_sizes(t)[d];
     LA_TRY(plane_sizes(f, nd, sizes + lead));
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++) rows[lead] *= la_sizes(t)[d];
-    LA_TRY(la_run(reshape, &values, t, la_v_ints(rows, lead + 1)));
-    LA_TRY(la_run(reshape, &indices, f->args[INDICES],
-                  la_v_ints(rows, lead + 1)));
+    LA_LET(values, la_run(reshape, &values, t, la_v_ints(rows, lead + 1)));
+    LA_LET(indices, la_run(reshape, &indices, f->args[INDICES],
+                           la_v_ints(rows, lead + 1)));
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++)
         if (!la_mul_ok(rows[lead], sizes[d] > 0 ? sizes[d] : 0, &rows[lead]))
             return la_error(LA_ESHAPE, "size overflow");
-    LA_TRY(la_run(new_zeros, &zeros, t, la_v_ints(rows, lead + 1)));
-    LA_TRY(la_run(scatter, &planes, zeros, -1, indices, values));
+    LA_LET(zeros, la_run(new_zeros, &zeros, t, la_v_ints(rows, lead + 1)));
+    LA_LET(planes, la_run(scatter, &planes, zeros, -1, indices, values));
     return la_run_result(f, reshape, planes, la_v_ints(sizes, t->ndim));
 }
 
 /* max_unpoolNd(input, indices, kernel_size, stride, padding, output_size) */
-la_status la_impl_max_unpool1d(la_frame *f) { return unpool(f, 1); }
-la_status la_impl_max_unpool2d(la_frame *f) { return unpool(f, 2); }
-la_status la_impl_max_unpool3d(la_frame *f) { return unpool(f, 3); }
+LA_FORWARD(la_impl_max_unpool1d, unpool(f, 1))
+LA_FORWARD(la_impl_max_unpool2d, unpool(f, 2))
+LA_FORWARD(la_impl_max_unpool3d, unpool(f, 3))

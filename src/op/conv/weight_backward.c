@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "iter/items.h"
 

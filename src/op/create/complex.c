@@ -4,6 +4,8 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Was it a Lua number? */
@@ -46,10 +48,7 @@ static la_status allocate(la_frame *f, la_dtype dtype)
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
     la_tensor *output = la_iter_output(&it, 0);
-    if (!f->outs[0]) {
-        la_set_result(f, 0, output);
-        return LA_OK;
-    }
+    if (!f->outs[0]) return LA_GIVE(f, output);
     la_status status = la_set_output(f, 0, output->ndim, la_sizes(output), NULL,
                                      dtype);
     la_tensor_release(output);
@@ -83,16 +82,14 @@ la_status la_meta_complex(la_frame *f)
 /* Copies 'from', broadcast, to part 'which' of each pair. */
 static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
 {
-    LA_OWNED part = NULL;
-    LA_TRY(la_run(select, &part, pairs, -1, which));
+    LA_LET(part, la_run(select, &part, pairs, -1, which));
     return la_copy_data(part, from);
 }
 
 /* The result seen as pairs of reals; a copy for each part. */
 la_status la_impl_complex(la_frame *f)
 {
-    LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, la_result(f, 0)));
+    LA_LET(pairs, la_run(view_as_real, &pairs, la_result(f, 0)));
     LA_TRY(put_part(pairs, 0, la_arg(f, 0)));
     return put_part(pairs, 1, la_arg(f, 1));
 }
@@ -103,13 +100,9 @@ la_status la_impl_polar(la_frame *f)
     la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1);
     la_dtype part;
     LA_TRY(part_dtype(abs, angle, &part));
-    LA_OWNED c = NULL;
-    LA_OWNED s = NULL;
-    LA_OWNED re = NULL;
-    LA_OWNED im = NULL;
-    LA_TRY(la_run(cos, &c, angle));
-    LA_TRY(la_run(sin, &s, angle));
-    LA_TRY(la_run(mul, &re, abs, c));
-    LA_TRY(la_run(mul, &im, abs, s));
+    LA_LET(c, la_run(cos, &c, angle));
+    LA_LET(s, la_run(sin, &s, angle));
+    LA_LET(re, la_run(mul, &re, abs, c));
+    LA_LET(im, la_run(mul, &im, abs, s));
     return la_run_result(f, complex, re, im);
 }

@@ -12,6 +12,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* LA_ESHAPE when a size is negative or their product overflows. */
@@ -128,16 +129,13 @@ static la_status leave_elements(la_frame *f)
 }
 
 /* empty(size, options): uninitialised memory. */
-la_status la_meta_empty(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
-la_status la_impl_empty(la_frame *f) { return leave_elements(f); }
-la_status la_meta_empty_like(la_frame *f) { return like(f, 1); }
-la_status la_impl_empty_like(la_frame *f) { return leave_elements(f); }
+LA_FORWARD(la_meta_empty, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_impl_empty, leave_elements(f))
+LA_FORWARD(la_meta_empty_like, like(f, 1))
+LA_FORWARD(la_impl_empty_like, leave_elements(f))
 /* new_empty(self, size, options): self's dtype by default. */
-la_status la_meta_new_empty(la_frame *f)
-{
-    return sized(f, 1, 2, la_arg(f, 0)->dtype);
-}
-la_status la_impl_new_empty(la_frame *f) { return leave_elements(f); }
+LA_FORWARD(la_meta_new_empty, sized(f, 1, 2, la_arg(f, 0)->dtype))
+LA_FORWARD(la_impl_new_empty, leave_elements(f))
 
 /* empty_strided(size, stride, options) */
 la_status la_meta_empty_strided(la_frame *f)
@@ -164,7 +162,7 @@ la_status la_meta_empty_strided(la_frame *f)
                          stride->ints.list, dtype));
     return option_marks(f, 2, grad);
 }
-la_status la_impl_empty_strided(la_frame *f) { return leave_elements(f); }
+LA_FORWARD(la_impl_empty_strided, leave_elements(f))
 
 /* --- zeros, ones, full --- */
 
@@ -184,19 +182,18 @@ static la_status one_result(la_frame *f)
 }
 
 /* zeros, zeros_like, new_zeros; ones and the rest take the same arguments. */
-la_status la_meta_zeros(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
-la_status la_impl_zeros(la_frame *f) { return zero_result(f); }
-la_status la_meta_zeros_like(la_frame *f) { return like(f, 1); }
-la_status la_impl_zeros_like(la_frame *f) { return zero_result(f); }
-la_status la_meta_new_zeros(la_frame *f) { return la_meta_new_empty(f); }
-la_status la_impl_new_zeros(la_frame *f) { return zero_result(f); }
-
-la_status la_meta_ones(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
-la_status la_impl_ones(la_frame *f) { return one_result(f); }
-la_status la_meta_ones_like(la_frame *f) { return like(f, 1); }
-la_status la_impl_ones_like(la_frame *f) { return one_result(f); }
-la_status la_meta_new_ones(la_frame *f) { return la_meta_new_empty(f); }
-la_status la_impl_new_ones(la_frame *f) { return one_result(f); }
+LA_FORWARD(la_meta_zeros, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_impl_zeros, zero_result(f))
+LA_FORWARD(la_meta_zeros_like, like(f, 1))
+LA_FORWARD(la_impl_zeros_like, zero_result(f))
+LA_FORWARD(la_meta_new_zeros, la_meta_new_empty(f))
+LA_FORWARD(la_impl_new_zeros, zero_result(f))
+LA_FORWARD(la_meta_ones, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_impl_ones, one_result(f))
+LA_FORWARD(la_meta_ones_like, like(f, 1))
+LA_FORWARD(la_impl_ones_like, one_result(f))
+LA_FORWARD(la_meta_new_ones, la_meta_new_empty(f))
+LA_FORWARD(la_impl_new_ones, one_result(f))
 
 /* The result is to be filled with argument k. Asked by metas, so that a value
 ** the dtype cannot hold is an error on the meta device as well. */
@@ -211,28 +208,19 @@ la_status la_meta_full(la_frame *f)
     LA_TRY(sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar)));
     return check_fill(f, 1);
 }
-la_status la_impl_full(la_frame *f)
-{
-    return fill_result(f, f->args[1].scalar);
-}
+LA_FORWARD(la_impl_full, fill_result(f, f->args[1].scalar))
 la_status la_meta_full_like(la_frame *f)
 {
     LA_TRY(like(f, 2));
     return check_fill(f, 1);
 }
-la_status la_impl_full_like(la_frame *f)
-{
-    return fill_result(f, f->args[1].scalar);
-}
+LA_FORWARD(la_impl_full_like, fill_result(f, f->args[1].scalar))
 la_status la_meta_new_full(la_frame *f)
 {
     LA_TRY(sized(f, 1, 3, la_arg(f, 0)->dtype));
     return check_fill(f, 2);
 }
-la_status la_impl_new_full(la_frame *f)
-{
-    return fill_result(f, f->args[2].scalar);
-}
+LA_FORWARD(la_impl_new_full, fill_result(f, f->args[2].scalar))
 
 /* scalar_tensor(s, options): 0-dim, of the default dtype or its complex one. */
 la_status la_meta_scalar_tensor(la_frame *f)
@@ -243,10 +231,7 @@ la_status la_meta_scalar_tensor(la_frame *f)
     LA_TRY(la_option_output(f, 1, 0, NULL, dtype, NULL));
     return check_fill(f, 0);
 }
-la_status la_impl_scalar_tensor(la_frame *f)
-{
-    return fill_result(f, f->args[0].scalar);
-}
+LA_FORWARD(la_impl_scalar_tensor, fill_result(f, f->args[0].scalar))
 
 /* --- eye --- */
 
@@ -273,7 +258,6 @@ la_status la_impl_eye(la_frame *f)
     LA_TRY(zero_result(f));
     la_geometry_of(out, &g);
     LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 2), 0, 1));
-    LA_OWNED diagonal = NULL;
-    LA_TRY(la_view_make(out, &g, &diagonal));
+    LA_LET(diagonal, la_view_make(out, &g, &diagonal));
     return la_fill_data(diagonal, &one);
 }

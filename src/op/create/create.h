@@ -2,7 +2,7 @@
 #ifndef LA_OP_CREATE_CREATE_H
 #define LA_OP_CREATE_CREATE_H
 
-#include "op/op.h"
+#include "op/frame.h"
 
 /* Order of the options in a frame: argument 'first' is dtype, the others
 ** follow. */

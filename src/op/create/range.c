@@ -13,6 +13,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define BLOCK 512
@@ -178,16 +180,16 @@ static la_status range_impl(la_frame *f, int options, bool closed)
 
 /* arange(end, options), arange(first, end, step, options): first, first + step,
 ** ... below the end. */
-la_status la_meta_arange(la_frame *f) { return range_meta(f, 1, false); }
-la_status la_impl_arange(la_frame *f) { return range_impl(f, 1, false); }
-la_status la_meta_arange_start(la_frame *f) { return range_meta(f, 3, false); }
-la_status la_impl_arange_start(la_frame *f) { return range_impl(f, 3, false); }
+LA_FORWARD(la_meta_arange, range_meta(f, 1, false))
+LA_FORWARD(la_impl_arange, range_impl(f, 1, false))
+LA_FORWARD(la_meta_arange_start, range_meta(f, 3, false))
+LA_FORWARD(la_impl_arange_start, range_impl(f, 3, false))
 
 /* range: the same with the end included, from 1, as Lua counts. */
-la_status la_meta_range(la_frame *f) { return range_meta(f, 1, true); }
-la_status la_impl_range(la_frame *f) { return range_impl(f, 1, true); }
-la_status la_meta_range_start(la_frame *f) { return range_meta(f, 3, true); }
-la_status la_impl_range_start(la_frame *f) { return range_impl(f, 3, true); }
+LA_FORWARD(la_meta_range, range_meta(f, 1, true))
+LA_FORWARD(la_impl_range, range_impl(f, 1, true))
+LA_FORWARD(la_meta_range_start, range_meta(f, 3, true))
+LA_FORWARD(la_impl_range_start, range_impl(f, 3, true))
 
 /* --- linspace and logspace --- */
 
@@ -231,13 +233,11 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 }
 
 /* linspace(first, last, n, endpoint, options) */
-la_status la_meta_linspace(la_frame *f) { return space_meta(f, 4, false); }
-la_status la_impl_linspace(la_frame *f)
-{
-    return space_impl(f, (sequence){.power = false}, la_arg_bool(f, 3));
-}
+LA_FORWARD(la_meta_linspace, space_meta(f, 4, false))
+LA_FORWARD(la_impl_linspace,
+           space_impl(f, (sequence){.power = false}, la_arg_bool(f, 3)))
 /* logspace(first, last, n, base, options) */
-la_status la_meta_logspace(la_frame *f) { return space_meta(f, 4, true); }
+LA_FORWARD(la_meta_logspace, space_meta(f, 4, true))
 la_status la_impl_logspace(la_frame *f)
 {
     sequence s = {.power = true, .base = la_arg_float(f, 3)};

@@ -12,6 +12,8 @@
 #include "op/create/create.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define BLOCK 512
@@ -296,7 +298,7 @@ WINDOW(blackman_window, BLACKMAN)
 WINDOW(bartlett_window, BARTLETT)
 
 /* alpha - beta cos(2 pi u), whatever they add up to. */
-la_status la_meta_hamming_window(la_frame *f) { return sized(f, 0, 4); }
+LA_FORWARD(la_meta_hamming_window, sized(f, 0, 4))
 la_status la_impl_hamming_window(la_frame *f)
 {
     shape s = shapes[HAMMING];
@@ -304,8 +306,6 @@ la_status la_impl_hamming_window(la_frame *f)
     s.terms[1] = la_arg_float(f, 3);
     return fill(f, &s, 0, la_arg_bool(f, 1));
 }
-la_status la_meta_kaiser_window(la_frame *f) { return sized(f, 0, 3); }
-la_status la_impl_kaiser_window(la_frame *f)
-{
-    return fill(f, &shapes[KAISER], la_arg_float(f, 2), la_arg_bool(f, 1));
-}
+LA_FORWARD(la_meta_kaiser_window, sized(f, 0, 3))
+LA_FORWARD(la_impl_kaiser_window,
+           fill(f, &shapes[KAISER], la_arg_float(f, 2), la_arg_bool(f, 1)))

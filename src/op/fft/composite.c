@@ -7,7 +7,10 @@
 #include "op/fft/fft.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 /* ---- arguments ---- */
 
@@ -153,8 +156,7 @@ static la_value dims_of(const extent *e) { return la_v_ints(e->dims, e->n); }
 ** computed. */
 static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
@@ -171,8 +173,7 @@ static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
 static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
                            const char *what)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(check_real(f, what));
@@ -190,8 +191,7 @@ static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
 static la_status half_form(la_frame *f, extent_fn *extent_of, bool forward,
                            const char *what)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
@@ -249,5 +249,5 @@ static la_status shift(la_frame *f, bool back)
     return la_run_result(f, roll, x, la_v_ints(by, n), la_v_ints(dims, n));
 }
 
-la_status la_impl_fft_fftshift(la_frame *f) { return shift(f, false); }
-la_status la_impl_fft_ifftshift(la_frame *f) { return shift(f, true); }
+LA_FORWARD(la_impl_fft_fftshift, shift(f, false))
+LA_FORWARD(la_impl_fft_ifftshift, shift(f, true))

@@ -11,6 +11,7 @@
 #include "op/fft/fft.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define PI 3.14159265358979323846
@@ -161,8 +162,7 @@ static la_tensor *part_of(la_chain *w, const la_frame *f, la_tensor *x,
 /* (x, type, n, dim, norm) */
 static la_status transform(la_frame *f, bool back)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t type = la_arg_int(f, 1), n = 0;
     int norm, dim;
     if (type < 1 || type > 4)
@@ -188,5 +188,5 @@ static la_status transform(la_frame *f, bool back)
     return la_chain_end(w, f, STEP(transpose, x, dim, -1));
 }
 
-la_status la_impl_fft_dct(la_frame *f) { return transform(f, false); }
-la_status la_impl_fft_idct(la_frame *f) { return transform(f, true); }
+LA_FORWARD(la_impl_fft_dct, transform(f, false))
+LA_FORWARD(la_impl_fft_idct, transform(f, true))

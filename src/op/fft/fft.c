@@ -12,7 +12,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Checked arguments: dims without repetitions, at least one element along each,
 ** the factor of the result. */
@@ -135,32 +137,27 @@ static la_status fill_mirrored(la_tensor *out, int dim)
 {
     la_geometry g;
     int64_t n = la_sizes(out)[dim], half = (n - 1) / 2;
-    LA_OWNED from = NULL;
-    LA_OWNED to = NULL;
-    LA_OWNED reversed = NULL;
     if (half == 0) return LA_OK;
     la_geometry_of(out, &g);
     LA_TRY(la_geo_slice(&g, dim, 1, half + 1, 1));
-    LA_TRY(la_view_make(out, &g, &from));
+    LA_LET(from, la_view_make(out, &g, &from));
     la_geometry_of(out, &g);
     LA_TRY(la_geo_slice(&g, dim, n - half, n, 1));
-    LA_TRY(la_view_make(out, &g, &to));
+    LA_LET(to, la_view_make(out, &g, &to));
     int64_t d = dim;
-    LA_TRY(la_run(flip, &reversed, from, la_v_ints(&d, 1)));
-    LA_OWNED other = NULL;
-    LA_TRY(la_run(conj, &other, reversed));
+    LA_LET(reversed, la_run(flip, &reversed, from, la_v_ints(&d, 1)));
+    LA_LET(other, la_run(conj, &other, reversed));
     return la_copy_data(to, other);
 }
 
 la_status la_impl_fft_r2c(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = la_result(f, 0);
-    LA_OWNED half = NULL;
     request r;
     LA_TRY(read_request(f, 0, &r));
     int d = r.dims[r.ndims - 1];
     int64_t n = la_sizes(x)[d];
-    LA_TRY(first_part(out, d, n / 2 + 1, &half));
+    LA_LET(half, first_part(out, d, n / 2 + 1, &half));
     LA_TRY(run_dim(x, half, d, n, LA_FFT_R2C, r.forward, r.scale));
     if (!la_arg_bool(f, 4)) {
         LA_WITHOUT_KEYS(~0u << LA_KEY_INPLACE_OR_VIEW);

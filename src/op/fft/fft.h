@@ -3,6 +3,7 @@
 #define LA_OP_FFT_FFT_H
 
 #include "op/composite.h"
+#include "op/frame.h"
 
 /* LA_ESHAPE with PyTorch's sentence unless n >= 1. */
 la_status la_fft_check_points(int64_t n);

@@ -4,6 +4,8 @@
 #include "op/create/create.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 enum { BLOCK = 512 };
@@ -51,10 +53,7 @@ static la_status freq_impl(la_frame *f, bool half)
     return la_iter_items(s.count, LA_GRAIN, BLOCK, put_block, &s);
 }
 
-la_status la_meta_fft_fftfreq(la_frame *f) { return freq_meta(f, false); }
-la_status la_impl_fft_fftfreq(la_frame *f) { return freq_impl(f, false); }
-la_status la_meta_fft_rfftfreq(la_frame *f) { return freq_meta(f, true); }
-la_status la_impl_fft_rfftfreq(la_frame *f)
-{
-    return freq_impl(f, true);
-}
+LA_FORWARD(la_meta_fft_fftfreq, freq_meta(f, false))
+LA_FORWARD(la_impl_fft_fftfreq, freq_impl(f, false))
+LA_FORWARD(la_meta_fft_rfftfreq, freq_meta(f, true))
+LA_FORWARD(la_impl_fft_rfftfreq, freq_impl(f, true))

@@ -4,9 +4,11 @@
 */
 #include "op/fft/run.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "iter/items.h"
+#include "op/fft/plans.h"
 #include "op/fft/work.h"
 #include "op/move/move.h"
 

@@ -1,6 +1,7 @@
 /* Transforms in split buffers, by the kind of their plan; see plan.h. */
 #include "op/fft/work.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "iter/items.h"

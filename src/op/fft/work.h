@@ -4,7 +4,16 @@
 #ifndef LA_OP_FFT_WORK_H
 #define LA_OP_FFT_WORK_H
 
-#include "op/fft/run.h"
+#include "op/fft/plan.h"
+
+/* One sequence in memory: element k has its real part at data + k * step, its
+** imaginary part 'other' bytes behind it (0: it has none). */
+typedef struct la_fft_line {
+    char *data;
+    int64_t step, other;
+    double scale, scale_im;   /* times the parts: what is written; of what is
+                              ** read only scale_im, 1 or -1 */
+} la_fft_line;
 
 /* Two split buffers for 's' transforms side by side. */
 typedef struct la_fft_work {
@@ -40,6 +49,11 @@ bool la_fft_writes(const la_fft_plan *p, const la_fft_work *w,
 ** LA_EINTR, which only long ones can meet. */
 la_status la_fft_transform(const la_fft_plan *p, la_fft_work *w,
                            const la_fft_line *in, const la_fft_line *out);
+
+/* One transform of p->n complex elements, by the threads there are. in and out
+** may be one memory. LA_ENOMEM or LA_EINTR. */
+la_status la_fft_line_run(const la_fft_plan *p, const la_fft_line *in,
+                          const la_fft_line *out);
 
 /* n elements of 'lanes' lines at these offsets, to or from row 'first' of
 ** buffer 0. */

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Facts about an indexing before the walk: one slot per dim of self. */
 typedef struct plan {
@@ -30,6 +32,7 @@ static void plan_drop(plan *p)
 }
 #define PLAN __attribute__((cleanup(plan_drop))) plan
 
+/* LA_EINDEX, in the words that PyTorch has for it. */
 static la_status too_many(const la_tensor *self)
 {
     return la_error(LA_EINDEX, "too many indices for tensor of dimension %d",
@@ -58,11 +61,10 @@ static la_status mask_fits(const la_tensor *self, int at, const la_tensor *m)
 ** of one length, which broadcast together as any index tensors do. */
 static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
 {
-    LA_OWNED positions = NULL;
     LA_TRY(mask_fits(self, p->used, mask));
     if (mask->ndim == 1)
         return la_flat_positions(mask, &p->slot[p->used++]);
-    LA_TRY(la_run(nonzero, &positions, mask));
+    LA_LET(positions, la_run(nonzero, &positions, mask));
     for (int d = 0; d < mask->ndim; d++)
         LA_TRY(la_run(select, &p->slot[p->used++], positions, 1, d));
     return LA_OK;
@@ -133,6 +135,7 @@ static void advanced_init(la_advanced *a)
     a->n = a->shape.ndim = 0;
 }
 
+/* Gives up the index tensors; the list itself lies on the stack. */
 static void advanced_drop(la_advanced *a)
 {
     for (int k = 0; k < a->n; k++) la_tensor_drop(&a->index[k]);
@@ -189,9 +192,8 @@ static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
 ** rare case, so the plain way. */
 static la_status fold(la_advanced *a)
 {
-    LA_OWNED sum = NULL;
     la_shape *s = &a->shape;
-    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_INT64, &sum));
+    LA_LET(sum, la_tensor_empty(s->ndim, s->sizes, LA_INT64, &sum));
     int64_t *to = (int64_t *)la_data(sum);
     for (int64_t i = 0; i < sum->numel; i++) to[i] = 1;
     while (a->n >= LA_INDEX_MAX) {
@@ -236,15 +238,14 @@ static la_status advanced(la_tensor *self, const la_value *list, bool late,
 static la_status walk(la_tensor *self, la_advanced *a, la_tensor *other,
                       la_loop loop, int kind, int *bad)
 {
-    LA_OWNED view = NULL;
     la_index_dims dims = {.n = a->n, .bad = bad};
     int64_t item = (int64_t)la_itemsize(self);
     for (int k = 0; k < a->n; k++) {
         dims.sizes[k] = a->sizes[k];
         dims.strides[k] = a->strides[k] * item;
     }
-    LA_TRY(la_tensor_view(self, a->shape.ndim, a->shape.sizes, a->self_strides,
-                          self->offset, &view));
+    LA_LET(view, la_tensor_view(self, a->shape.ndim, a->shape.sizes,
+                                a->self_strides, self->offset, &view));
     if (kind == LA_WALK_READS)
         return la_walk_run(loop, &dims, kind, other, view, a->index);
     return la_walk_run(loop, &dims, kind, view, other, a->index);
@@ -377,9 +378,8 @@ static la_status broadcast_values(la_tensor *values, const la_advanced *a,
 static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
                             bool accumulate)
 {
-    LA_OWNED wide = NULL;
     la_tensor *out = la_result(f, 0);
-    LA_TRY(broadcast_values(values, a, &wide));
+    LA_LET(wide, broadcast_values(values, a, &wide));
     LA_TRY(la_target_scratch(f, wide));
     if (wide->numel == 0) return LA_OK;
     la_dtype d = (la_dtype)out->dtype;
@@ -416,7 +416,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_TRY(check_values(f, values));
     LA_TRY(la_wrapped_fits(values, (la_dtype)self->dtype, 3));
     LA_TRY(no_index_overlaps(f));
-    LA_TRY(la_target_loose(f));
+    LA_TRY(la_target_meta(f));
     if (values->flags & LA_F_WRAPPED) {
         la_scalar s = la_scalar_load((la_dtype)values->dtype, la_data(values));
         LA_TRY(la_scalar_tensor(&s, (la_dtype)self->dtype, &typed));

@@ -7,7 +7,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The dim that argument k names, from 0. */
 static la_status find_dim(const la_frame *f, int k, int *dim)
@@ -64,12 +66,9 @@ static la_status read_many(const la_reading *r, la_tensor *out,
                            la_tensor *self)
 {
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED from = NULL;
-    LA_OWNED at = NULL;
-    LA_OWNED to = NULL;
-    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r->dim, &from));
-    LA_TRY(la_walk_along(r->index, &shape, r->dim, &at));
-    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    LA_LET(from, la_walk_view(self, &shape, (uint64_t)1 << r->dim, &from));
+    LA_LET(at, la_walk_along(r->index, &shape, r->dim, &at));
+    LA_LET(to, la_walk_view(out, &shape, 0, &to));
     return la_reading_run(r, to, from, at);
 }
 
@@ -146,8 +145,6 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
-    LA_OWNED at = NULL;
-    LA_OWNED from = NULL;
     LA_READING r = {.arg = 3};
     int bad = 0;
     LA_TRY(find_dim(f, 1, &p.dim));
@@ -157,8 +154,9 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
     LA_TRY(la_target_begin(f));
     if (is_value) p.shape.sizes[p.dim] = r.index->numel;
     if (r.index->numel == 0 || out->numel == 0) return LA_OK;
-    LA_TRY(la_walk_along(r.index, &p.shape, p.dim, &at));
-    LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
+    LA_LET(at, la_walk_along(r.index, &p.shape, p.dim, &at));
+    LA_LET(from,
+           la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
     p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
                              .bad = r.late ? &bad : NULL};
     p.index = at;
@@ -199,10 +197,8 @@ la_status la_meta_index_copy(la_frame *f)
     return check_slices(f, "index_copy_()");
 }
 
-la_status la_impl_index_copy(la_frame *f)
-{
-    return write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true);
-}
+LA_FORWARD(la_impl_index_copy,
+           write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true))
 
 /* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_index_reduce(la_frame *f)
@@ -236,16 +232,15 @@ la_status la_meta_index_fill(la_frame *f)
                            "Scalar to non-complex type is not supported");
     LA_TRY(la_wrapped_fits(value, (la_dtype)la_arg(f, 0)->dtype, 4));
     LA_TRY(la_target_scratch(f, la_arg(f, 2)));
-    return la_target_loose(f);
+    return la_target_meta(f);
 }
 
 /* The value as a 0-dim tensor of self's dtype, read with strides of 0. */
 la_status la_impl_index_fill(la_frame *f)
 {
     la_tensor *value = la_arg(f, 3);
-    LA_OWNED typed = NULL;
     la_scalar s = la_scalar_load((la_dtype)value->dtype, la_data(value));
-    LA_TRY(la_scalar_tensor(&s, (la_dtype)la_arg(f, 0)->dtype, &typed));
+    LA_LET(typed, la_scalar_tensor(&s, (la_dtype)la_arg(f, 0)->dtype, &typed));
     return write_slices(f, typed, true, LA_RED_NONE, true);
 }
 
@@ -268,26 +263,20 @@ la_status la_impl_take(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED plain = NULL;
-    LA_OWNED from = NULL;
-    LA_OWNED at = NULL;
-    LA_OWNED to = NULL;
     LA_READING r = {.size = self->numel, .dim = -1, .arg = 2};
     r.stride = (int64_t)la_itemsize(self);
     LA_TRY(la_reading_begin(f, la_arg(f, 1), &r));
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(contiguous, &plain, self));
-    LA_TRY(la_walk_view(plain, &shape, ~(uint64_t)0, &from));
-    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
-    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    LA_LET(plain, la_run(contiguous, &plain, self));
+    LA_LET(from, la_walk_view(plain, &shape, ~(uint64_t)0, &from));
+    LA_LET(at, la_walk_view(r.index, &shape, 0, &at));
+    LA_LET(to, la_walk_view(out, &shape, 0, &to));
     return la_reading_run(&r, to, from, at);
 }
 
 /* take with a dim is the array standard's: index_select. */
-la_status la_impl_take_dim(la_frame *f)
-{
-    return la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]);
-}
+LA_FORWARD(la_impl_take_dim,
+           la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]))
 
 /* (self, index, source, accumulate): as many elements as indices. */
 la_status la_meta_put(la_frame *f)
@@ -315,22 +304,16 @@ la_status la_impl_put(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_scatter_plan p = {.shape = {1, {la_arg(f, 1)->numel}}};
-    LA_OWNED index = NULL;
-    LA_OWNED flat_index = NULL;
-    LA_OWNED typed = NULL;
-    LA_OWNED source = NULL;
-    LA_OWNED plain = NULL;
-    LA_OWNED flat = NULL;
     int64_t all = -1;
-    LA_TRY(la_index_checked(la_arg(f, 1), self->numel, -1, 2, &index));
+    LA_LET(index, la_index_checked(la_arg(f, 1), self->numel, -1, 2, &index));
     LA_TRY(la_target_begin(f));
     if (index->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat_index, index, la_v_ints(&all, 1)));
-    LA_TRY(la_run(astype, &typed, f->args[2],
-                  la_v_dtype((la_dtype)self->dtype)));
-    LA_TRY(la_run(reshape, &source, typed, la_v_ints(&all, 1)));
-    LA_TRY(la_run(contiguous, &plain, out));
-    LA_TRY(la_run(view, &flat, plain, la_v_ints(&all, 1)));
+    LA_LET(flat_index, la_run(reshape, &flat_index, index, la_v_ints(&all, 1)));
+    LA_LET(typed, la_run(astype, &typed, f->args[2],
+                         la_v_dtype((la_dtype)self->dtype)));
+    LA_LET(source, la_run(reshape, &source, typed, la_v_ints(&all, 1)));
+    LA_LET(plain, la_run(contiguous, &plain, out));
+    LA_LET(flat, la_run(view, &flat, plain, la_v_ints(&all, 1)));
     p.dims = (la_index_dims){.n = 1, .sizes = {self->numel}};
     p.index = flat_index;
     p.source = source;

@@ -2,6 +2,9 @@
 #include "op/index/index.h"
 
 #include "base/runtime/context.h"
+#include "iter/iter.h"
+#include "op/call.h"
+#include "op/op.h"
 #include "tensor/scalar.h"
 
 #include <math.h>
@@ -160,8 +163,7 @@ la_status la_index_wide(la_tensor *t, la_tensor **out)
 {
     if (t->dtype != LA_INT64)
         return la_run(astype, out, t, la_v_dtype(LA_INT64));
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* A copy only where the two may overlap; *index is replaced then. */
@@ -268,28 +270,22 @@ static bool is_inplace(const la_frame *f)
     return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
 }
 
-la_status la_target_loose(la_frame *f)
+la_status la_target_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     if (!is_inplace(f))
         return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                              (la_dtype)self->dtype);
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
-}
-
-/* LA_EALIAS for an expanded self, whose elements share memory. */
-la_status la_target_meta(la_frame *f)
-{
-    la_tensor *self = la_arg(f, 0);
-    if (is_inplace(f) && la_internal_overlap(self) == LA_OVERLAP_YES)
+    if (la_internal_overlap(self) == LA_OVERLAP_YES)
         return la_error(LA_EALIAS, "unsupported operation: more than one "
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "
                         "performing the operation.");
-    return la_target_loose(f);
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
 }
 
+/* An index write in its functional form begins with a copy of self. */
 la_status la_target_begin(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
@@ -386,11 +382,10 @@ static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
                           la_tensor *source, la_loop loop)
 {
     la_index_dims dims = p->dims;
-    LA_OWNED view = NULL;
     int64_t item = (int64_t)la_itemsize(target);
     if (empty(&p->shape)) return LA_OK;
     dims.strides[0] = target->ndim ? la_strides(target)[p->dim] * item : 0;
-    LA_TRY(la_walk_view(target, &p->shape, (uint64_t)1 << p->dim, &view));
+    LA_LET(view, la_walk_view(target, &p->shape, (uint64_t)1 << p->dim, &view));
     return la_walk_run(loop, &dims, LA_WALK_WRITES, view, source, &p->index);
 }
 
@@ -405,8 +400,7 @@ la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p)
 static la_status run_value(la_tensor *target, const la_scatter_plan *p,
                            la_tensor *value, la_loop loop)
 {
-    LA_OWNED view = NULL;
-    LA_TRY(la_walk_view(value, &p->shape, ~(uint64_t)0, &view));
+    LA_LET(view, la_walk_view(value, &p->shape, ~(uint64_t)0, &view));
     return run_plan(target, p, view, loop);
 }
 
@@ -416,10 +410,9 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
                         bool with_self)
 {
     la_scalar one = la_scalar_int(1), start = la_scalar_int(with_self);
-    LA_OWNED count = NULL;
-    LA_OWNED unit = NULL;
-    LA_TRY(la_scalar_tensor(&one, LA_INT64, &unit));
-    LA_TRY(la_tensor_empty(target->ndim, la_sizes(target), LA_INT64, &count));
+    LA_LET(unit, la_scalar_tensor(&one, LA_INT64, &unit));
+    LA_LET(count,
+           la_tensor_empty(target->ndim, la_sizes(target), LA_INT64, &count));
     int64_t *n = (int64_t *)la_data(count);
     for (int64_t i = 0; i < count->numel; i++) n[i] = start.i;
     LA_TRY(run_value(count, p, unit, la_reduce_loop(LA_RED_SUM, LA_INT64)));
@@ -427,10 +420,8 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     la_dtype d = (la_dtype)target->dtype;
     if (la_is_float(d) || la_is_complex(d))
         return la_run_(div, target, count);
-    LA_OWNED wide = NULL;
-    LA_OWNED whole = NULL;
-    LA_TRY(la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
-    LA_TRY(la_run(floor_divide, &whole, wide, count));
+    LA_LET(wide, la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
+    LA_LET(whole, la_run(floor_divide, &whole, wide, count));
     return la_run_(copy_, target, whole);
 }
 

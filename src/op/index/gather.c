@@ -13,7 +13,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- shapes ---- */
 
@@ -93,9 +95,6 @@ la_status la_impl_gather(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED from = NULL;
-    LA_OWNED at = NULL;
-    LA_OWNED to = NULL;
     LA_READING r = {.arg = 3};
     if (out->numel == 0) return LA_OK;
     LA_TRY(find_dim(f, 1, &r.dim));
@@ -103,9 +102,9 @@ la_status la_impl_gather(la_frame *f)
     if (self->ndim > 0)
         r.stride = la_strides(self)[r.dim] * (int64_t)la_itemsize(self);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
-    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
-    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
-    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    LA_LET(from, la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
+    LA_LET(at, la_walk_view(r.index, &shape, 0, &at));
+    LA_LET(to, la_walk_view(out, &shape, 0, &to));
     return la_reading_run(&r, to, from, at);
 }
 
@@ -198,8 +197,6 @@ static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_scatter_plan p = {.shape = la_walk_of(la_arg(f, 2))};
-    LA_OWNED at = NULL;
-    LA_OWNED from = NULL;
     LA_READING r = {.arg = 3};
     int bad = 0;
     LA_TRY(find_dim(f, 1, &p.dim));
@@ -207,8 +204,9 @@ static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
     r.dim = p.dim;
     r.size = size_at(self, p.dim);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
-    LA_TRY(la_walk_view(r.index, &p.shape, 0, &at));
-    LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
+    LA_LET(at, la_walk_view(r.index, &p.shape, 0, &at));
+    LA_LET(from,
+           la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
     LA_TRY(la_target_begin(f));
     p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
                              .bad = r.late ? &bad : NULL};
@@ -238,8 +236,8 @@ la_status la_impl_scatter(la_frame *f)
     LA_TRY(la_reduce_of(f, &kind));
     if (!(src->flags & LA_F_WRAPPED)) return scatter(f, src, false, kind, true);
     la_scalar value = la_scalar_load((la_dtype)src->dtype, la_data(src));
-    LA_OWNED typed = NULL;
-    LA_TRY(la_scalar_tensor(&value, (la_dtype)la_arg(f, 0)->dtype, &typed));
+    LA_LET(typed,
+           la_scalar_tensor(&value, (la_dtype)la_arg(f, 0)->dtype, &typed));
     return scatter(f, typed, true, kind, true);
 }
 
@@ -249,10 +247,8 @@ la_status la_meta_scatter_add(la_frame *f)
     return check_source(f, "scatter_add()");
 }
 
-la_status la_impl_scatter_add(la_frame *f)
-{
-    return scatter(f, la_arg(f, 3), false, LA_RED_SUM, true);
-}
+LA_FORWARD(la_impl_scatter_add,
+           scatter(f, la_arg(f, 3), false, LA_RED_SUM, true))
 
 /* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_scatter_reduce(la_frame *f)

@@ -10,7 +10,8 @@
 #define LA_OP_INDEX_INDEX_H
 
 #include "kernel/index/index.h"
-#include "op/op.h"
+#include "op/frame.h"
+#include "tensor/shape.h"
 
 /* Sizes and strides as arrays; a 0-dim tensor counts as one of {1}. */
 typedef struct la_walk_shape {
@@ -72,12 +73,9 @@ la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from);
 static inline void la_reading_drop(la_reading *r) { la_tensor_drop(&r->index); }
 #define LA_READING __attribute__((cleanup(la_reading_drop))) la_reading
 
-/* Meta function: the result has self's shape and dtype. In-place: it is
-** self. */
+/* Meta function: the result has self's shape and dtype. In-place: it is self,
+** and LA_EALIAS when its elements share memory (an expanded tensor). */
 la_status la_target_meta(la_frame *f);
-/* la_target_meta where PyTorch lets elements of self share memory: index_fill_
-** and index_put_ write one value, or in order. */
-la_status la_target_loose(la_frame *f);
 /* First step of impl: the result holds self's values. */
 la_status la_target_begin(la_frame *f);
 /* LA_EALIAS when 't' shares elements with the tensor that will be written. */

@@ -15,8 +15,11 @@
 */
 #include "op/index/key.h"
 
+#include "base/runtime/parts.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
 #include "base/trace.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
@@ -380,8 +383,7 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
     if (w.advanced)
         return la_run(index, out, w.view, la_v_tensors(w.lists, w.nlists));
     if (w.view == x) return la_run(alias, out, x);
-    *out = la_tensor_retain(w.view);
-    return LA_OK;
+    return la_tensor_same(w.view, out);
 }
 
 /* x[i] with an integer alone: no items, and no walk for plain tensors. */
@@ -420,10 +422,8 @@ static la_status fit_value(const key_walk *w, la_tensor *value,
 ** the dispatcher copies it before the first element is written. */
 static la_status put_view(key_walk *w, la_tensor *value)
 {
-    LA_OWNED cut = NULL;
     LA_OWNED wide = NULL;
-    LA_OWNED back = NULL;
-    LA_TRY(fit_value(w, value, &cut));
+    LA_LET(cut, fit_value(w, value, &cut));
     if (cut->ndim == 0 && cut->storage == w->view->storage) {
         LA_TRY(la_run(clone, &wide, cut));
         return la_run_(copy_, w->view, wide);
@@ -434,21 +434,19 @@ static la_status put_view(key_walk *w, la_tensor *value)
     LA_TRY(la_run(expand, &wide, cut,
                   la_v_ints(la_sizes(w->view), w->view->ndim)));
     if (w->nreversed == 0) return la_run_(copy_, w->view, wide);
-    LA_TRY(flipped(wide, w, &back));
+    LA_LET(back, flipped(wide, w, &back));
     return la_run_(copy_, w->view, back);
 }
 
 /* Through index tensors; where dims fall, by way of a flipped copy. */
 static la_status put_lists(key_walk *w, la_value value)
 {
-    LA_OWNED copy = NULL;
-    LA_OWNED back = NULL;
     la_value lists = la_v_tensors(w->lists, w->nlists);
     if (w->nreversed == 0)
         return la_run_(index_put, w->view, lists, value);
-    LA_TRY(flipped(w->view, w, &copy));
+    LA_LET(copy, flipped(w->view, w, &copy));
     LA_TRY(la_run_(index_put, copy, lists, value));
-    LA_TRY(flipped(copy, w, &back));
+    LA_LET(back, flipped(copy, w, &back));
     return la_run_(copy_, w->view, back);
 }
 
@@ -465,20 +463,18 @@ static bool is_masked_number(const key_walk *w, const la_tensor *value)
 ** index_put. */
 static la_status put_tensor(key_walk *w, la_tensor *value)
 {
-    LA_OWNED number = NULL;
     if (!w->advanced) return put_view(w, value);
     if (!is_masked_number(w, value)) return put_lists(w, la_v_tensor(value));
-    LA_TRY(la_run(astype, &number, value,
-                  la_v_dtype((la_dtype)w->view->dtype)));
+    LA_LET(number, la_run(astype, &number, value,
+                          la_v_dtype((la_dtype)w->view->dtype)));
     return put_lists(w, la_v_tensor(number));
 }
 
 /* index_put takes no scalar, and demands the target's dtype. */
 static la_status put_scalar(key_walk *w, const la_scalar *s)
 {
-    LA_OWNED one = NULL;
     if (!w->advanced) return la_run_(fill_, w->view, *s);
-    LA_TRY(la_tensor_empty(0, NULL, (la_dtype)w->view->dtype, &one));
+    LA_LET(one, la_tensor_empty(0, NULL, (la_dtype)w->view->dtype, &one));
     LA_TRY(la_run_(fill_, one, *s));
     return put_lists(w, la_v_tensor(one));
 }

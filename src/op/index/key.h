@@ -8,7 +8,7 @@
 #ifndef LA_OP_INDEX_KEY_H
 #define LA_OP_INDEX_KEY_H
 
-#include "op/op.h"
+#include "op/value.h"
 
 /* Items of a key at most: every dim once, and as many new axes. */
 #define LA_MAX_ITEMS (2 * LA_MAX_DIMS)

@@ -4,7 +4,10 @@
 #include "op/sort/order.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- bytes of 0 and 1 ---- */
 
@@ -143,7 +146,6 @@ la_status la_impl_nonzero(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     TRUTH j = {.total = 0};
-    LA_OWNED found = NULL;
     LA_TRY(find_truth(self, &j));
     int64_t sizes[2] = {j.total, self->ndim};
     LA_TRY(la_set_output(f, 0, 2, sizes, NULL, LA_INT64));
@@ -152,7 +154,7 @@ la_status la_impl_nonzero(la_frame *f)
     const uint8_t *bytes = (uint8_t *)la_data(j.mask);
     if (self->ndim == 1) return flat_positions(&j, out);
     int64_t length = la_sizes(self)[self->ndim - 1];
-    LA_TRY(la_tensor_empty(1, &length, LA_INT64, &found));
+    LA_LET(found, la_tensor_empty(1, &length, LA_INT64, &found));
     coordinates(out, bytes, self->ndim, la_sizes(self), self->numel / length,
                 (int64_t *)la_data(found));
     return LA_OK;
@@ -162,13 +164,12 @@ la_status la_impl_nonzero(la_frame *f)
 static la_status nonzero_lists(la_frame *f, la_tensor *t)
 {
     LA_OWNED wide = NULL;
-    LA_OWNED pairs = NULL;
     la_value r[LA_MAX_RESULTS] = {0};
     if (t->ndim == 0) {
         LA_TRY(la_run(unsqueeze, &wide, t, 0));
         t = wide;
     }
-    LA_TRY(la_run(nonzero, &pairs, t));
+    LA_LET(pairs, la_run(nonzero, &pairs, t));
     LA_TRY(la_run_many(unbind, r, pairs, 1));
     la_set_result_value(f, 0, r[0]);
     return LA_OK;
@@ -191,10 +192,7 @@ la_status la_impl_nonzero_rows(la_frame *f)
 }
 
 /* where(condition) alone: nonzero's lists. */
-la_status la_impl_where_tuple(la_frame *f)
-{
-    return nonzero_lists(f, la_arg(f, 0));
-}
+LA_FORWARD(la_impl_where_tuple, nonzero_lists(f, la_arg(f, 0)))
 
 /* ---- masked_select ---- */
 
@@ -274,16 +272,14 @@ la_status la_impl_masked_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
     la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
-    LA_OWNED x = NULL;
-    LA_OWNED wide = NULL;
     if (mask->dtype != LA_BOOL)
         return la_error_at(LA_EDTYPE, 2, "masked_select: expected BoolTensor "
                            "for mask, got %s",
                            la_dtype_name((la_dtype)mask->dtype));
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     if (la_same_sizes(self, mask)) return la_select_masked(f, self, mask);
-    LA_TRY(la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
+    LA_LET(x, la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
+    LA_LET(wide, la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
     return la_select_masked(f, x, wide);
 }
 
@@ -295,11 +291,6 @@ la_status la_impl_masked_scatter(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1), *src = la_arg(f, 2);
     la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
-    LA_OWNED x = NULL;
-    LA_OWNED wide = NULL;
-    LA_OWNED positions = NULL;
-    LA_OWNED flat = NULL;
-    LA_OWNED used = NULL;
     int64_t all = -1;
     if (mask->dtype != LA_BOOL)
         return la_error_at(LA_EDTYPE, 2, "masked_scatter_ only supports "
@@ -311,15 +302,15 @@ la_status la_impl_masked_scatter(la_frame *f)
                            la_dtype_name((la_dtype)self->dtype),
                            la_dtype_name((la_dtype)src->dtype));
     LA_TRY(la_shape_broadcast(&a, &b, &s));
-    LA_TRY(la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
-    LA_TRY(la_flat_positions(wide, &positions));
+    LA_LET(x, la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
+    LA_LET(wide, la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
+    LA_LET(positions, la_flat_positions(wide, &positions));
     if (src->numel < positions->numel)
         return la_error_at(LA_ESHAPE, 3, "masked_scatter: expected self and "
                            "source to have enough elements: %lld are needed "
                            "for the mask, source has %lld",
                            (long long)positions->numel, (long long)src->numel);
-    LA_TRY(la_run(reshape, &flat, src, la_v_ints(&all, 1)));
-    LA_TRY(la_run(narrow, &used, flat, 0, 0, positions->numel));
+    LA_LET(flat, la_run(reshape, &flat, src, la_v_ints(&all, 1)));
+    LA_LET(used, la_run(narrow, &used, flat, 0, 0, positions->numel));
     return la_run_result(f, put, x, positions, used);
 }

@@ -5,7 +5,9 @@
 #include "op/index/index.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* *sum += (index - 1) * stride, negative indices counted from the end; the
 ** first call starts the sum at 1. 'dim' is for the message of an index out of
@@ -13,20 +15,14 @@
 static la_status add_position(la_tensor **sum, la_tensor *index, int dim,
                               int64_t size, int64_t stride)
 {
-    LA_OWNED checked = NULL;
-    LA_OWNED wrapped = NULL;
-    LA_OWNED low = NULL;
-    LA_OWNED end = NULL;
     la_tensor *next = NULL;
     LA_TRY(la_index_dtype(index, 1, "ravel_multi_index()"));
-    LA_TRY(la_index_checked(index, size, dim, 1, &checked));
-    LA_TRY(la_run(lt, &low, checked, la_scalar_int(0)));
-    LA_TRY(la_run(add, &end, checked, la_scalar_int(size + 1)));
-    LA_TRY(la_run(where, &wrapped, low, end, checked));
-    LA_OWNED zero_based = NULL;
-    LA_OWNED part = NULL;
-    LA_TRY(la_run(sub, &zero_based, wrapped, la_scalar_int(1)));
-    LA_TRY(la_run(mul, &part, zero_based, la_scalar_int(stride)));
+    LA_LET(checked, la_index_checked(index, size, dim, 1, &checked));
+    LA_LET(low, la_run(lt, &low, checked, la_scalar_int(0)));
+    LA_LET(end, la_run(add, &end, checked, la_scalar_int(size + 1)));
+    LA_LET(wrapped, la_run(where, &wrapped, low, end, checked));
+    LA_LET(zero_based, la_run(sub, &zero_based, wrapped, la_scalar_int(1)));
+    LA_LET(part, la_run(mul, &part, zero_based, la_scalar_int(stride)));
     if (!*sum) return la_run(add, sum, part, la_scalar_int(1));
     LA_TRY(la_run(add, &next, *sum, part));
     la_tensor_release(*sum);
@@ -50,6 +46,5 @@ la_status la_impl_ravel_multi_index(la_frame *f)
                             shape->ints.list[d], stride));
         stride *= shape->ints.list[d];
     }
-    la_set_result(f, 0, la_tensor_retain(sum));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(sum));
 }

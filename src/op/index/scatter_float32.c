@@ -6,6 +6,7 @@
 ** The target is widened as a whole, or where that would cost more than the
 ** values that are written, only the slices that any index names.
 */
+#include "op/call.h"
 #include "op/composite.h"
 #include "op/index/index.h"
 
@@ -29,14 +30,13 @@ static la_status front_indices(const la_scatter_plan *p, uint64_t *repeats,
                                la_tensor **out)
 {
     la_walk_shape shape = p->shape;
-    LA_OWNED few = NULL;
     *repeats = 0;
     for (int d = 0; d < shape.ndim; d++)
         if (la_strides(p->index)[d] == 0) {
             shape.sizes[d] = 1;
             *repeats |= (uint64_t)1 << d;
         }
-    LA_TRY(la_walk_view(p->index, &shape, 0, &few));
+    LA_LET(few, la_walk_view(p->index, &shape, 0, &few));
     LA_TRY(la_tensor_empty(shape.ndim, shape.sizes, LA_INT64, out));
     LA_TRY(la_run_(copy_, *out, few));
     int64_t *at = (int64_t *)la_data(*out);
@@ -50,8 +50,7 @@ static la_status reduce_wide(la_tensor *wide, const la_scatter_plan *p,
                              la_reduce_kind kind, bool with_self)
 {
     la_scatter_plan q = *p;
-    LA_OWNED source = NULL;
-    LA_TRY(la_run(astype, &source, p->source, la_v_dtype(LA_FLOAT32)));
+    LA_LET(source, la_run(astype, &source, p->source, la_v_dtype(LA_FLOAT32)));
     q.source = source;
     return la_scatter_reduce(wide, &q, kind, with_self);
 }
@@ -64,17 +63,13 @@ static la_status reduce_named(la_tensor *target, const la_scatter_plan *p,
     la_scatter_plan q = *p;
     uint64_t repeats;
     la_value distinct[LA_MAX_RESULTS];
-    LA_OWNED view = NULL;
-    LA_OWNED at = NULL;
-    LA_CHAIN chain = {0};
-    la_chain *w = &chain;
-    LA_TRY(reachable(target, p, &view));
-    LA_TRY(front_indices(p, &repeats, &at));
+    LA_CHAIN(w);
+    LA_LET(view, reachable(target, p, &view));
+    LA_LET(at, front_indices(p, &repeats, &at));
     LA_TRY(la_run_many(unique_inverse, distinct, at));
     LA_OWNED values = distinct[0].tensor;
     LA_OWNED inverse = distinct[1].tensor;
-    LA_OWNED walk = NULL;
-    LA_TRY(la_walk_view(inverse, &p->shape, repeats, &walk));
+    LA_LET(walk, la_walk_view(inverse, &p->shape, repeats, &walk));
     q.index = walk;
     q.dims.sizes[0] = values->numel;
     la_tensor *slices = STEP(index_select, view, p->dim, values);
@@ -89,11 +84,10 @@ static la_status reduce_named(la_tensor *target, const la_scatter_plan *p,
 la_status la_scatter_in_float32(la_tensor *target, const la_scatter_plan *p,
                                 la_reduce_kind kind, bool with_self)
 {
-    LA_OWNED wide = NULL;
     if (!p->dims.bad && target->ndim > 0
         && target->numel > WIDEN_UP_TO * p->source->numel)
         return reduce_named(target, p, kind, with_self);
-    LA_TRY(la_run(astype, &wide, target, la_v_dtype(LA_FLOAT32)));
+    LA_LET(wide, la_run(astype, &wide, target, la_v_dtype(LA_FLOAT32)));
     LA_TRY(reduce_wide(wide, p, kind, with_self));
     return la_run_(copy_, target, wide);
 }

@@ -8,8 +8,10 @@
 */
 #include "op/linalg/blocked.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
-#include "op/op.h"
+#include "base/size.h"
+#include "op/value.h"
 
 la_field la_field_of(la_dtype dtype)
 {

@@ -5,8 +5,10 @@
 */
 #include "op/linalg/blocked.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
-#include "op/op.h"
+#include "base/size.h"
+#include "op/value.h"
 #include "tensor/scalar.h"
 
 enum { BLOCK = 64 };

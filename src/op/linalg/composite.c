@@ -8,6 +8,7 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The results of a call with several, in the order of its schema. */
@@ -52,8 +53,7 @@ static la_status set_empty(la_frame *f, int k, const la_tensor *like)
 /* Results 1 and 2: L (m x k, its ones on the diagonal) and U (k x n). */
 static la_status set_triangles(la_frame *f, la_tensor *lu)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int d = lu->ndim;
     int64_t m = la_sizes(lu)[d - 2], n = la_sizes(lu)[d - 1];
     int64_t k = la_min(m, n);
@@ -73,8 +73,7 @@ static la_status set_permutation(la_frame *f, la_tensor *lu,
     la_tensor *p = NULL;
     LA_TRY(la_run(lu_permutation, &p, pivots, la_sizes(lu)[lu->ndim - 2],
                   la_v_dtype((la_dtype)lu->dtype)));
-    la_set_result(f, 0, p);
-    return LA_OK;
+    return LA_GIVE(f, p);
 }
 
 /* (LU, pivots, unpack_data, unpack_pivots) */
@@ -103,8 +102,7 @@ la_status la_impl_lu(la_frame *f)
 /* (A): the logarithm of a complex sign is its angle. */
 la_status la_impl_logdet(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     RESULTS r = {{.tag = LA_VNONE}};
     la_tensor *a = la_arg(f, 0);
     LA_TRY(la_check_square(f, 0));
@@ -131,8 +129,7 @@ static la_tensor *solve_cholesky(la_chain *w, la_tensor *b, la_tensor *l,
 /* (B, L, upper) */
 la_status la_impl_cholesky_solve(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(la_check_matrix(f, 0));
     LA_TRY(la_check_square(f, 1));
     return la_chain_end(w, f, solve_cholesky(w, la_arg(f, 0), la_arg(f, 1),
@@ -142,8 +139,7 @@ la_status la_impl_cholesky_solve(la_frame *f)
 /* (L, upper) */
 la_status la_impl_cholesky_inverse(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *l = la_arg(f, 0);
     LA_TRY(la_check_square(f, 0));
     int64_t n = la_sizes(l)[l->ndim - 1];
@@ -173,13 +169,11 @@ static la_tensor *reflect(la_chain *w, la_tensor *a, la_tensor *tau,
 static la_status without_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
                                la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *none = STEP(narrow, a, a->ndim - 1, (int64_t)0, (int64_t)0);
     la_tensor *x = STEP(add, STEP(add, c, STEP(sum, none)), STEP(sum, tau));
     LA_TRY(w->status);
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 /* One reflection after the other: what autograd can follow. */
@@ -190,16 +184,14 @@ static la_status by_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
     LA_OWNED x = la_tensor_retain(c);
     if (n == 0) return without_steps(a, tau, c, out);
     for (int64_t i = 0; i < n; i++) {
-        LA_CHAIN box = {.n = 0};
-        la_chain *w = &box;
+        LA_CHAIN(w);
         int64_t j = adjoint ? i : n - 1 - i;
         la_tensor *next = reflect(w, a, tau, x, j, adjoint);
         LA_TRY(w->status);
         la_tensor_drop(&x);
         x = la_tensor_retain(next);
     }
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 static la_status apply(la_tensor *a, la_tensor *tau, la_tensor *c,
@@ -213,8 +205,7 @@ static la_status apply(la_tensor *a, la_tensor *tau, la_tensor *c,
 /* (A, tau): m x n from the identity */
 la_status la_impl_householder_product(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *out = NULL;
     LA_TRY(la_check_matrix(f, 0));
     int d = a->ndim;
@@ -232,8 +223,7 @@ la_status la_impl_householder_product(la_frame *f)
 /* (A, tau, other, left, transpose); C Q is (Q^H C^H)^H. */
 la_status la_impl_ormqr(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *c = la_arg(f, 2), *out = NULL;
     bool left = la_arg_bool(f, 3), transpose = la_arg_bool(f, 4);
     LA_TRY(la_check_matrix(f, 0));
@@ -243,6 +233,5 @@ la_status la_impl_ormqr(la_frame *f)
     LA_TRY(apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left, &out));
     LA_OWNED product = out;
     if (!left) return la_run_result(f, mH, product);
-    la_set_result(f, 0, la_tensor_retain(product));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(product));
 }

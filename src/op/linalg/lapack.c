@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/runtime/background.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "base/os/thread.h"

@@ -14,7 +14,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #undef I      /* of complex.h, which no name here means */
 
@@ -291,15 +294,12 @@ la_status la_meta_ldl_factor(la_frame *f)
 
 la_status la_impl_ldl_factor(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED pivots = NULL;
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     int64_t n = la_sizes(a)[a->ndim - 1], count = la_shape_count(&batch);
-    LA_TRY(la_output_of(f, 0, &x));
-    LA_TRY(la_output_of(f, 1, &pivots));
-    LA_TRY(la_tensor_empty(batch.ndim, batch.sizes, LA_INT32, &info));
+    LA_LET(x, la_output_of(f, 0, &x));
+    LA_LET(pivots, la_output_of(f, 1, &pivots));
+    LA_LET(info, la_tensor_empty(batch.ndim, batch.sizes, LA_INT32, &info));
     LA_TRY(la_copy_data(x, a));
     job j = {.field = la_field_of((la_dtype)a->dtype), .n = n,
              .x = la_matrices_in(x, n, n), .hermitian = la_arg_bool(f, 1),
@@ -364,20 +364,17 @@ la_status la_meta_ldl_solve(la_frame *f)
 
 la_status la_impl_ldl_solve(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED keep = NULL;
-    LA_OWNED pivots = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch;
     LA_TRY(shape_of(f, &batch));
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
     int64_t n = la_sizes(a)[a->ndim - 1], k = la_sizes(x)[x->ndim - 1];
     int64_t count = la_shape_count(&batch);
     job j = {.field = la_field_of((la_dtype)a->dtype), .n = n, .k = k,
              .x = la_matrices_in(x, n, k), .hermitian = la_arg_bool(f, 3)};
-    LA_TRY(la_matrices_of(a, &batch, false, &keep, &j.a));
-    LA_TRY(la_matrices_copy(la_arg(f, 1), &batch, true, &pivots));
+    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
+    LA_LET(pivots, la_matrices_copy(la_arg(f, 1), &batch, true, &pivots));
     j.pivots = (int32_t *)la_data(pivots);
     LA_TRY(check_pivots(j.pivots, count, n));
     LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)k,

@@ -6,7 +6,8 @@
 #define LA_OP_LINALG_LINALG_H
 
 #include "op/linalg/blocked.h"
-#include "op/op.h"
+#include "op/frame.h"
+#include "tensor/shape.h"
 
 /* 't', argument k, has two dims or more: LA_ESHAPE. */
 la_status la_check_dims(const la_tensor *t, int k);

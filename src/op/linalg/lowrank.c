@@ -7,14 +7,14 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* *q becomes an orthonormal basis of the columns of a *q (adjoint: of a^H *q);
 ** owned. */
 static la_status next_basis(la_tensor *a, bool adjoint, la_tensor **q)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     la_tensor *x = STEP(matmul, adjoint ? STEP(mH, a) : a, *q);
     LA_TRY(w->status);
@@ -46,14 +46,12 @@ static la_status basis_of(la_tensor *a, int64_t q, int64_t niter,
 static la_status low_rank(la_frame *f, la_tensor *a, int64_t q, int64_t niter,
                           la_value generator)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
-    LA_OWNED basis = NULL;
     bool wide = la_sizes(a)[a->ndim - 2] < la_sizes(a)[a->ndim - 1];
     if (wide) a = STEP(mH, a);
     LA_TRY(w->status);
-    LA_TRY(basis_of(a, q, niter, generator, &basis));
+    LA_LET(basis, basis_of(a, q, niter, generator, &basis));
     la_tensor *small = STEP(matmul, STEP(mH, basis), a);
     LA_TRY(w->status);
     LA_TRY(la_run_many(linalg_svd, r, small, false));
@@ -88,8 +86,7 @@ static la_status check_counts(const la_frame *f, int64_t q, int64_t niter,
 /* (A, q, niter, M, generator) */
 la_status la_impl_svd_lowrank(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0);
     int64_t q = la_arg_int(f, 1), niter = la_arg_int(f, 2);
     LA_TRY(la_check_matrix(f, 0));
@@ -102,8 +99,7 @@ la_status la_impl_svd_lowrank(la_frame *f)
 /* (A, q, center, niter, generator) */
 la_status la_impl_pca_lowrank(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0);
     int64_t rows = -2;
     LA_TRY(la_check_matrix(f, 0));

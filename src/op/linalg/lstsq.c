@@ -8,7 +8,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* (A, B, rcond, driver): which of LAPACK's, or 'q' for QR alone, or 'a' for QR
 ** unless the rank is less than full. */
@@ -84,8 +86,7 @@ static la_tensor *small_ones(la_chain *w, la_tensor *r, double rcond)
 /* *full: has every matrix full rank? */
 static la_status by_qr(la_frame *f, bool *full)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *r = NULL;
     const int64_t *own = la_sizes(a) + a->ndim - 2;
     int64_t last = -1;
@@ -141,14 +142,12 @@ static la_status first_rows(la_tensor *t, int64_t rows, la_tensor **out)
 static la_status columns_of(la_frame *f, const la_shape *batch, job *j,
                             la_tensor **copy, la_tensor **sides)
 {
-    LA_OWNED flipped = NULL;
-    LA_OWNED top = NULL;
     int64_t m = j->plan.m, most = la_max(m, j->plan.n);
     la_shape s = la_with_matrix(batch, j->plan.k, most);
-    LA_TRY(la_transposed(la_arg(f, 0), &flipped));
+    LA_LET(flipped, la_transposed(la_arg(f, 0), &flipped));
     LA_TRY(la_matrices_copy(flipped, batch, false, copy));
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, j->plan.f.dtype, sides));
-    LA_TRY(first_rows(*sides, m, &top));
+    LA_LET(top, first_rows(*sides, m, &top));
     j->a = la_data(*copy);
     j->b = la_data(*sides);
     return la_copy_data(top, la_arg(f, 1));
@@ -156,12 +155,7 @@ static la_status columns_of(la_frame *f, const la_shape *batch, job *j,
 
 static la_status by_lapack(la_frame *f, char driver)
 {
-    LA_OWNED rank = NULL;
-    LA_OWNED values = NULL;
-    LA_OWNED info = NULL;
-    LA_OWNED copy = NULL;
     LA_OWNED sides = NULL;
-    LA_OWNED top = NULL;
     la_tensor *a = la_arg(f, 0), *x = la_result(f, 0);
     la_field field = la_field_of((la_dtype)a->dtype);
     la_shape batch = la_batch_shape(x, 2);
@@ -170,10 +164,10 @@ static la_status by_lapack(la_frame *f, char driver)
     job j = {.rcond = la_arg_float(f, 2)};
     LA_TRY(la_plan_lstsq(&j.plan, &field, own[0], own[1],
                          la_sizes(x)[x->ndim - 1], driver));
-    LA_TRY(columns_of(f, &batch, &j, &copy, &sides));
-    LA_TRY(la_output_of(f, 1, &rank));
-    LA_TRY(la_output_of(f, 2, &values));
-    LA_TRY(la_tensor_empty(1, &count, LA_INT32, &info));
+    LA_LET(copy, columns_of(f, &batch, &j, &copy, &sides));
+    LA_LET(rank, la_output_of(f, 1, &rank));
+    LA_LET(values, la_output_of(f, 2, &values));
+    LA_LET(info, la_tensor_empty(1, &count, LA_INT32, &info));
     j.rank = (int64_t *)(void *)la_data(rank);
     j.info = (int32_t *)(void *)la_data(info);
     if (driver != 'y') j.values = la_data(values);
@@ -183,7 +177,7 @@ static la_status by_lapack(la_frame *f, char driver)
     LA_TRY(la_lapack_run(&j.plan, count, 10.0 * (double)own[0]
                          * (double)own[1] * least, &w));
     LA_TRY(la_check_finite(j.info, count));
-    LA_TRY(first_rows(sides, own[1], &top));
+    LA_LET(top, first_rows(sides, own[1], &top));
     LA_TRY(la_copy_data(x, top));
     LA_TRY(la_output_end(f, 1, rank));
     return la_output_end(f, 2, values);
@@ -242,8 +236,7 @@ static la_tensor *residuals(la_chain *w, la_tensor *a, la_tensor *b,
 /* (A, B, rcond, driver): solution, residuals, rank, singular values */
 la_status la_impl_lstsq(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     bool vector;

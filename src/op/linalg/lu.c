@@ -11,7 +11,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* One call: what la_small says of matrices of any size. Of solve and inv 'b'
 ** is the copy that becomes the solution. */
@@ -143,15 +145,12 @@ la_status la_meta_lu_factor_ex(la_frame *f)
 
 la_status la_impl_lu_factor_ex(la_frame *f)
 {
-    LA_OWNED lu = NULL;
-    LA_OWNED pivots = NULL;
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
-    LA_TRY(la_output_of(f, 0, &lu));
-    LA_TRY(la_output_of(f, 1, &pivots));
-    LA_TRY(la_output_of(f, 2, &info));
+    LA_LET(lu, la_output_of(f, 0, &lu));
+    LA_LET(pivots, la_output_of(f, 1, &pivots));
+    LA_LET(info, la_output_of(f, 2, &info));
     if (!is_small(&j)) LA_TRY(la_copy_data(lu, a));
     j.f = la_matrices_in(lu, j.m, j.n);
     j.s.pivots = (int32_t *)la_data(pivots);
@@ -188,11 +187,10 @@ la_status la_meta_inv_ex(la_frame *f)
 /* Result 0 of both, with codes for 'info'. */
 static la_status invert(la_frame *f, la_tensor *info, bool check)
 {
-    LA_OWNED x = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     j.k = j.n;
     j.inverse = true;
     j.x = la_matrices_in(x, j.n, j.n);
@@ -204,16 +202,14 @@ static la_status invert(la_frame *f, la_tensor *info, bool check)
 
 la_status la_impl_inv(la_frame *f)
 {
-    LA_OWNED info = NULL;
     la_shape batch = la_batch_shape(la_arg(f, 0), 2);
-    LA_TRY(codes_of(&batch, &info));
+    LA_LET(info, codes_of(&batch, &info));
     return invert(f, info, true);
 }
 
 la_status la_impl_inv_ex(la_frame *f)
 {
-    LA_OWNED info = NULL;
-    LA_TRY(la_output_of(f, 1, &info));
+    LA_LET(info, la_output_of(f, 1, &info));
     LA_TRY(invert(f, info, la_arg_bool(f, 1)));
     return la_output_end(f, 1, info);
 }
@@ -243,10 +239,10 @@ static la_status codes_back(la_tensor *codes, const la_shape *batch,
 {
     int64_t strides[LA_MAX_DIMS];
     int lead = batch->ndim - out->ndim;
-    LA_OWNED view = NULL;
     for (int d = 0; d < out->ndim; d++)
         strides[d] = la_strides(codes)[d + lead];
-    LA_TRY(la_tensor_view(codes, out->ndim, la_sizes(out), strides, 0, &view));
+    LA_LET(view,
+           la_tensor_view(codes, out->ndim, la_sizes(out), strides, 0, &view));
     return la_copy_data(out, view);
 }
 
@@ -258,7 +254,6 @@ static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
     la_value r[LA_MAX_RESULTS], args[] = {la_v_tensor(la_arg(f, 0))};
     la_tensor *b = la_arg(f, 1);
     LA_OWNED column = NULL;
-    LA_OWNED y = NULL;
     LA_OWNED flat = NULL;
     LA_TRY(la_do_many(LA_OP(lu_factor_ex), r, 1, args));
     LA_OWNED lu = r[0].tensor;
@@ -268,8 +263,8 @@ static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
         LA_TRY(la_check_info((int32_t *)la_data(info), info->numel,
                              LA_SINGULAR));
     if (vector) LA_TRY(la_run(unsqueeze, &column, b, -1));
-    LA_TRY(la_run(lu_solve, &y, lu, pivots, vector ? column : b,
-                  la_arg_bool(f, 2)));
+    LA_LET(y, la_run(lu_solve, &y, lu, pivots, vector ? column : b,
+                     la_arg_bool(f, 2)));
     if (vector) LA_TRY(la_run(squeeze, &flat, y, -1));
     if (out_info) LA_TRY(la_copy_data(out_info, info));
     return la_copy_data(x, vector ? flat : y);
@@ -278,14 +273,12 @@ static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
 /* Result 0 from A and B; the codes of the batch in 'info'. */
 static la_status solve(la_frame *f, bool check, la_tensor *out_info)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     la_shape batch;
     bool vector, left = la_arg_bool(f, 2);
     LA_TRY(la_solve_shape(f, 0, 1, left, &vector, &batch));
-    LA_TRY(codes_of(&batch, &info));
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(info, codes_of(&batch, &info));
+    LA_LET(x, la_output_of(f, 0, &x));
     job j = job_of(a);
     la_shape own = la_batch_shape(a, 2);
     if (j.n > LA_SMALL && la_shape_count(&own) < la_shape_count(&batch)) {
@@ -307,12 +300,8 @@ static la_status solve(la_frame *f, bool check, la_tensor *out_info)
     return la_output_end(f, 0, x);
 }
 
-la_status la_impl_solve(la_frame *f) { return solve(f, true, NULL); }
-
-la_status la_impl_solve_ex(la_frame *f)
-{
-    return solve(f, la_arg_bool(f, 3), la_result(f, 1));
-}
+LA_FORWARD(la_impl_solve, solve(f, true, NULL))
+LA_FORWARD(la_impl_solve_ex, solve(f, la_arg_bool(f, 3), la_result(f, 1)))
 
 /* ---- determinants ---- */
 
@@ -327,11 +316,10 @@ la_status la_meta_det(la_frame *f)
 
 la_status la_impl_det(la_frame *f)
 {
-    LA_OWNED x = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     j.s.det = la_data(x);
     LA_TRY(run(&j, a, &batch));
     return la_output_end(f, 0, x);
@@ -349,19 +337,15 @@ la_status la_meta_slogdet(la_frame *f)
 /* slogdet by the diagonals of the factors, large or small. */
 la_status la_impl_slogdet(la_frame *f)
 {
-    LA_OWNED lu = NULL;
-    LA_OWNED pivots = NULL;
-    LA_OWNED sign = NULL;
-    LA_OWNED logs = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
     int64_t n = j.n, part = j.field.size >> la_is_complex(j.field.dtype);
     la_shape rows = la_with_matrix(&batch, n, -1);
-    LA_TRY(la_output_of(f, 0, &sign));
-    LA_TRY(la_output_of(f, 1, &logs));
-    LA_TRY(la_matrices_copy(a, &batch, false, &lu));
-    LA_TRY(la_tensor_empty(rows.ndim, rows.sizes, LA_INT32, &pivots));
+    LA_LET(sign, la_output_of(f, 0, &sign));
+    LA_LET(logs, la_output_of(f, 1, &logs));
+    LA_LET(lu, la_matrices_copy(a, &batch, false, &lu));
+    LA_LET(pivots, la_tensor_empty(rows.ndim, rows.sizes, LA_INT32, &pivots));
     j.f = la_matrices_in(lu, n, n);
     j.s.pivots = (int32_t *)la_data(pivots);
     LA_TRY(run(&j, lu, &batch));
@@ -432,9 +416,9 @@ la_status la_meta_lu_solve(la_frame *f)
 /* Pivots come from users: each must name a row at or below its own. */
 static la_status check_pivots(la_tensor *pivots, int64_t rows)
 {
-    LA_OWNED copy = NULL;
     int64_t n = la_sizes(pivots)[pivots->ndim - 1];
-    LA_TRY(la_tensor_empty(pivots->ndim, la_sizes(pivots), LA_INT32, &copy));
+    LA_LET(copy,
+           la_tensor_empty(pivots->ndim, la_sizes(pivots), LA_INT32, &copy));
     LA_TRY(la_copy_data(copy, pivots));
     const int32_t *p = (const int32_t *)la_data(copy);
     for (int64_t i = 0; i < copy->numel; i++)
@@ -448,14 +432,11 @@ static la_status check_pivots(la_tensor *pivots, int64_t rows)
 
 la_status la_impl_lu_solve(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED keep = NULL;
-    LA_OWNED exchanges = NULL;
     la_tensor *lu = la_arg(f, 0);
     la_shape batch;
     LA_TRY(lu_solve_shape(f, &batch));
     LA_TRY(check_pivots(la_arg(f, 1), la_sizes(lu)[lu->ndim - 1]));
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
     solution s = {.field = la_field_of((la_dtype)lu->dtype),
@@ -463,8 +444,8 @@ la_status la_impl_lu_solve(la_frame *f)
                   .n = la_sizes(lu)[lu->ndim - 1],
                   .x = la_matrices_in(x, rows, cols)};
     s.k = s.left ? cols : rows;
-    LA_TRY(la_matrices_of(lu, &batch, false, &keep, &s.lu));
-    LA_TRY(la_matrices_copy(la_arg(f, 1), &batch, true, &exchanges));
+    LA_LET(keep, la_matrices_of(lu, &batch, false, &keep, &s.lu));
+    LA_LET(exchanges, la_matrices_copy(la_arg(f, 1), &batch, true, &exchanges));
     s.pivots = (la_mats){{la_data(exchanges), 1, 1}, s.n};
     LA_TRY(la_each_matrix(la_shape_count(&batch),
                           (double)s.n * (double)s.n * (double)s.k, 0,
@@ -489,15 +470,13 @@ la_status la_meta_lu_permutation(la_frame *f)
 
 la_status la_impl_lu_permutation(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED copy = NULL;
     la_tensor *p = la_arg(f, 0);
     int64_t m = la_arg_int(f, 1), n = la_sizes(p)[p->ndim - 1];
     la_field field = la_field_of(f->args[2].dtype);
     la_shape batch = la_batch_shape(p, 1);
     LA_TRY(check_pivots(p, m));
-    LA_TRY(la_output_of(f, 0, &x));
-    LA_TRY(la_matrices_copy(p, &batch, true, &copy));
+    LA_LET(x, la_output_of(f, 0, &x));
+    LA_LET(copy, la_matrices_copy(p, &batch, true, &copy));
     la_mats all = la_matrices_in(x, m, m);
     for (int64_t i = 0; i < la_shape_count(&batch); i++) {
         la_gemm_mat a = la_matrix_at(&field, &all, i);

@@ -14,7 +14,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;
@@ -215,12 +218,11 @@ la_status la_meta_matrix_exp(la_frame *f)
 
 la_status la_impl_matrix_exp(la_frame *f)
 {
-    LA_OWNED x = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     int64_t n = la_sizes(a)[a->ndim - 1];
     job j = {la_field_of((la_dtype)a->dtype), {{NULL, 0, 0}, 0}, n};
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, a));
     j.x = la_matrices_in(x, n, n);
     if (n > 0)

@@ -7,7 +7,9 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Which matrix norm: of orders 1 and inf (or their negatives) the extreme of
 ** the sums along a dim; of 2, -2 and "nuc" an extreme or the sum of the
@@ -51,8 +53,7 @@ static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
 static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
                              const int64_t *dims, bool keep, la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     order o;
     LA_TRY(order_of(ord, arg, &o));
     int row, col;
@@ -76,8 +77,7 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
             t = STEP(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
     }
     LA_TRY(w->status);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* dtype= converts first. */
@@ -86,8 +86,7 @@ static la_status converted(la_tensor *a, const la_value *dtype,
 {
     if (dtype->tag == LA_VDTYPE)
         return la_run(to_dtype, out, a, la_v_dtype(dtype->dtype));
-    *out = la_tensor_retain(a);
-    return LA_OK;
+    return la_tensor_same(a, out);
 }
 
 static la_status check_inexact(const la_tensor *a)
@@ -102,8 +101,7 @@ static la_status check_inexact(const la_tensor *a)
 la_status la_impl_matrix_norm(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED a = NULL;
-    LA_TRY(converted(la_arg(f, 0), &f->args[4], &a));
+    LA_LET(a, converted(la_arg(f, 0), &f->args[4], &a));
     LA_TRY(check_inexact(a));
     LA_TRY(la_check_dims(a, 0));
     if (f->args[2].ints.n != 2)
@@ -112,21 +110,17 @@ la_status la_impl_matrix_norm(la_frame *f)
                                   la_arg_bool(f, 3), &out), &out);
 }
 
-la_status la_impl_matrix_norm_word(la_frame *f)
-{
-    return la_impl_matrix_norm(f);
-}
+LA_FORWARD(la_impl_matrix_norm_word, la_impl_matrix_norm(f))
 
 /* (A, ord, dim, keepdim, dtype): of one dim the vector norm, of two the matrix
 ** norm; without an order the 2-norm of all. */
 la_status la_impl_linalg_norm(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED a = NULL;
     const la_value *ord = &f->args[1], *dim = &f->args[2];
     bool keep = la_arg_bool(f, 3), all = !la_has(f, 2);
     int64_t own[2] = {-2, -1};
-    LA_TRY(converted(la_arg(f, 0), &f->args[4], &a));
+    LA_LET(a, converted(la_arg(f, 0), &f->args[4], &a));
     LA_TRY(check_inexact(a));
     int64_t n = all ? a->ndim : dim->ints.n;
     if (!la_has(f, 1))
@@ -144,16 +138,12 @@ la_status la_impl_linalg_norm(la_frame *f)
                                   &out), &out);
 }
 
-la_status la_impl_linalg_norm_word(la_frame *f)
-{
-    return la_impl_linalg_norm(f);
-}
+LA_FORWARD(la_impl_linalg_norm_word, la_impl_linalg_norm(f))
 
 /* The quotient of the extreme singular values. */
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *s = STEP(svdvals, a);
     LA_TRY(w->status);
     int64_t k = la_sizes(s)[s->ndim - 1];
@@ -167,29 +157,25 @@ static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 static la_status cond_of_none(la_frame *f, la_tensor *a)
 {
     int64_t dims[] = {-2, -1};
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     return la_chain_end(w, f, STEP(sum, STEP(abs, a), la_v_ints(dims, 2)));
 }
 
 /* (A, p): |A| |A^-1|, infinite for singular matrices. */
 la_status la_impl_cond(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     int64_t dims[2] = {-2, -1};
     la_tensor *a = la_arg(f, 0);
     order o = {.spectral = true};
-    LA_OWNED norm = NULL;
-    LA_OWNED other = NULL;
     if (la_has(f, 1)) LA_TRY(order_of(&f->args[1], 2, &o));
     if (o.spectral) LA_TRY(la_check_matrix(f, 0));
     else LA_TRY(la_check_square(f, 0));
     if (la_sizes(a)[a->ndim - 1] == 0 || la_sizes(a)[a->ndim - 2] == 0)
         return cond_of_none(f, a);
     if (o.spectral) return cond_of_extremes(f, a, o.least);
-    LA_TRY(matrix_norm(a, &f->args[1], 2, dims, false, &norm));
+    LA_LET(norm, matrix_norm(a, &f->args[1], 2, dims, false, &norm));
     LA_TRY(la_run_many(inv_ex, r, a));
     LA_OWNED inverse = r[0].tensor;
     LA_OWNED info = r[1].tensor;
@@ -202,12 +188,12 @@ la_status la_impl_cond(la_frame *f)
         la_tensor_drop(&inverse);
         inverse = la_tensor_retain(some);
     }
-    LA_TRY(matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
+    LA_LET(other, matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
     la_tensor *c = STEP(mul, norm, other);
     return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
 }
 
-la_status la_impl_cond_word(la_frame *f) { return la_impl_cond(f); }
+LA_FORWARD(la_impl_cond_word, la_impl_cond(f))
 
 /* ---- distances ---- */
 
@@ -225,8 +211,7 @@ static bool by_product(const la_tensor *a, const la_tensor *b, double p)
 
 static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t last = -1;
     la_tensor *aa = STEP(sum, STEP(square, a), la_v_ints(&last, 1), true);
     la_tensor *bb = STEP(sum, STEP(square, b), la_v_ints(&last, 1), true);
@@ -243,8 +228,7 @@ static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
 /* (x1, x2, p): between all rows of x1 and all rows of x2. */
 la_status la_impl_cdist(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     int64_t last = -1;
     LA_TRY(la_check_dims(a, 0));
@@ -264,8 +248,7 @@ la_status la_impl_cdist(la_frame *f)
 /* (self, p): between all pairs of rows i < j, in order of i. */
 la_status la_impl_pdist(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0);
     int64_t last = -1;
     if (a->ndim != 2)

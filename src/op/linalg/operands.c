@@ -5,11 +5,14 @@
 
 #include <stdio.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "iter/items.h"
+#include "op/frame.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
+#include "tensor/shape.h"
 
 la_status la_check_dims(const la_tensor *t, int k)
 {
@@ -186,10 +189,8 @@ la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n)
 la_status la_output_of(la_frame *f, int k, la_tensor **keep)
 {
     la_tensor *t = la_result(f, k);
-    if (la_is_contiguous(t) && f->form == LA_FUNCTIONAL) {
-        *keep = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (la_is_contiguous(t) && f->form == LA_FUNCTIONAL)
+        return la_tensor_same(t, keep);
     return la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, keep);
 }
 

@@ -6,7 +6,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Arguments 'atol' and 'rtol', which may be nil, as batches with a last dim of
 ** their own. */
@@ -80,8 +82,7 @@ static la_tensor *reciprocals(la_chain *w, la_tensor *values, limits l)
 
 la_status la_impl_pinv(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     la_tensor *a = la_arg(f, 0), *inverse;
     limits l = limits_of(w, f, 2, 1);
@@ -103,18 +104,14 @@ la_status la_impl_pinv(la_frame *f)
 }
 
 /* (self, rcond) */
-la_status la_impl_pinverse(la_frame *f)
-{
-    return la_run_result(f, pinv, la_arg(f, 0), f->args[1]);
-}
+LA_FORWARD(la_impl_pinverse, la_run_result(f, pinv, la_arg(f, 0), f->args[1]))
 
 /* ---- rank ---- */
 
 /* (A, atol, rtol, hermitian) */
 la_status la_impl_matrix_rank(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t last = -1;
     bool hermitian = la_arg_bool(f, 3);
     if (hermitian) LA_TRY(la_check_square(f, 0));

@@ -6,7 +6,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_lapack_plan plan;
@@ -59,12 +61,6 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_pivoted_cholesky(la_frame *f)
 {
-    LA_OWNED columns = NULL;
-    LA_OWNED copy = NULL;
-    LA_OWNED back = NULL;
-    LA_OWNED pivots = NULL;
-    LA_OWNED rank = NULL;
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0);
     la_scalar zero = la_scalar_int(0);
     la_field field = la_field_of((la_dtype)a->dtype);
@@ -73,11 +69,11 @@ la_status la_impl_pivoted_cholesky(la_frame *f)
     job j = {.upper = la_arg_bool(f, 1), .tol = la_arg_float(f, 2)};
     if (a->numel == 0) return la_fill_data(la_result(f, 2), &zero);
     LA_TRY(la_plan_pivoted(&j.plan, &field, n));
-    LA_TRY(la_transposed(a, &columns));
-    LA_TRY(la_matrices_copy(columns, &batch, false, &copy));
-    LA_TRY(la_output_of(f, 1, &pivots));
-    LA_TRY(la_output_of(f, 2, &rank));
-    LA_TRY(la_tensor_empty(1, &count, LA_INT32, &info));
+    LA_LET(columns, la_transposed(a, &columns));
+    LA_LET(copy, la_matrices_copy(columns, &batch, false, &copy));
+    LA_LET(pivots, la_output_of(f, 1, &pivots));
+    LA_LET(rank, la_output_of(f, 2, &rank));
+    LA_LET(info, la_tensor_empty(1, &count, LA_INT32, &info));
     j.a = la_data(copy);
     j.pivots = (int32_t *)(void *)la_data(pivots);
     j.rank = (int64_t *)(void *)la_data(rank);
@@ -86,7 +82,7 @@ la_status la_impl_pivoted_cholesky(la_frame *f)
     LA_TRY(la_lapack_run(&j.plan, count, (double)n * (double)n * (double)n / 3,
                          &w));
     LA_TRY(la_check_finite(j.info, count));
-    LA_TRY(la_transposed(copy, &back));
+    LA_LET(back, la_transposed(copy, &back));
     LA_TRY(la_copy_data(la_result(f, 0), back));
     LA_TRY(la_output_end(f, 1, pivots));
     return la_output_end(f, 2, rank);

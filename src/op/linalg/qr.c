@@ -7,7 +7,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;
@@ -78,8 +80,7 @@ static la_status run(job *j, int64_t count)
 
 static la_status run_small(job *j, la_tensor *a, const la_shape *batch)
 {
-    LA_OWNED keep = NULL;
-    LA_TRY(la_matrices_of(a, batch, false, &keep, &j->s.a));
+    LA_LET(keep, la_matrices_of(a, batch, false, &keep, &j->s.a));
     j->s.m = (int)j->m;
     j->s.n = (int)j->n;
     j->s.k = (int)j->k;
@@ -112,16 +113,14 @@ static job job_of(const la_tensor *a)
 
 la_status la_impl_qr(la_frame *f)
 {
-    LA_OWNED q = NULL;
-    LA_OWNED r = NULL;
     LA_OWNED copy = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
     bool with_q;
     LA_TRY(mode_of(f, j.m, j.n, &j.k, &with_q));
-    LA_TRY(la_output_of(f, 0, &q));
-    LA_TRY(la_output_of(f, 1, &r));
+    LA_LET(q, la_output_of(f, 0, &q));
+    LA_LET(r, la_output_of(f, 1, &r));
     la_mats to = la_matrices_in(r, j.k, j.n);
     if (with_q) j.q = la_matrices_in(q, j.m, j.k);
     if (j.m <= LA_SMALL && j.n <= LA_SMALL) {
@@ -155,13 +154,11 @@ la_status la_meta_geqrf(la_frame *f)
 
 la_status la_impl_geqrf(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED tau = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
-    LA_TRY(la_output_of(f, 0, &x));
-    LA_TRY(la_output_of(f, 1, &tau));
+    LA_LET(x, la_output_of(f, 0, &x));
+    LA_LET(tau, la_output_of(f, 1, &tau));
     j.a = la_matrices_in(x, j.m, j.n);
     j.tau = la_data(tau);
     if (j.m <= LA_SMALL && j.n <= LA_SMALL) {
@@ -215,16 +212,13 @@ static la_status apply_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_householder_apply(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED keep = NULL;
-    LA_OWNED factors = NULL;
     la_tensor *a = la_arg(f, 0), *tau = la_arg(f, 1);
     la_shape batch = la_batch_shape(a, 2);
     job j = job_of(a);
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
-    LA_TRY(la_matrices_of(a, &batch, false, &keep, &j.a));
-    LA_TRY(la_matrices_copy(tau, &batch, true, &factors));
+    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
+    LA_LET(factors, la_matrices_copy(tau, &batch, true, &factors));
     j.tau = la_data(factors);
     j.n = la_sizes(tau)[tau->ndim - 1];
     j.k = la_sizes(x)[x->ndim - 1];

@@ -9,7 +9,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;
@@ -64,16 +66,15 @@ la_status la_meta_eigh(la_frame *f)
     return la_matrix_result(f, 1, &batch, n, n, d);
 }
 
-la_status la_meta_eigvalsh(la_frame *f) { return la_meta_eigh(f); }
+LA_FORWARD(la_meta_eigvalsh, la_meta_eigh(f))
 
 static la_status small_eigh(job *j, const la_shape *batch, la_tensor *a,
                             la_tensor *vectors)
 {
-    LA_OWNED keep = NULL;
     int n = (int)j->n;
     la_small s = {.m = n, .n = n, .count = la_shape_count(batch),
                   .info = j->info, .values = j->values, .reverse = j->upper};
-    LA_TRY(la_matrices_of(a, batch, false, &keep, &s.a));
+    LA_LET(keep, la_matrices_of(a, batch, false, &keep, &s.a));
     if (vectors) s.x = la_matrices_in(vectors, n, n);
     return la_small_run(&j->field, j->field.ker->small_eigh, &s);
 }
@@ -97,12 +98,9 @@ static la_status large_eigh(void *context, int64_t i, char *scratch)
 static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
                            la_tensor *vectors)
 {
-    LA_OWNED columns = NULL;
-    LA_OWNED copy = NULL;
-    LA_OWNED back = NULL;
     LA_TRY(la_plan_eigh(&j->plan, &j->field, j->n, vectors != NULL));
-    LA_TRY(la_transposed(a, &columns));
-    LA_TRY(la_matrices_copy(columns, batch, false, &copy));
+    LA_LET(columns, la_transposed(a, &columns));
+    LA_LET(copy, la_matrices_copy(columns, batch, false, &copy));
     j->a = la_data(copy);
     double n = (double)j->n;
     la_lapack_work w = {large_eigh, j, sizeof *j,
@@ -110,15 +108,13 @@ static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
     LA_TRY(la_lapack_run(&j->plan, la_shape_count(batch), 4 * n * n * n, &w));
     LA_TRY(la_check_finite(j->info, la_shape_count(batch)));
     if (!vectors) return LA_OK;
-    LA_TRY(la_transposed(copy, &back));
+    LA_LET(back, la_transposed(copy, &back));
     return la_copy_data(vectors, back);
 }
 
 la_status la_impl_eigh(la_frame *f)
 {
-    LA_OWNED values = NULL;
     LA_OWNED vectors = NULL;
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     int64_t count = la_shape_count(&batch);
@@ -126,9 +122,9 @@ la_status la_impl_eigh(la_frame *f)
     job j = job_of(a);
     LA_TRY(triangle_of(f, &j.upper));
     if (count == 0 || j.n == 0) return LA_OK;
-    LA_TRY(la_output_of(f, 0, &values));
+    LA_LET(values, la_output_of(f, 0, &values));
     if (with) LA_TRY(la_output_of(f, 1, &vectors));
-    LA_TRY(codes_for(&j, count, &info));
+    LA_LET(info, codes_for(&j, count, &info));
     j.values = la_data(values);
     j.keep_values = values;
     if (j.n <= LA_JACOBI) {
@@ -139,7 +135,7 @@ la_status la_impl_eigh(la_frame *f)
     return la_output_end(f, 0, values);
 }
 
-la_status la_impl_eigvalsh(la_frame *f) { return la_impl_eigh(f); }
+LA_FORWARD(la_impl_eigvalsh, la_impl_eigh(f))
 
 /* ---- general matrices ---- */
 
@@ -156,7 +152,7 @@ la_status la_meta_eig(la_frame *f)
     return la_matrix_result(f, 1, &batch, n, n, d);
 }
 
-la_status la_meta_eigvals(la_frame *f) { return la_meta_eig(f); }
+LA_FORWARD(la_meta_eigvals, la_meta_eig(f))
 
 static la_status eig_of_one(void *context, int64_t i, char *scratch)
 {
@@ -173,11 +169,7 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_eig(la_frame *f)
 {
-    LA_OWNED values = NULL;
     LA_OWNED vectors = NULL;
-    LA_OWNED info = NULL;
-    LA_OWNED columns = NULL;
-    LA_OWNED copy = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     int64_t count = la_shape_count(&batch);
@@ -186,11 +178,11 @@ la_status la_impl_eig(la_frame *f)
     double n = (double)j.n;
     if (count == 0 || j.n == 0) return LA_OK;
     LA_TRY(la_plan_eig(&j.plan, &j.field, j.n, with));
-    LA_TRY(la_output_of(f, 0, &values));
+    LA_LET(values, la_output_of(f, 0, &values));
     if (with) LA_TRY(la_output_of(f, 1, &vectors));
-    LA_TRY(codes_for(&j, count, &info));
-    LA_TRY(la_transposed(a, &columns));
-    LA_TRY(la_matrices_copy(columns, &batch, false, &copy));
+    LA_LET(info, codes_for(&j, count, &info));
+    LA_LET(columns, la_transposed(a, &columns));
+    LA_LET(copy, la_matrices_copy(columns, &batch, false, &copy));
     j.a = la_data(copy);
     j.values = la_data(values);
     if (with) j.u = la_data(vectors);
@@ -202,7 +194,7 @@ la_status la_impl_eig(la_frame *f)
     return la_output_end(f, 0, values);
 }
 
-la_status la_impl_eigvals(la_frame *f) { return la_impl_eig(f); }
+LA_FORWARD(la_impl_eigvals, la_impl_eig(f))
 
 /* ---- singular values ---- */
 
@@ -235,11 +227,10 @@ la_status la_meta_svdvals(la_frame *f)
 static la_status small_svd(job *j, const la_shape *batch, la_tensor *a,
                            la_tensor *u, la_tensor *vh, bool full)
 {
-    LA_OWNED keep = NULL;
     la_small s = {.m = (int)j->m, .n = (int)j->n, .unit = full,
                   .count = la_shape_count(batch), .info = j->info,
                   .values = j->values};
-    LA_TRY(la_matrices_of(a, batch, false, &keep, &s.a));
+    LA_LET(keep, la_matrices_of(a, batch, false, &keep, &s.a));
     if (u) {
         s.k = (int)la_max(j->m, j->n);
         s.x = la_matrices_in(u, j->m, full ? j->m : j->k);
@@ -271,9 +262,8 @@ static la_status large_svd(void *context, int64_t i, char *scratch)
 static la_status svd_by_lapack(job *j, const la_shape *batch, la_tensor *a,
                                la_tensor *u, la_tensor *vh, bool full)
 {
-    LA_OWNED copy = NULL;
     LA_TRY(la_plan_svd(&j->plan, &j->field, j->n, j->m, u != NULL, full));
-    LA_TRY(la_matrices_copy(a, batch, false, &copy));
+    LA_LET(copy, la_matrices_copy(a, batch, false, &copy));
     j->a = la_data(copy);
     if (u) {
         j->u = la_data(u);
@@ -298,7 +288,6 @@ static void identities(const la_field *f, la_tensor *t, int64_t count)
 static la_status decompose(la_tensor *a, la_tensor *u, la_tensor *values,
                            la_tensor *vh, bool full)
 {
-    LA_OWNED info = NULL;
     la_shape batch = la_batch_shape(a, 2);
     int64_t count = la_shape_count(&batch);
     job j = job_of(a);
@@ -308,7 +297,7 @@ static la_status decompose(la_tensor *a, la_tensor *u, la_tensor *values,
         if (vh) identities(&j.field, vh, count);
         return LA_OK;
     }
-    LA_TRY(codes_for(&j, count, &info));
+    LA_LET(info, codes_for(&j, count, &info));
     j.values = la_data(values);
     j.keep_values = values;
     if (j.k <= LA_JACOBI && j.m <= LA_SMALL && j.n <= LA_SMALL)
@@ -319,12 +308,9 @@ static la_status decompose(la_tensor *a, la_tensor *u, la_tensor *values,
 
 la_status la_impl_linalg_svd(la_frame *f)
 {
-    LA_OWNED u = NULL;
-    LA_OWNED values = NULL;
-    LA_OWNED vh = NULL;
-    LA_TRY(la_output_of(f, 0, &u));
-    LA_TRY(la_output_of(f, 1, &values));
-    LA_TRY(la_output_of(f, 2, &vh));
+    LA_LET(u, la_output_of(f, 0, &u));
+    LA_LET(values, la_output_of(f, 1, &values));
+    LA_LET(vh, la_output_of(f, 2, &vh));
     LA_TRY(decompose(la_arg(f, 0), u, values, vh, la_arg_bool(f, 1)));
     LA_TRY(la_output_end(f, 0, u));
     LA_TRY(la_output_end(f, 1, values));
@@ -333,8 +319,7 @@ la_status la_impl_linalg_svd(la_frame *f)
 
 la_status la_impl_svdvals(la_frame *f)
 {
-    LA_OWNED values = NULL;
-    LA_TRY(la_output_of(f, 0, &values));
+    LA_LET(values, la_output_of(f, 0, &values));
     LA_TRY(decompose(la_arg(f, 0), NULL, values, NULL, false));
     return la_output_end(f, 0, values);
 }

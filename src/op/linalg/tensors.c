@@ -7,15 +7,16 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- tensorinv, tensorsolve ---- */
 
 /* (A, ind): the first ind dims are the rows. */
 la_status la_impl_tensorinv(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0);
     int64_t ind = la_arg_int(f, 1), m = 1, n = 1, sizes[LA_MAX_DIMS];
     if (ind < 1 || ind > a->ndim)
@@ -39,8 +40,7 @@ la_status la_impl_tensorinv(la_frame *f)
 /* (A, B, dims): dims of A that move to its end first. */
 la_status la_impl_tensorsolve(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     int64_t to[LA_MAX_DIMS], n = 1;
     if (la_has(f, 2)) {
@@ -58,9 +58,8 @@ la_status la_impl_tensorsolve(la_frame *f)
     int64_t square[2] = {n, n};
     la_tensor *x = STEP(solve, STEP(reshape, a, la_v_ints(square, 2)),
                         STEP(reshape, b, la_v_ints(&n, 1)));
-    return la_chain_end(w, f, STEP(reshape, x,
-                                   la_v_ints(la_sizes(a) + b->ndim,
-                                             a->ndim - b->ndim)));
+    return la_chain_end(w, f, STEP(reshape, x, la_v_ints(la_sizes(a) + b->ndim,
+                                                         a->ndim - b->ndim)));
 }
 
 /* ---- forms of their own ---- */
@@ -68,8 +67,7 @@ la_status la_impl_tensorsolve(la_frame *f)
 /* (x, N): rising powers along a new last dim. */
 la_status la_impl_linalg_vander(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     if (x->ndim == 0) x = STEP(unsqueeze, x, 0);
     LA_TRY(w->status);

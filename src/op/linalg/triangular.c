@@ -11,7 +11,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;
@@ -43,20 +45,18 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
 ** triangle. */
 la_status la_impl_solve_triangular(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED keep = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch;
     bool upper = la_arg_bool(f, 2), left = la_arg_bool(f, 3);
     bool unit = la_arg_bool(f, 4);
     LA_TRY(la_solve_shape(f, 0, 1, left, NULL, &batch));
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, la_arg(f, 1)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
     job j = {.field = la_field_of((la_dtype)a->dtype),
              .x = la_matrices_in(x, rows, cols), .n = left ? rows : cols,
              .k = left ? cols : rows};
-    LA_TRY(la_matrices_of(a, &batch, false, &keep, &j.a));
+    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
     if (!left) {
         j.a.mat = la_mat_t(j.a.mat);
         j.x.mat = la_mat_t(j.x.mat);
@@ -120,12 +120,11 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 ** conjugate of a Hermitian matrix is its transpose, and that of L too. */
 static la_status factor(la_frame *f, la_tensor *info, bool check)
 {
-    LA_OWNED x = NULL;
     LA_OWNED keep = NULL;
     la_tensor *a = la_arg(f, 0);
     la_shape batch = la_batch_shape(a, 2);
     bool upper = la_arg_bool(f, 1);
-    LA_TRY(la_output_of(f, 0, &x));
+    LA_LET(x, la_output_of(f, 0, &x));
     int64_t n = la_sizes(a)[a->ndim - 1], count = la_shape_count(&batch);
     job j = {.field = la_field_of((la_dtype)a->dtype), .n = n,
              .x = la_matrices_in(x, n, n),
@@ -152,16 +151,14 @@ static la_status factor(la_frame *f, la_tensor *info, bool check)
 
 la_status la_impl_cholesky(la_frame *f)
 {
-    LA_OWNED info = NULL;
     la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_tensor_empty(a->ndim - 2, la_sizes(a), LA_INT32, &info));
+    LA_LET(info, la_tensor_empty(a->ndim - 2, la_sizes(a), LA_INT32, &info));
     return factor(f, info, true);
 }
 
 la_status la_impl_cholesky_ex(la_frame *f)
 {
-    LA_OWNED info = NULL;
-    LA_TRY(la_output_of(f, 1, &info));
+    LA_LET(info, la_output_of(f, 1, &info));
     LA_TRY(factor(f, info, la_arg_bool(f, 2)));
     return la_output_end(f, 1, info);
 }

@@ -8,17 +8,16 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* t^0: identity matrices of t's shape and dtype, batch dims included. */
 static la_status identity_like(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED eye = NULL;
     int64_t n = la_sizes(t)[t->ndim - 1];
-    LA_TRY(la_run(eye, &eye, n, n, 0, la_v_dtype((la_dtype)t->dtype),
-                  la_v_device((la_device)t->device)));
-    LA_OWNED wide = NULL;
-    LA_TRY(la_run(expand, &wide, eye, la_v_ints(la_sizes(t), t->ndim)));
+    LA_LET(eye, la_run(eye, &eye, n, n, 0, la_v_dtype((la_dtype)t->dtype),
+                       la_v_device((la_device)t->device)));
+    LA_LET(wide, la_run(expand, &wide, eye, la_v_ints(la_sizes(t), t->ndim)));
     return la_clone_contiguous(wide, out);
 }
 
@@ -44,22 +43,19 @@ static la_status power(la_tensor *t, int64_t n, la_tensor **out)
         if (n > 1) LA_TRY(replace(&square, square, square));
     }
     if (result == t) return la_clone_contiguous(t, out);
-    *out = la_tensor_retain(result);
-    return LA_OK;
+    return la_tensor_same(result, out);
 }
 
 /* The identity; its gradient is zero, but t takes part in the graph. */
 static la_status zeroth_power(la_frame *f, la_tensor *t)
 {
     la_tensor *out = NULL;
-    LA_OWNED eye = NULL;
-    LA_OWNED never = NULL;
-    LA_TRY(identity_like(t, &eye));
+    LA_LET(eye, identity_like(t, &eye));
     if (!la_grad_flag(t)) {
         out = la_tensor_retain(eye);
         return la_give(f, LA_OK, &out);
     }
-    LA_TRY(la_run(zeros_like, &never, eye, la_v_dtype(LA_BOOL)));
+    LA_LET(never, la_run(zeros_like, &never, eye, la_v_dtype(LA_BOOL)));
     return la_give(f, la_run(where, &out, never, t, eye), &out);
 }
 
@@ -120,15 +116,10 @@ static void order(chain *c)
 ** MAX_CHAIN deep. */
 static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
 {
-    LA_OWNED left = NULL;
-    LA_OWNED right = NULL;
-    if (i == j) {
-        *out = la_tensor_retain(c->list[i]);
-        return LA_OK;
-    }
+    if (i == j) return la_tensor_same(c->list[i], out);
     int k = c->cut[i * c->n + j];
-    LA_TRY(chain_product(c, i, k, &left));
-    LA_TRY(chain_product(c, k + 1, j, &right));
+    LA_LET(left, chain_product(c, i, k, &left));
+    LA_LET(right, chain_product(c, k + 1, j, &right));
     return la_run(mm, out, left, right);
 }
 
@@ -187,7 +178,6 @@ la_status la_impl_multi_dot(la_frame *f)
     int nremoved = 0;
     LA_OWNED row = NULL;
     LA_OWNED column = NULL;
-    LA_OWNED product = NULL;
     if (list[0]->ndim == 1) {
         LA_TRY(la_run(unsqueeze, &row, list[0], 0));
         list[0] = row;
@@ -198,7 +188,7 @@ la_status la_impl_multi_dot(la_frame *f)
         list[last] = column;
         removed[nremoved++] = 1;
     }
-    LA_TRY(chain_of(list, n, &product));
+    LA_LET(product, chain_of(list, n, &product));
     return la_give(
         f, la_run(squeeze, &out, product, la_v_ints(removed, nremoved)),
         &out);

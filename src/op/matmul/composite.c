@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 
@@ -19,10 +20,8 @@
 /* A vector on the left of a matrix: a matrix of one row. */
 static la_status vector_matrix(la_tensor *a, la_tensor *b, la_tensor **out)
 {
-    LA_OWNED row = NULL;
-    LA_OWNED product = NULL;
-    LA_TRY(la_run(unsqueeze, &row, a, 0));
-    LA_TRY(la_run(mm, &product, row, b));
+    LA_LET(row, la_run(unsqueeze, &row, a, 0));
+    LA_LET(product, la_run(mm, &product, row, b));
     return la_run(squeeze, out, product, la_v_ints(((const int64_t[]){0}), 1));
 }
 
@@ -41,9 +40,8 @@ static la_status flatten_left(la_tensor *a, la_tensor *b, la_tensor **out,
     to.sizes[1] = flat[1];
     LA_TRY(la_view_strides(a, &to, strides, done));
     if (!*done) return LA_OK;
-    LA_OWNED rows = NULL;
     LA_OWNED product = NULL;
-    LA_TRY(la_view_to(a, 2, flat, &rows));
+    LA_LET(rows, la_view_to(a, 2, flat, &rows));
     if (b->ndim == 1) {
         LA_TRY(la_run(mv, &product, rows, b));
         return la_view_to(product, n - 1, sizes, out);
@@ -77,15 +75,13 @@ static void batch_shape(const la_tensor *t, la_shape *out)
 static la_status broadcast_mm(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     la_shape x, y;
-    LA_OWNED wide_a = NULL;
-    LA_OWNED wide_b = NULL;
     batch_shape(a, &x);
     batch_shape(b, &y);
     if (x.ndim > LA_MAX_DIMS - 2 || y.ndim > LA_MAX_DIMS - 2)
         return la_error(LA_ESHAPE, "too many dims");
     LA_TRY(la_shape_broadcast(&x, &y, &x));
-    LA_TRY(expand_batch(a, &x, &wide_a));
-    LA_TRY(expand_batch(b, &x, &wide_b));
+    LA_LET(wide_a, expand_batch(a, &x, &wide_a));
+    LA_LET(wide_b, expand_batch(b, &x, &wide_b));
     return la_run(batched_mm, out, wide_a, wide_b);
 }
 
@@ -94,13 +90,12 @@ static la_status batched(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     LA_OWNED row = NULL;
     LA_OWNED column = NULL;
-    LA_OWNED product = NULL;
     int64_t dim = a->ndim == 1 ? -2 : -1;
     if (a->ndim == 1) LA_TRY(la_run(unsqueeze, &row, a, 0));
     if (b->ndim == 1) LA_TRY(la_run(unsqueeze, &column, b, 1));
     la_tensor *x = row ? row : a, *y = column ? column : b;
     if (!row && !column) return broadcast_mm(x, y, out);
-    LA_TRY(broadcast_mm(x, y, &product));
+    LA_LET(product, broadcast_mm(x, y, &product));
     return la_run(squeeze, out, product, la_v_ints(&dim, 1));
 }
 
@@ -195,10 +190,8 @@ la_status la_impl_matmul(la_frame *f)
 static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
                                 la_tensor **out)
 {
-    LA_OWNED conj = NULL;
-    LA_OWNED product = NULL;
-    LA_TRY(la_run(conj, &conj, x));
-    LA_TRY(la_run(mul, &product, conj, y));
+    LA_LET(conj, la_run(conj, &conj, x));
+    LA_LET(product, la_run(mul, &product, conj, y));
     return la_run(sum, out, product, la_v_ints(&dim, 1), la_v_bool(false),
                   la_v_dtype((la_dtype)product->dtype));
 }
@@ -211,23 +204,17 @@ la_status la_impl_vecdot(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *out;
     int64_t dim = la_arg_int(f, 2), last = -1, lasts[2] = {-2, -1};
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
-    LA_OWNED conj = NULL;
-    LA_OWNED row = NULL;
-    LA_OWNED column = NULL;
-    LA_OWNED product = NULL;
     bool moves = x->ndim == y->ndim || dim == -1;
     if (x->ndim == 0 || y->ndim == 0 || !moves)
         return la_give(f, summed_product(x, y, dim, &out), &out);
-    LA_TRY(la_run(movedim, &a, x, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
-    LA_TRY(la_run(movedim, &b, y, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
+    LA_LET(a, la_run(movedim, &a, x, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
+    LA_LET(b, la_run(movedim, &b, y, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
         return la_give(f, summed_product(a, b, -1, &out), &out);
-    LA_TRY(la_run(conj, &conj, a));
-    LA_TRY(la_run(unsqueeze, &row, conj, -2));
-    LA_TRY(la_run(unsqueeze, &column, b, -1));
-    LA_TRY(broadcast_mm(row, column, &product));
+    LA_LET(conj, la_run(conj, &conj, a));
+    LA_LET(row, la_run(unsqueeze, &row, conj, -2));
+    LA_LET(column, la_run(unsqueeze, &column, b, -1));
+    LA_LET(product, broadcast_mm(row, column, &product));
     return la_give(f, la_run(squeeze, &out, product, la_v_ints(lasts, 2)),
                    &out);
 }

@@ -4,10 +4,11 @@
 ** element-wise pass and the derivative is that of its parts. Works for every
 ** dtype of mul.
 */
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The dim of the vectors: argument 2, else the first that has size 3 in
@@ -43,10 +44,8 @@ static la_status component(const slices *a, const slices *b, int k,
                            la_tensor **out)
 {
     int i = (k + 1) % 3, j = (k + 2) % 3;
-    LA_OWNED p = NULL;
-    LA_OWNED q = NULL;
-    LA_TRY(la_run(mul, &p, a->of[i], b->of[j]));
-    LA_TRY(la_run(mul, &q, a->of[j], b->of[i]));
+    LA_LET(p, la_run(mul, &p, a->of[i], b->of[j]));
+    LA_LET(q, la_run(mul, &q, a->of[j], b->of[i]));
     return la_run(sub, out, p, q);
 }
 

@@ -17,6 +17,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define MAX_LABELS 64
@@ -322,8 +323,6 @@ static la_status arrange(const operand *o, const uint8_t *order, int n,
 {
     int64_t perm[LA_MAX_DIMS], removed[LA_MAX_DIMS];
     int used = 0, nremoved = 0;
-    LA_OWNED now = NULL;
-    LA_OWNED permuted = NULL;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < o->n; j++)
             if (o->at[j] == order[i]) perm[used++] = j;
@@ -332,8 +331,8 @@ static la_status arrange(const operand *o, const uint8_t *order, int n,
             removed[nremoved++] = used;
             perm[used++] = j;
         }
-    LA_TRY(la_run(permute, &permuted, o->t, la_v_ints(perm, used)));
-    LA_TRY(la_run(squeeze, &now, permuted, la_v_ints(removed, nremoved)));
+    LA_LET(permuted, la_run(permute, &permuted, o->t, la_v_ints(perm, used)));
+    LA_LET(now, la_run(squeeze, &now, permuted, la_v_ints(removed, nremoved)));
     for (int d = 0; d < n; d++) {
         if (holds(o->set, order[d])) continue;
         la_tensor *wider;
@@ -341,8 +340,7 @@ static la_status arrange(const operand *o, const uint8_t *order, int n,
         la_tensor_drop(&now);
         now = wider;
     }
-    *out = la_tensor_retain(now);
-    return LA_OK;
+    return la_tensor_same(now, out);
 }
 
 /* Sum over the labels of 'o' that nobody needs any more. Within a product the
@@ -437,11 +435,10 @@ static la_status side(const einsum *e, const operand *o, const parts *p,
 {
     uint8_t order[LA_MAX_DIMS];
     int64_t sizes[LA_MAX_DIMS];
-    LA_OWNED view = NULL;
     int n = append(order, 0, p->batch, p->nbatch);
     n = append(order, n, rows, nrows);
     n = append(order, n, cols, ncols);
-    LA_TRY(arrange(o, order, n, &view));
+    LA_LET(view, arrange(o, order, n, &view));
     for (int i = 0; i < p->nbatch; i++) sizes[i] = la_sizes(view)[i];
     sizes[p->nbatch] = extent(e, rows, nrows);
     sizes[p->nbatch + 1] = extent(e, cols, ncols);
@@ -465,14 +462,12 @@ static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
 static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
 {
     uint8_t order[LA_MAX_DIMS];
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
     la_tensor *product;
     int n = append(order, 0, p->batch, p->nbatch);
     n = append(order, n, p->left, p->nleft);
     n = append(order, n, p->right, p->nright);
-    LA_TRY(arrange(x, order, n, &a));
-    LA_TRY(arrange(y, order, n, &b));
+    LA_LET(a, arrange(x, order, n, &a));
+    LA_LET(b, arrange(y, order, n, &b));
     LA_TRY(la_run(mul, &product, a, b));
     take_result(e, x, product, p);
     return LA_OK;
@@ -495,16 +490,13 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
 {
     parts p;
     int64_t sizes[LA_MAX_DIMS];
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
-    LA_OWNED product = NULL;
     LA_TRY(sum_unshared(x, y, needed));
     LA_TRY(sum_unshared(y, x, needed));
     part_labels(x, y, needed, &p);
     if (p.nsum == 0) return multiply(e, x, y, &p);
-    LA_TRY(side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
-    LA_TRY(side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
-    LA_TRY(la_run(batched_mm, &product, a, b));
+    LA_LET(a, side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
+    LA_LET(b, side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
+    LA_LET(product, la_run(batched_mm, &product, a, b));
     int n = 0;
     for (int i = 0; i < p.nbatch; i++) sizes[n++] = la_sizes(product)[i];
     for (int i = 0; i < p.nleft; i++) sizes[n++] = e->size[p.left[i]];

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "kernel/move/copy.h"

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "base/os/cpu.h"
 #include "base/os/isa_extension.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "op/matmul/gemm_paths.h"

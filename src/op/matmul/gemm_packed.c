@@ -11,6 +11,7 @@
 #include "op/matmul/gemm_paths.h"
 
 #include "base/os/cpu.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 

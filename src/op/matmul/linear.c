@@ -8,6 +8,7 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* x of more than two dims as one matrix, so that bias and product are one
@@ -17,12 +18,10 @@ static la_status linear_flat(la_tensor *x, la_tensor *w, la_tensor *bias,
 {
     int n = x->ndim;
     int64_t sizes[LA_MAX_DIMS], flat[2] = {1, la_sizes(x)[n - 1]};
-    LA_OWNED rows = NULL;
-    LA_OWNED product = NULL;
     for (int d = 0; d < n - 1; d++) flat[0] *= sizes[d] = la_sizes(x)[d];
     sizes[n - 1] = la_sizes(w)[1];
-    LA_TRY(la_reshape_to(x, 2, flat, &rows));
-    LA_TRY(la_run(addmm, &product, bias, rows, w));
+    LA_LET(rows, la_reshape_to(x, 2, flat, &rows));
+    LA_LET(product, la_run(addmm, &product, bias, rows, w));
     return la_view_to(product, n, sizes, out);
 }
 
@@ -31,18 +30,16 @@ static la_status linear_flat(la_tensor *x, la_tensor *w, la_tensor *bias,
 static la_status linear(la_tensor *x, la_tensor *w, la_tensor *bias,
                         la_tensor **out)
 {
-    LA_OWNED transposed = NULL;
-    LA_OWNED product = NULL;
     if (w->ndim > 2)
         return la_error_at(LA_ESHAPE, 2, "weight must have 1 or 2 dims, got "
                            "%d", w->ndim);
-    LA_TRY(la_run(t, &transposed, w));
+    LA_LET(transposed, la_run(t, &transposed, w));
     bool fused = bias && w->ndim == 2 && bias->ndim == 1;
     if (fused && x->ndim == 2)
         return la_run(addmm, out, bias, x, transposed);
     if (fused && x->ndim > 2) return linear_flat(x, transposed, bias, out);
     if (!bias) return la_matmul(x, transposed, out);
-    LA_TRY(la_matmul(x, transposed, &product));
+    LA_LET(product, la_matmul(x, transposed, &product));
     LA_TRY(la_check_fits(bias, 3, "a bias", product));
     return la_run(add, out, product, bias);
 }
@@ -135,23 +132,17 @@ static la_status bilinear(la_tensor *x, la_tensor *y, la_tensor *w,
     int n = x->ndim;
     int64_t order[3] = {1, 0, 2}, joined[2] = {ws[1], ws[0] * ws[2]};
     int64_t sizes[LA_MAX_DIMS];
-    LA_OWNED transposed = NULL;
-    LA_OWNED flat = NULL;
-    LA_OWNED all = NULL;
-    LA_OWNED cube = NULL;
-    LA_OWNED column = NULL;
-    LA_OWNED product = NULL;
     int64_t last = -1;
     if (n + 1 > LA_MAX_DIMS) return la_error(LA_ESHAPE, "too many dims");
     memcpy(sizes, xs, (size_t)(n - 1) * sizeof *sizes);
     sizes[n - 1] = ws[0];
     sizes[n] = ws[2];
-    LA_TRY(la_run(permute, &transposed, w, la_v_ints(order, 3)));
-    LA_TRY(la_reshape_to(transposed, 2, joined, &flat));
-    LA_TRY(la_matmul(x, flat, &all));
-    LA_TRY(la_reshape_to(all, n + 1, sizes, &cube));
-    LA_TRY(la_run(unsqueeze, &column, y, -1));
-    LA_TRY(la_matmul(cube, column, &product));
+    LA_LET(transposed, la_run(permute, &transposed, w, la_v_ints(order, 3)));
+    LA_LET(flat, la_reshape_to(transposed, 2, joined, &flat));
+    LA_LET(all, la_matmul(x, flat, &all));
+    LA_LET(cube, la_reshape_to(all, n + 1, sizes, &cube));
+    LA_LET(column, la_run(unsqueeze, &column, y, -1));
+    LA_LET(product, la_matmul(cube, column, &product));
     return la_run(squeeze, out, product, la_v_ints(&last, 1));
 }
 
@@ -161,12 +152,8 @@ la_status la_impl_bilinear(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *w = la_arg(f, 2);
     la_tensor *bias = la_arg(f, 3), *out;
-    LA_OWNED product = NULL;
     LA_TRY(check_bilinear(x, y, w));
-    LA_TRY(bilinear(x, y, w, &product));
-    if (!bias) {
-        la_set_result(f, 0, la_tensor_retain(product));
-        return LA_OK;
-    }
+    LA_LET(product, bilinear(x, y, w, &product));
+    if (!bias) return LA_GIVE(f, la_tensor_retain(product));
     return la_give(f, la_run(add, &out, product, bias), &out);
 }

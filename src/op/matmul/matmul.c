@@ -15,6 +15,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* A functional call, with a tensor as first argument, that only the CPU key has
@@ -327,7 +328,7 @@ la_status la_meta_batched_mm(la_frame *f)
     return put_names(f, a, b, n, from);
 }
 
-la_status la_impl_batched_mm(la_frame *f) { return la_impl_bmm(f); }
+LA_FORWARD(la_impl_batched_mm, la_impl_bmm(f))
 
 /* ---- vectors ---- */
 
@@ -420,9 +421,9 @@ static la_status run_dot(la_frame *f, bool conj)
     return la_gemm_run(&g);
 }
 
-la_status la_impl_dot(la_frame *f) { return run_dot(f, false); }
-la_status la_meta_vdot(la_frame *f) { return la_meta_dot(f); }
-la_status la_impl_vdot(la_frame *f) { return run_dot(f, true); }
+LA_FORWARD(la_impl_dot, run_dot(f, false))
+LA_FORWARD(la_meta_vdot, la_meta_dot(f))
+LA_FORWARD(la_impl_vdot, run_dot(f, true))
 
 /* ---- with an addend ---- */
 

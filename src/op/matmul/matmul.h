@@ -5,7 +5,7 @@
 #define LA_OP_MATMUL_MATMUL_H
 
 #include "op/matmul/gemm.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 /* LA_EDTYPE where there is no product (bool, complex32). */
 la_status la_matmul_supported(const la_tensor *a);

@@ -9,6 +9,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The pointer is read after 'status' was computed. */
@@ -17,12 +18,11 @@
 /* out[i, j] = a[i] * b[j], a column broadcast against a row. */
 static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
 {
-    LA_OWNED column = NULL;
     if (a->ndim != 1 || b->ndim != 1)
         return la_error(LA_ESHAPE, "outer: Expected 1-D argument %s, but got "
                         "%d-D", a->ndim != 1 ? "self" : "vec2",
                         a->ndim != 1 ? a->ndim : b->ndim);
-    LA_TRY(la_run(unsqueeze, &column, a, 1));
+    LA_LET(column, la_run(unsqueeze, &column, a, 1));
     return la_run(mul, out, column, b);
 }
 
@@ -42,10 +42,7 @@ static bool scalar_is(const la_scalar *s, double v)
 /* t * by; t itself for 1, so no pass over the data is spent. */
 static la_status scaled(la_tensor *t, const la_scalar *by, la_tensor **out)
 {
-    if (scalar_is(by, 1)) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (scalar_is(by, 1)) return la_tensor_same(t, out);
     return la_run(mul, out, t, *by);
 }
 
@@ -101,10 +98,8 @@ static bool is_one_float_dtype(const la_frame *f)
 ** it. */
 static la_status addr_in_one(la_frame *f, la_tensor **out)
 {
-    LA_OWNED column = NULL;
-    LA_OWNED left = NULL;
-    LA_TRY(scaled_self(f, &left));
-    LA_TRY(la_run(unsqueeze, &column, f->args[1], 1));
+    LA_LET(left, scaled_self(f, &left));
+    LA_LET(column, la_run(unsqueeze, &column, f->args[1], 1));
     return la_run(addcmul, out, left, column, f->args[2], f->args[4].scalar);
 }
 
@@ -112,10 +107,8 @@ static la_status addr_in_one(la_frame *f, la_tensor **out)
 ** digits from alpha than self has. */
 static la_status outer_in(la_frame *f, la_dtype d, la_tensor **out)
 {
-    LA_OWNED u = NULL;
-    LA_OWNED v = NULL;
-    LA_TRY(la_run(to_dtype, &u, f->args[1], la_v_dtype(d)));
-    LA_TRY(la_run(to_dtype, &v, f->args[2], la_v_dtype(d)));
+    LA_LET(u, la_run(to_dtype, &u, f->args[1], la_v_dtype(d)));
+    LA_LET(v, la_run(to_dtype, &v, f->args[2], la_v_dtype(d)));
     return outer(u, v, out);
 }
 
@@ -127,18 +120,14 @@ la_status la_impl_addr(la_frame *f)
     const la_scalar *alpha = &f->args[4].scalar;
     la_result_type r = LA_RESULT_TYPE_INIT;
     la_dtype d;
-    LA_OWNED product = NULL;
-    LA_OWNED right = NULL;
-    LA_OWNED left = NULL;
-    LA_OWNED sum = NULL;
     LA_TRY(check_addr(f));
     if (is_one_float_dtype(f)) return la_give(f, addr_in_one(f, &out), &out);
     for (int k = 0; k < 3; k++) la_result_type_add(&r, la_arg(f, k));
     LA_TRY(la_result_type_get(&r, &d));
-    LA_TRY(outer_in(f, d, &product));
-    LA_TRY(scaled(product, alpha, &right));
-    LA_TRY(scaled_self(f, &left));
-    LA_TRY(la_run(add, &sum, left, right));
+    LA_LET(product, outer_in(f, d, &product));
+    LA_LET(right, scaled(product, alpha, &right));
+    LA_LET(left, scaled_self(f, &left));
+    LA_LET(sum, la_run(add, &sum, left, right));
     if (la_is_complex((la_dtype)sum->dtype) && !la_is_complex(d))
         d = (la_dtype)sum->dtype;
     return la_give(f, la_run(to_dtype, &out, sum, la_v_dtype(d)), &out);
@@ -163,9 +152,6 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     int64_t x[LA_MAX_DIMS], y[LA_MAX_DIMS], both[LA_MAX_DIMS / 2];
     int n = a->ndim > b->ndim ? a->ndim : b->ndim;
-    LA_OWNED wide_a = NULL;
-    LA_OWNED wide_b = NULL;
-    LA_OWNED product = NULL;
     if (2 * n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "kron takes at most %d dims",
                         LA_MAX_DIMS / 2);
@@ -174,9 +160,9 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
     for (int d = 0; d < n; d++)
         if (!la_mul_ok(x[2 * d], y[2 * d + 1], &both[d]))
             return la_error(LA_ESHAPE, "size overflow");
-    LA_TRY(la_view_to(a, wide, x, &wide_a));
-    LA_TRY(la_view_to(b, wide, y, &wide_b));
-    LA_TRY(la_run(mul, &product, wide_a, wide_b));
+    LA_LET(wide_a, la_view_to(a, wide, x, &wide_a));
+    LA_LET(wide_b, la_view_to(b, wide, y, &wide_b));
+    LA_LET(product, la_run(mul, &product, wide_a, wide_b));
     return la_reshape_to(product, n, both, out);   /* permuted, as a or b is */
 }
 
@@ -198,7 +184,6 @@ static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
 {
     int64_t order[LA_MAX_DIMS], rest = 1, summed = 1;
     uint64_t mask = 0;
-    LA_OWNED permuted = NULL;
     for (int i = 0; i < n; i++) {
         mask |= (uint64_t)1 << dims[i];
         summed *= la_sizes(t)[dims[i]];
@@ -213,7 +198,7 @@ static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
             rest *= la_sizes(t)[d];
         }
     int64_t flat[2] = {front ? summed : rest, front ? rest : summed};
-    LA_TRY(la_run(permute, &permuted, t, la_v_ints(order, t->ndim)));
+    LA_LET(permuted, la_run(permute, &permuted, t, la_v_ints(order, t->ndim)));
     return la_reshape_to(permuted, 2, flat, out);
 }
 
@@ -257,9 +242,6 @@ static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
     da[0] = db[0] = 0;      /* gcc sees a path where they are not set */
     LA_OWNED short_a = la_tensor_retain(a);
     LA_OWNED short_b = la_tensor_retain(b);
-    LA_OWNED left = NULL;
-    LA_OWNED right = NULL;
-    LA_OWNED product = NULL;
     LA_TRY(wrap_dims(a, x, n, da));
     LA_TRY(wrap_dims(b, y, n, db));
     for (int i = 0; i < n; i++) {
@@ -275,12 +257,12 @@ static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
                             "size %lld in dim %d",
                             (long long)la_sizes(a)[da[i]], (int)da[i] + 1,
                             (long long)la_sizes(b)[db[i]], (int)db[i] + 1);
-    LA_TRY(as_matrix(a, da, n, false, sizes, &na, &left));
-    LA_TRY(as_matrix(b, db, n, true, sizes + na, &nb, &right));
+    LA_LET(left, as_matrix(a, da, n, false, sizes, &na, &left));
+    LA_LET(right, as_matrix(b, db, n, true, sizes + na, &nb, &right));
     if (na + nb > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "the result would have more than %d dims",
                         LA_MAX_DIMS);
-    LA_TRY(la_run(mm, &product, left, right));
+    LA_LET(product, la_run(mm, &product, left, right));
     return la_view_to(product, na + nb, sizes, out);
 }
 

@@ -14,7 +14,10 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Empty tensors of one dim were once the way to start from nothing: they fit
 ** everywhere. */
@@ -177,8 +180,8 @@ static la_status copy_part(la_tensor *out, la_tensor *t, int dim,
         to.data += first * to.strides[dim];
         return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
     }
-    LA_OWNED part = NULL;
-    LA_TRY(la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
+    LA_LET(part,
+           la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
                           out->offset + first * la_strides(out)[dim], &part));
     return la_copy_data(part, t);
 }
@@ -301,6 +304,7 @@ la_status la_impl_cat(la_frame *f)
 ** along 'dim'. 'with' is passed on to each change; what it makes is owned. */
 typedef la_status (*change_fn)(la_tensor *t, int64_t with, la_tensor **out);
 
+/* The inputs, each changed first (stack of vectors), put together along dim. */
 static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
                              int64_t dim)
 {
@@ -375,8 +379,8 @@ la_status la_impl_hstack(la_frame *f)
     return cat_changed(f, at_least, 1, list->tensors.list[0]->ndim > 1);
 }
 
-la_status la_impl_vstack(la_frame *f) { return cat_changed(f, at_least, 2, 0); }
-la_status la_impl_dstack(la_frame *f) { return cat_changed(f, at_least, 3, 2); }
+LA_FORWARD(la_impl_vstack, cat_changed(f, at_least, 2, 0))
+LA_FORWARD(la_impl_dstack, cat_changed(f, at_least, 3, 2))
 
 /* Vectors and 0-dim tensors become columns, matrices stay. */
 static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
@@ -384,14 +388,10 @@ static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
     int64_t sizes[2] = {t->numel, 1};
     if (t->ndim < 2)
         return la_reshape_to(t, 2, sizes, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
-la_status la_impl_column_stack(la_frame *f)
-{
-    return cat_changed(f, as_column, 0, 1);
-}
+LA_FORWARD(la_impl_column_stack, cat_changed(f, as_column, 0, 1))
 
 /* --- blocks along the diagonal --- */
 
@@ -415,8 +415,7 @@ static la_status block_sizes(const la_value *list, int64_t *width)
 static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
                              la_tensor **out)
 {
-    LA_OWNED matrix = NULL;
-    LA_TRY(la_run(atleast_2d, &matrix, t));
+    LA_LET(matrix, la_run(atleast_2d, &matrix, t));
     int64_t pads[2] = {before, width - before - la_sizes(matrix)[1]};
     return la_run(constant_pad_nd, out, matrix, la_v_ints(pads, 2));
 }
@@ -432,8 +431,7 @@ la_status la_impl_block_diag(la_frame *f)
     LA_TRY(block_sizes(in, &width));
     if (in->tensors.n == 0) {
         LA_TRY(la_tensor_empty(2, empty, LA_FLOAT32, &out));
-        la_set_result(f, 0, out);
-        return LA_OK;
+        return LA_GIVE(f, out);
     }
     la_status status = la_list_new(in->tensors.n, &list);
     for (int64_t k = 0; k < in->tensors.n && !status; k++) {

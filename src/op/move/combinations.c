@@ -7,6 +7,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* --- cartesian_prod --- */
@@ -34,10 +36,8 @@ la_status la_impl_cartesian_prod(la_frame *f)
     la_value grids[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
     la_tensor *out;
     LA_TRY(check_vectors(in));
-    if (in->tensors.n == 1) {
-        la_set_result(f, 0, la_tensor_retain(in->tensors.list[0]));
-        return LA_OK;
-    }
+    if (in->tensors.n == 1)
+        return LA_GIVE(f, la_tensor_retain(in->tensors.list[0]));
     LA_TRY(la_run_many(meshgrid, grids, *in));
     la_tensor **list = grids[0].tensors.list;
     la_status status = LA_OK;
@@ -115,8 +115,6 @@ la_status la_impl_combinations(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
     int64_t r = la_arg_int(f, 1), sizes[2] = {0, r};
-    LA_OWNED index = NULL;
-    LA_OWNED flat = NULL;
     if (t->ndim != 1)
         return la_error_at(LA_ESHAPE, 1, "Expect a 1D vector, but got %d "
                            "dimensions", t->ndim);
@@ -126,9 +124,9 @@ la_status la_impl_combinations(la_frame *f)
     if (r == 0)
         return la_give(f, la_tensor_empty_on(t->device, 1, sizes, NULL,
                                              t->dtype, &out), &out);
-    LA_TRY(list_choices(t->numel, r, la_arg_bool(f, 2), &index));
+    LA_LET(index, list_choices(t->numel, r, la_arg_bool(f, 2), &index));
     sizes[0] = index->numel / r;
-    LA_TRY(la_run(index_select, &flat, t, 0, index));
+    LA_LET(flat, la_run(index_select, &flat, t, 0, index));
     return la_give(f, la_view_to(flat, 2, sizes, &out), &out);
 }
 
@@ -169,9 +167,8 @@ static la_status powers(la_tensor *t, int64_t n, la_tensor **out)
 {
     la_tensor *parts[2] = {NULL, NULL};
     int64_t wide[2] = {t->numel, n - 1};
-    LA_OWNED column = NULL;
     LA_OWNED joined = NULL;
-    LA_TRY(la_run(unsqueeze, &column, t, 1));
+    LA_LET(column, la_run(unsqueeze, &column, t, 1));
     la_status status = la_run(ones_like, &parts[0], column);
     if (!status)
         status = la_run(expand, &parts[1], column, la_v_ints(wide, 2));
@@ -189,7 +186,6 @@ la_status la_impl_vander(la_frame *f)
     la_tensor *t = la_arg(f, 0), *out;
     int64_t n = la_has(f, 1) ? la_arg_int(f, 1) : t->numel;
     int64_t none[2] = {t->numel, 0}, dim = 1;
-    LA_OWNED rising = NULL;
     if (t->ndim != 1)
         return la_error_at(LA_ESHAPE, 1, "x must be a one-dimensional tensor.");
     if (n < 0)
@@ -197,10 +193,9 @@ la_status la_impl_vander(la_frame *f)
     if (n == 0)
         return la_give(f, la_tensor_empty_on(t->device, 2, none, NULL, t->dtype,
                                           &out), &out);
-    LA_TRY(powers(t, n, &rising));
+    LA_LET(rising, powers(t, n, &rising));
     if (!la_arg_bool(f, 2))
         return la_give(f, la_run(flip, &out, rising, la_v_ints(&dim, 1)),
                        &out);
-    la_set_result(f, 0, la_tensor_retain(rising));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(rising));
 }

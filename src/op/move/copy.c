@@ -13,15 +13,18 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/copy.def"
+#include "iter/iter.h"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- copy_ and fills --- */
 
 /* Result 0 is argument 0: a new reference, no copy. */
 static la_status give_self(la_frame *f)
 {
-    la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(la_arg(f, 0)));
 }
 
 /* On the meta device there is nothing to copy, but sizes and devices are
@@ -33,10 +36,7 @@ la_status la_meta_copy_(la_frame *f)
     return give_self(f);
 }
 
-la_status la_impl_copy_(la_frame *f)
-{
-    return la_copy_data(la_arg(f, 0), la_arg(f, 1));
-}
+LA_FORWARD(la_impl_copy_, la_copy_data(la_arg(f, 0), la_arg(f, 1)))
 
 /* Refused here, so that a value out of range is an error on the meta device
 ** too. */
@@ -46,10 +46,7 @@ la_status la_meta_fill_(la_frame *f)
     return give_self(f);
 }
 
-la_status la_impl_fill_(la_frame *f)
-{
-    return la_fill_data(la_arg(f, 0), &f->args[1].scalar);
-}
+LA_FORWARD(la_impl_fill_, la_fill_data(la_arg(f, 0), &f->args[1].scalar))
 
 /* The form whose value is a tensor; it has a gradient, so it is not read as a
 ** scalar here. */
@@ -62,12 +59,8 @@ la_status la_meta_fill__tensor(la_frame *f)
     return give_self(f);
 }
 
-la_status la_impl_fill__tensor(la_frame *f)
-{
-    return la_copy_data(la_arg(f, 0), la_arg(f, 1));
-}
-
-la_status la_meta_zero_(la_frame *f) { return give_self(f); }
+LA_FORWARD(la_impl_fill__tensor, la_copy_data(la_arg(f, 0), la_arg(f, 1)))
+LA_FORWARD(la_meta_zero_, give_self(f))
 
 la_status la_impl_zero_(la_frame *f)
 {
@@ -114,11 +107,9 @@ la_status la_meta_clone(la_frame *f)
     return output_like(f, t, &f->args[1], t->dtype);
 }
 
-la_status la_impl_clone(la_frame *f)
-{
-    return la_copy_data(la_result(f, 0), la_arg(f, 0));
-}
+LA_FORWARD(la_impl_clone, la_copy_data(la_result(f, 0), la_arg(f, 0)))
 
+/* The dtype that the caller named, or else the other one. */
 static la_dtype dtype_or(const la_value *v, la_dtype otherwise)
 {
     return v->tag == LA_VDTYPE ? v->dtype : otherwise;
@@ -136,10 +127,7 @@ la_status la_meta_to_copy(la_frame *f)
     return output_like(f, t, &f->args[3], dtype_or(&f->args[1], t->dtype));
 }
 
-la_status la_impl_to_copy(la_frame *f)
-{
-    return la_copy_data(la_result(f, 0), la_arg(f, 0));
-}
+LA_FORWARD(la_impl_to_copy, la_copy_data(la_result(f, 0), la_arg(f, 0)))
 
 /* --- the same tensor where nothing changes, else a copy --- */
 
@@ -256,19 +244,19 @@ la_status la_impl_to_cpu(la_frame *f)
     return convert(f, &g);
 }
 
-la_status la_impl_to_float(la_frame *f) { return cast(f, LA_FLOAT32); }
-la_status la_impl_to_double(la_frame *f) { return cast(f, LA_FLOAT64); }
-la_status la_impl_to_half(la_frame *f) { return cast(f, LA_FLOAT16); }
-la_status la_impl_to_bfloat16(la_frame *f) { return cast(f, LA_BFLOAT16); }
-la_status la_impl_to_long(la_frame *f) { return cast(f, LA_INT64); }
-la_status la_impl_to_int(la_frame *f) { return cast(f, LA_INT32); }
-la_status la_impl_to_short(la_frame *f) { return cast(f, LA_INT16); }
-la_status la_impl_to_char(la_frame *f) { return cast(f, LA_INT8); }
-la_status la_impl_to_byte(la_frame *f) { return cast(f, LA_UINT8); }
-la_status la_impl_to_bool(la_frame *f) { return cast(f, LA_BOOL); }
-la_status la_impl_to_chalf(la_frame *f) { return cast(f, LA_COMPLEX32); }
-la_status la_impl_to_cfloat(la_frame *f) { return cast(f, LA_COMPLEX64); }
-la_status la_impl_to_cdouble(la_frame *f) { return cast(f, LA_COMPLEX128); }
+LA_FORWARD(la_impl_to_float, cast(f, LA_FLOAT32))
+LA_FORWARD(la_impl_to_double, cast(f, LA_FLOAT64))
+LA_FORWARD(la_impl_to_half, cast(f, LA_FLOAT16))
+LA_FORWARD(la_impl_to_bfloat16, cast(f, LA_BFLOAT16))
+LA_FORWARD(la_impl_to_long, cast(f, LA_INT64))
+LA_FORWARD(la_impl_to_int, cast(f, LA_INT32))
+LA_FORWARD(la_impl_to_short, cast(f, LA_INT16))
+LA_FORWARD(la_impl_to_char, cast(f, LA_INT8))
+LA_FORWARD(la_impl_to_byte, cast(f, LA_UINT8))
+LA_FORWARD(la_impl_to_bool, cast(f, LA_BOOL))
+LA_FORWARD(la_impl_to_chalf, cast(f, LA_COMPLEX32))
+LA_FORWARD(la_impl_to_cfloat, cast(f, LA_COMPLEX64))
+LA_FORWARD(la_impl_to_cdouble, cast(f, LA_COMPLEX128))
 
 /* Self, not a copy: unary plus changes nothing. */
 la_status la_impl_positive(la_frame *f)

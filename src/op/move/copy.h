@@ -2,7 +2,7 @@
 #ifndef LA_OP_MOVE_COPY_H
 #define LA_OP_MOVE_COPY_H
 
-#include "op/op.h"
+#include "op/value.h"
 
 /* Write src's elements into dst (not resized): broadcast, converted, lazy bits
 ** of both respected. Nothing happens when both are the same elements. LA_ESHAPE

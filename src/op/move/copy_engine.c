@@ -10,6 +10,8 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
+#include "iter/iter.h"
+#include "kernel/kernel.h"
 #include "kernel/move/copy.h"
 #include "op/move/move.h"
 #include "tensor/names.h"
@@ -209,7 +211,6 @@ static bool is_one_move(const la_tensor *dst, const la_tensor *src)
 static la_status copy_remote(la_tensor *dst, la_tensor *src)
 {
     LA_OWNED from = NULL;
-    LA_OWNED to = NULL;
     if (dst->device == LA_META) return check_only(dst, src);
     LA_TRY(la_tensor_check_bounds(dst));
     LA_TRY(la_tensor_check_bounds(src));
@@ -217,15 +218,14 @@ static la_status copy_remote(la_tensor *dst, la_tensor *src)
     if (la_is_remote(src->device)) LA_TRY(la_remote_fetch(src, true, &from));
     else from = la_tensor_retain(src);
     if (!la_is_remote(dst->device)) return la_copy_data(dst, from);
-    LA_TRY(la_remote_fetch(dst, !is_dense(dst), &to));
+    LA_LET(to, la_remote_fetch(dst, !is_dense(dst), &to));
     LA_TRY(la_copy_data(to, from));
     return la_remote_store(dst, to);
 }
 
 static la_status fill_remote(la_tensor *dst, const la_scalar *value)
 {
-    LA_OWNED to = NULL;
-    LA_TRY(la_remote_fetch(dst, !is_dense(dst), &to));
+    LA_LET(to, la_remote_fetch(dst, !is_dense(dst), &to));
     LA_TRY(la_fill_data(to, value));
     return la_remote_store(dst, to);
 }

@@ -14,7 +14,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- flip --- */
 
@@ -77,8 +80,7 @@ la_status la_impl_flipud(la_frame *f) { return flip_one(f, 1, 0, "flipud()"); }
 static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
                                int64_t flipped, la_tensor **out)
 {
-    LA_OWNED back = NULL;
-    LA_TRY(la_run(flip, &back, t, la_v_ints(&flipped, 1)));
+    LA_LET(back, la_run(flip, &back, t, la_v_ints(&flipped, 1)));
     return la_run(transpose, out, back, dims[0], dims[1]);
 }
 
@@ -180,14 +182,12 @@ static la_runs rolled(int64_t size, int64_t shift)
 static la_status roll_flat(la_tensor *t, int64_t shift, la_tensor *out)
 {
     la_runs runs = rolled(t->numel, shift);
-    LA_OWNED flat = NULL;
     LA_OWNED plain = NULL;
-    LA_OWNED all = NULL;
     int64_t n = t->numel, one = 1;
-    LA_TRY(la_reshape_to(t, 1, &n, &flat));
+    LA_LET(flat, la_reshape_to(t, 1, &n, &flat));
     if (la_is_contiguous(out)) plain = la_tensor_retain(out);
     else LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), t->dtype, &plain));
-    LA_TRY(la_tensor_view(plain, 1, &n, &one, plain->offset, &all));
+    LA_LET(all, la_tensor_view(plain, 1, &n, &one, plain->offset, &all));
     LA_TRY(la_move_runs(all, flat, &runs));
     return plain == out ? LA_OK : la_move_tensor(out, plain);
 }
@@ -261,9 +261,6 @@ static la_status repeat(la_tensor *t, int n, const int64_t *times,
                         la_tensor **out)
 {
     repetition r;
-    LA_OWNED thin = NULL;
-    LA_OWNED wide = NULL;
-    LA_OWNED copy = NULL;
     if (n < t->ndim)
         return la_error_at(LA_EARG, 2, "Number of dimensions of repeat dims "
                            "can not be smaller than number of dimensions of "
@@ -272,9 +269,9 @@ static la_status repeat(la_tensor *t, int n, const int64_t *times,
         return la_error_at(LA_ESHAPE, 2, "size overflow: more than %d "
                            "dimensions", LA_MAX_DIMS);
     LA_TRY(plan_repeat(t, n, times, &r));
-    LA_TRY(la_reshape_to(t, r.nwide, r.thin, &thin));
-    LA_TRY(la_run(expand, &wide, thin, la_v_ints(r.wide, r.nwide)));
-    LA_TRY(la_clone_contiguous(wide, &copy));
+    LA_LET(thin, la_reshape_to(t, r.nwide, r.thin, &thin));
+    LA_LET(wide, la_run(expand, &wide, thin, la_v_ints(r.wide, r.nwide)));
+    LA_LET(copy, la_clone_contiguous(wide, &copy));
     return la_view_to(copy, n, r.result, out);
 }
 
@@ -308,14 +305,11 @@ static la_status interleave(la_tensor *t, int d, int64_t times,
                             la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS + 1];
-    LA_OWNED thin = NULL;
-    LA_OWNED wide = NULL;
-    LA_OWNED copy = NULL;
-    LA_TRY(la_run(unsqueeze, &thin, t, d + 1));
+    LA_LET(thin, la_run(unsqueeze, &thin, t, d + 1));
     memcpy(sizes, la_sizes(thin), 8u * thin->ndim);
     sizes[d + 1] = times;
-    LA_TRY(la_run(expand, &wide, thin, la_v_ints(sizes, thin->ndim)));
-    LA_TRY(la_clone_contiguous(wide, &copy));
+    LA_LET(wide, la_run(expand, &wide, thin, la_v_ints(sizes, thin->ndim)));
+    LA_LET(copy, la_clone_contiguous(wide, &copy));
     return la_run(flatten, out, copy, d, d + 1);
 }
 
@@ -328,8 +322,7 @@ static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
     if (!la_has(f, k) || t->ndim == 0)
         return la_reshape_to(t, 1, &all, in);
     LA_TRY(la_arg_dim(f, k, t->ndim, d));
-    *in = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, in);
 }
 
 /* output_size is a promise of the caller, which spares PyTorch's GPUs a
@@ -346,13 +339,12 @@ static la_status check_output_size(const la_frame *f, int k, int64_t size)
 /* (self, repeats, dim, output_size), one number for all elements. */
 la_status la_impl_repeat_interleave(la_frame *f)
 {
-    LA_OWNED in = NULL;
     la_tensor *out;
     int64_t times = la_arg_int(f, 1), size;
     int d;
     if (times < 0)
         return la_error_at(LA_EARG, 2, "Repeats must be non-negative");
-    LA_TRY(interleave_input(f, 2, &in, &d));
+    LA_LET(in, interleave_input(f, 2, &in, &d));
     if (!la_mul_ok(la_sizes(in)[d], times, &size))
         return la_error_at(LA_ESHAPE, 2, "size overflow");
     LA_TRY(check_output_size(f, 3, size));
@@ -404,11 +396,9 @@ static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
 /* counts -> the positions from 1 that index_select takes; int64, owned. */
 static la_status positions(la_tensor *counts, int arg, la_tensor **out)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED plain = NULL;
     int64_t total;
-    LA_TRY(la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
-    LA_TRY(la_run(contiguous, &plain, wide));
+    LA_LET(wide, la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
+    LA_LET(plain, la_run(contiguous, &plain, wide));
     LA_TRY(la_tensor_check_bounds(plain));
     const int64_t *list = (const int64_t *)la_data(plain);
     LA_TRY(add_counts(list, plain->numel, arg, &total));
@@ -443,14 +433,12 @@ la_status la_impl_repeat_interleave_self(la_frame *f)
 la_status la_impl_repeat_interleave_tensor(la_frame *f)
 {
     la_tensor *counts = la_arg(f, 1), *out;
-    LA_OWNED in = NULL;
-    LA_OWNED index = NULL;
     la_scalar one;
     int d;
     LA_TRY(check_counts(counts, 2));
     LA_TRY(check_meta(counts));
     LA_TRY(la_tensor_check_bounds(counts));
-    LA_TRY(interleave_input(f, 2, &in, &d));
+    LA_LET(in, interleave_input(f, 2, &in, &d));
     if (counts->numel == 1) {
         one = la_scalar_load(counts->dtype, la_data(counts));
         if (one.i < 0)
@@ -463,7 +451,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
                            "and input.size(%d) = %lld",
                            (long long)counts->numel, d + 1,
                            (long long)la_sizes(in)[d]);
-    LA_TRY(positions(counts, 2, &index));
+    LA_LET(index, positions(counts, 2, &index));
     LA_TRY(check_output_size(f, 3, index->numel));
     return la_give(f, la_run(index_select, &out, in, d, index), &out);
 }

@@ -7,7 +7,7 @@
 
 #include "iter/items.h"
 #include "kernel/move/elements.h"
-#include "op/op.h"
+#include "op/call.h"
 #include "op/sort/order.h"
 
 /* Bytes that one range has at least; rows of one call of the kernel. */
@@ -211,8 +211,6 @@ static la_status in_memory_order(la_tensor *t, bool channels_last,
 
 la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
 {
-    LA_OWNED source = NULL;
-    LA_OWNED plain = NULL;
     plan p = {.to = la_data(to)};
     bool last = !la_is_contiguous(to);
     la_runs moved[LA_MAX_DIMS];
@@ -220,8 +218,8 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
     if (to->ndim == 0) return la_move_tensor(to, from);   /* no dims, no runs */
     for (int d = 0; d < to->ndim; d++)
         moved[d] = dims[last && d > 0 ? d % (to->ndim - 1) + 1 : d];
-    LA_TRY(in_memory_order(from, last, &source));
-    LA_TRY(la_run(contiguous, &plain, source));
+    LA_LET(source, in_memory_order(from, last, &source));
+    LA_LET(plain, la_run(contiguous, &plain, source));
     p.from = la_data(plain);
     p.assemble = (*LA_STUB(assemble))[__builtin_ctzll(la_itemsize(plain))];
     return run(&p, plain, moved);

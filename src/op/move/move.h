@@ -2,7 +2,7 @@
 #ifndef LA_OP_MOVE_MOVE_H
 #define LA_OP_MOVE_MOVE_H
 
-#include "op/op.h"
+#include "op/value.h"
 #include "tensor/shape.h"
 
 /* Elements and how to step: strides in bytes, of any sign. */

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Bytes that are written at a time, and that a thread has at least. */
 #define PAD_BYTES (8 << 10)
@@ -313,6 +315,5 @@ la_status la_impl_pad(la_frame *f)
 {
     la_tensor *out;
     LA_TRY(pad_by_mode(f, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Geometry in 't' of the part that argument 1 replaces. */
 typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,
@@ -43,10 +45,9 @@ static la_status fill_part(la_frame *f, part_fn part)
 {
     la_tensor *out = la_result(f, 0);
     la_geometry g;
-    LA_OWNED view = NULL;
     LA_TRY(part(f, out, &g));
     LA_TRY(la_move_tensor(out, la_arg(f, 0)));
-    LA_TRY(la_view_make(out, &g, &view));
+    LA_LET(view, la_view_make(out, &g, &view));
     return la_move_tensor(view, la_arg(f, 1));
 }
 
@@ -61,15 +62,8 @@ static la_status select_part(const la_frame *f, const la_tensor *t,
 }
 
 /* Each pair below binds one part to the two functions above. */
-la_status la_meta_select_scatter(la_frame *f)
-{
-    return meta_part(f, select_part);
-}
-
-la_status la_impl_select_scatter(la_frame *f)
-{
-    return fill_part(f, select_part);
-}
+LA_FORWARD(la_meta_select_scatter, meta_part(f, select_part))
+LA_FORWARD(la_impl_select_scatter, fill_part(f, select_part))
 
 /* (self, src, dim, start, end, step): an end that is included, as in slices. */
 static la_status slice_part(const la_frame *f, const la_tensor *t,
@@ -90,15 +84,8 @@ static la_status slice_part(const la_frame *f, const la_tensor *t,
                         la_arg_int(f, 5));
 }
 
-la_status la_meta_slice_scatter(la_frame *f)
-{
-    return meta_part(f, slice_part);
-}
-
-la_status la_impl_slice_scatter(la_frame *f)
-{
-    return fill_part(f, slice_part);
-}
+LA_FORWARD(la_meta_slice_scatter, meta_part(f, slice_part))
+LA_FORWARD(la_impl_slice_scatter, fill_part(f, slice_part))
 
 /* (self, src, offset, dim1, dim2) */
 static la_status diagonal_part(const la_frame *f, const la_tensor *t,
@@ -109,15 +96,8 @@ static la_status diagonal_part(const la_frame *f, const la_tensor *t,
                            la_arg_int(f, 4));
 }
 
-la_status la_meta_diagonal_scatter(la_frame *f)
-{
-    return meta_part(f, diagonal_part);
-}
-
-la_status la_impl_diagonal_scatter(la_frame *f)
-{
-    return fill_part(f, diagonal_part);
-}
+LA_FORWARD(la_meta_diagonal_scatter, meta_part(f, diagonal_part))
+LA_FORWARD(la_impl_diagonal_scatter, fill_part(f, diagonal_part))
 
 /* as_strided's part, on the result: both check the part against the storage. */
 static la_status strided_part(const la_frame *f, const la_tensor *t,
@@ -135,26 +115,17 @@ static la_status strided_part(const la_frame *f, const la_tensor *t,
     return LA_OK;
 }
 
-la_status la_meta_as_strided_scatter(la_frame *f)
-{
-    return meta_part(f, strided_part);
-}
-
-la_status la_impl_as_strided_scatter(la_frame *f)
-{
-    return fill_part(f, strided_part);
-}
+LA_FORWARD(la_meta_as_strided_scatter, meta_part(f, strided_part))
+LA_FORWARD(la_impl_as_strided_scatter, fill_part(f, strided_part))
 
 /* narrow, as a copy that is contiguous. */
 la_status la_impl_narrow_copy(la_frame *f)
 {
     la_tensor *out;
-    LA_OWNED view = NULL;
-    LA_TRY(la_run(narrow, &view, f->args[0], f->args[1], f->args[2],
-                  f->args[3]));
+    LA_LET(view, la_run(narrow, &view, f->args[0], f->args[1], f->args[2],
+                        f->args[3]));
     LA_TRY(la_clone_contiguous(view, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* --- unravel_index --- */

@@ -15,7 +15,7 @@
 #include "iter/items.h"
 #include "kernel/move/elements.h"
 #include "op/move/copy.h"
-#include "op/op.h"
+#include "op/value.h"
 #include "tensor/dims.h"
 
 /* Bytes that one range of a parallel move has at least. */

@@ -12,7 +12,11 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- tril, triu --- */
 
@@ -88,8 +92,8 @@ static la_status fill_triangle(la_frame *f, bool lower)
                          &c);
 }
 
-la_status la_impl_tril(la_frame *f) { return fill_triangle(f, true); }
-la_status la_impl_triu(la_frame *f) { return fill_triangle(f, false); }
+LA_FORWARD(la_impl_tril, fill_triangle(f, true))
+LA_FORWARD(la_impl_triu, fill_triangle(f, false))
 
 /* --- indices of the triangles --- */
 
@@ -127,8 +131,8 @@ static la_status meta_indices(la_frame *f, bool lower)
                          la_has(f, 3) ? f->args[3].dtype : LA_INT64);
 }
 
-la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }
-la_status la_meta_triu_indices(la_frame *f) { return meta_indices(f, false); }
+LA_FORWARD(la_meta_tril_indices, meta_indices(f, true))
+LA_FORWARD(la_meta_triu_indices, meta_indices(f, false))
 
 /* Coordinates count from 1. Rows that have nothing are not visited: there may
 ** be any number of them. */
@@ -154,9 +158,8 @@ static void write_indices(la_frame *f, bool lower, int64_t *row,
 static la_status impl_indices(la_frame *f, bool lower)
 {
     la_tensor *out = la_result(f, 0);
-    LA_OWNED list = NULL;
     int64_t count = la_sizes(out)[1];
-    LA_TRY(la_tensor_empty(2, la_sizes(out), LA_INT64, &list));
+    LA_LET(list, la_tensor_empty(2, la_sizes(out), LA_INT64, &list));
     int64_t *data = (int64_t *)la_data(list);
     if (count)
         write_indices(f, lower, data, data + count);
@@ -164,8 +167,8 @@ static la_status impl_indices(la_frame *f, bool lower)
     return la_move_tensor(out, list);
 }
 
-la_status la_impl_tril_indices(la_frame *f) { return impl_indices(f, true); }
-la_status la_impl_triu_indices(la_frame *f) { return impl_indices(f, false); }
+LA_FORWARD(la_impl_tril_indices, impl_indices(f, true))
+LA_FORWARD(la_impl_triu_indices, impl_indices(f, false))
 
 /* --- diagonals --- */
 
@@ -221,13 +224,12 @@ la_status la_impl_diag_embed(la_frame *f)
 ** LA_ESHAPE for other numbers of dims. */
 static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
 {
-    LA_OWNED view = NULL;
     if (t->ndim == 1)
         return la_run(diag_embed, out, t, k);
     if (t->ndim != 2)
         return la_error_at(LA_ESHAPE, 1, "Supports 1D or 2D tensors. "
                            "Got %dD", t->ndim);
-    LA_TRY(la_run(diagonal, &view, t, k));
+    LA_LET(view, la_run(diagonal, &view, t, k));
     return la_clone_contiguous(view, out);
 }
 
@@ -242,8 +244,7 @@ la_status la_impl_diagflat(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
     int64_t all = t->numel;
-    LA_OWNED flat = NULL;
-    LA_TRY(la_reshape_to(t, 1, &all, &flat));
+    LA_LET(flat, la_reshape_to(t, 1, &all, &flat));
     return la_give(f, la_run(diag_embed, &out, flat, f->args[1]), &out);
 }
 
@@ -251,11 +252,10 @@ la_status la_impl_diagflat(la_frame *f)
 la_status la_impl_trace(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
-    LA_OWNED line = NULL;
     if (t->ndim != 2)
         return la_error_at(LA_ESHAPE, 1, "expected a matrix, but got "
                            "tensor with dim %d", t->ndim);
-    LA_TRY(la_run(diagonal, &line, t));
+    LA_LET(line, la_run(diagonal, &line, t));
     return la_give(f, la_run(sum, &out, line), &out);
 }
 
@@ -264,10 +264,8 @@ la_status la_impl_trace(la_frame *f)
 /* The rows begin..end-1 of a matrix: their diagonal becomes 'value'. */
 static la_status fill_rows(la_frame *f, int64_t begin, int64_t end)
 {
-    LA_OWNED rows = NULL;
-    LA_OWNED line = NULL;
-    LA_TRY(la_run(narrow, &rows, la_arg(f, 0), 0, begin, end - begin));
-    LA_TRY(la_run(diagonal, &line, rows));
+    LA_LET(rows, la_run(narrow, &rows, la_arg(f, 0), 0, begin, end - begin));
+    LA_LET(line, la_run(diagonal, &line, rows));
     return la_run_(fill_, line, f->args[1]);
 }
 
@@ -275,8 +273,7 @@ static la_status fill_rows(la_frame *f, int64_t begin, int64_t end)
 ** diagonal of the first one and the last. */
 static la_status fill_cube(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *t = la_arg(f, 0);
     for (int d = 1; d < t->ndim; d++)
         if (la_sizes(t)[d] != la_sizes(t)[0])
@@ -287,13 +284,18 @@ static la_status fill_cube(la_frame *f)
     return la_run_(fill_, t, f->args[1]);
 }
 
-/* Wrapping, for a matrix with more rows than columns, begins a diagonal anew a
-** row below the end of the one before. */
+/* Wrapping, in a matrix with more rows than columns, begins a diagonal anew a
+** row below the end of the one before. An expanded tensor is refused here,
+** because the views that are filled have no overlap of their own. */
 la_status la_impl_fill_diagonal_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     if (t->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "dimensions must larger than 1");
+    if (la_internal_overlap(t) == LA_OVERLAP_YES)
+        return la_error_at(LA_EALIAS, 1, "more than one element of the "
+                           "written-to tensor refers to a single memory "
+                           "location: clone the tensor first");
     if (t->ndim > 2) {
         LA_TRY(fill_cube(f));
     } else {
@@ -302,6 +304,5 @@ la_status la_impl_fill_diagonal_(la_frame *f)
         for (int64_t r = 0; r < last; r += step)
             LA_TRY(fill_rows(f, r, rows));
     }
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }

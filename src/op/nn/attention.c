@@ -22,6 +22,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define ROWS 192
@@ -365,10 +366,8 @@ static void clear(const la_tensor *t)
 /* row_dots reads lines: gradients of any strides are copied when needed. */
 static la_status contiguous_lines(la_tensor *t, la_tensor **out)
 {
-    if (t->numel == 0 || la_strides(t)[t->ndim - 1] == 1) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->numel == 0 || la_strides(t)[t->ndim - 1] == 1)
+        return la_tensor_same(t, out);
     la_tensor *copy;
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &copy));
     la_context *c = la_ctx();
@@ -385,10 +384,8 @@ static la_status contiguous_lines(la_tensor *t, la_tensor **out)
 la_status la_impl_attention_backward(la_frame *f)
 {
     attention s;
-    LA_OWNED grad = NULL;
-    LA_OWNED out = NULL;
-    LA_TRY(contiguous_lines(la_arg(f, 0), &grad));
-    LA_TRY(contiguous_lines(la_arg(f, 5), &out));
+    LA_LET(grad, contiguous_lines(la_arg(f, 0), &grad));
+    LA_LET(out, contiguous_lines(la_arg(f, 5), &out));
     take_inputs(&s, la_arg(f, 1), la_arg(f, 2), la_arg(f, 3));
     s.mask = la_arg(f, 4);
     s.grad = grad;

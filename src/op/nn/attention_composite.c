@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Batch dims of all three (and the mask), broadcast. The first three are blamed
@@ -58,10 +59,7 @@ static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
     if (have == 0 || want % have != 0)
         return la_error(LA_ESHAPE, "the query's %lld heads are no multiple of "
                         "%lld", (long long)want, (long long)have);
-    if (have == want) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (have == want) return la_tensor_same(t, out);
     return la_run(repeat_interleave, out, t, want / have, -3);
 }
 
@@ -175,12 +173,8 @@ static la_status tiled(inputs *in, la_tensor **out)
 ** bool mask leaves out scores -infinity, a weight of 0. *out is owned. */
 static la_status whole(inputs *in, la_tensor **out)
 {
-    LA_OWNED transposed = NULL;
-    LA_OWNED product = NULL;
     LA_OWNED scores = NULL;
     LA_OWNED masked = NULL;
-    LA_OWNED soft = NULL;
-    LA_OWNED kept = NULL;
     int n = in->q->ndim;
     int64_t len = la_sizes(in->q)[n - 2], keys = la_sizes(in->k)[n - 2];
     int64_t sizes[2] = {len, keys};
@@ -191,8 +185,8 @@ static la_status whole(inputs *in, la_tensor **out)
         LA_TRY(la_run(ones, &ones, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL)));
         LA_TRY(la_run(tril, &in->mask, ones));
     }
-    LA_TRY(la_run(transpose, &transposed, in->k, -2, -1));
-    LA_TRY(la_matmul(in->q, transposed, &product));
+    LA_LET(transposed, la_run(transpose, &transposed, in->k, -2, -1));
+    LA_LET(product, la_matmul(in->q, transposed, &product));
     LA_TRY(la_run(mul, &scores, product, la_scalar_float(in->scale)));
     if (in->mask && in->mask->dtype == LA_BOOL) {
         LA_OWNED out_mask = NULL;
@@ -201,9 +195,9 @@ static la_status whole(inputs *in, la_tensor **out)
     } else if (in->mask) {
         LA_TRY(la_run(add, &masked, scores, in->mask));
     }
-    LA_TRY(la_run(softmax, &soft, masked ? masked : scores, -1));
-    LA_TRY(la_run(dropout, &kept, soft, la_v_float(in->dropout),
-                  la_v_bool(true)));
+    LA_LET(soft, la_run(softmax, &soft, masked ? masked : scores, -1));
+    LA_LET(kept, la_run(dropout, &kept, soft, la_v_float(in->dropout),
+                        la_v_bool(true)));
     return la_matmul(kept, in->v, out);
 }
 

@@ -7,7 +7,10 @@
 #include "op/index/index.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- one_hot ---- */
 
@@ -49,15 +52,12 @@ la_status la_impl_one_hot(la_frame *f)
     la_tensor *self = la_arg(f, 0);
     int64_t classes = la_arg_int(f, 1);
     la_shape s = la_shape_of(self);
-    LA_OWNED plain = NULL;
-    LA_OWNED out = NULL;
     LA_TRY(la_check_readable(f));
     LA_TRY(la_index_dtype(self, 1, "one_hot()"));
     if (classes == 0 || classes < -1)
         return la_error_at(LA_EARG, 2, "num_classes should be positive");
-    LA_OWNED wide = NULL;
-    LA_TRY(la_run(astype, &wide, self, la_v_dtype(LA_INT64)));
-    LA_TRY(la_run(contiguous, &plain, wide));
+    LA_LET(wide, la_run(astype, &wide, self, la_v_dtype(LA_INT64)));
+    LA_LET(plain, la_run(contiguous, &plain, wide));
     if (classes == -1 && self->numel == 0)
         return la_error_at(LA_EARG, 2, "Can not infer total number of classes "
                            "from empty tensor.");
@@ -71,11 +71,11 @@ la_status la_impl_one_hot(la_frame *f)
     if (s.ndim == LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 1, "too many dimensions");
     s.sizes[s.ndim++] = classes;
-    LA_TRY(la_run(zeros, &out, la_v_ints(s.sizes, s.ndim),
-                  la_v_dtype(LA_INT64), la_v_device((la_device)self->device)));
+    LA_LET(out,
+           la_run(zeros, &out, la_v_ints(s.sizes, s.ndim), la_v_dtype(LA_INT64),
+                  la_v_device((la_device)self->device)));
     if (self->device != LA_META) put_ones(plain, classes, out);
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* ---- embedding ---- */
@@ -86,8 +86,6 @@ la_status la_impl_one_hot(la_frame *f)
 static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
 {
     la_shape s = la_shape_of(indices);
-    LA_OWNED flat = NULL;
-    LA_OWNED rows = NULL;
     int64_t all = -1;
     if (weight->ndim != 2)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
@@ -97,8 +95,8 @@ static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
     s.sizes[s.ndim++] = la_sizes(weight)[1];
     if (indices->ndim == 1)
         return la_run(index_select, out, weight, 0, indices);
-    LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
-    LA_TRY(la_run(index_select, &rows, weight, 0, flat));
+    LA_LET(flat, la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
+    LA_LET(rows, la_run(index_select, &rows, weight, 0, flat));
     return la_run(view, out, rows, la_v_ints(s.sizes, s.ndim));
 }
 
@@ -108,20 +106,16 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
                                 int64_t padding, la_tensor **out)
 {
     int64_t rows = la_sizes(weight)[0];
-    LA_OWNED taken = NULL;
-    LA_OWNED fixed = NULL;
-    LA_OWNED constant = NULL;
-    LA_OWNED is_padding = NULL;
-    LA_OWNED mask = NULL;
     if (padding >= rows || padding < -rows)
         return la_error_at(LA_EINDEX, 3, "padding_idx must be within the %lld "
                            "rows of weight", (long long)rows);
     padding += padding < 0 ? rows + 1 : 1;
-    LA_TRY(look_up(indices, weight, &taken));
-    LA_TRY(la_run(detach, &fixed, weight));
-    LA_TRY(look_up(indices, fixed, &constant));
-    LA_TRY(la_run(eq, &is_padding, indices, la_scalar_int(padding)));
-    LA_TRY(la_run(unsqueeze, &mask, is_padding, -1));
+    LA_LET(taken, look_up(indices, weight, &taken));
+    LA_LET(fixed, la_run(detach, &fixed, weight));
+    LA_LET(constant, look_up(indices, fixed, &constant));
+    LA_LET(is_padding,
+           la_run(eq, &is_padding, indices, la_scalar_int(padding)));
+    LA_LET(mask, la_run(unsqueeze, &mask, is_padding, -1));
     return la_run(where, out, mask, constant, taken);
 }
 
@@ -131,8 +125,7 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
 static la_status limit_norms(la_tensor *indices, la_tensor *weight,
                              const la_value *max_norm, la_value norm_type)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1;
     if (max_norm->tag == LA_VNONE) return LA_OK;
     la_tensor *plain = STEP(detach, weight);
@@ -149,8 +142,7 @@ static la_status limit_norms(la_tensor *indices, la_tensor *weight,
 static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
                                 la_tensor **rows)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1, n = la_sizes(weight)[0];
     la_value dtype = la_v_dtype((la_dtype)weight->dtype);
     la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
@@ -163,12 +155,10 @@ static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
                                                    indices->ndim));
     la_tensor *part = STEP(div, *rows, STEP(unsqueeze, shaped, -1));
     la_tensor *fixed = STEP(detach, *rows);
-    la_tensor *zero = STEP(sub, part, STEP(detach, part));
-    la_tensor *out = STEP(add, fixed, zero);
+    la_tensor *out = STEP(add, fixed, STEP(sub, part, STEP(detach, part)));
     if (!out) return w->status;
     la_tensor_release(*rows);
-    *rows = la_tensor_retain(out);
-    return LA_OK;
+    return la_tensor_same(out, rows);
 }
 
 /* padding_idx and scale_grad_by_freq change only what is differentiated.
@@ -188,8 +178,7 @@ la_status la_impl_embedding(la_frame *f)
         LA_TRY(look_up(indices, weight, &out));
     if (recorded && la_arg_bool(f, FREQ))
         LA_TRY(scale_by_count(indices, weight, &out));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* ---- embedding_bag ---- */
@@ -204,7 +193,6 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
                          int64_t *count)
 {
     la_tensor *offsets = la_arg(f, OFFSETS);
-    LA_OWNED plain = NULL;
     if (!offsets)
         return la_error_at(LA_EARG, OFFSETS + 1, "offsets has to be a 1-D "
                            "tensor when the positions are one list");
@@ -212,9 +200,8 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
     if (offsets->ndim != 1)
         return la_error_at(LA_ESHAPE, OFFSETS + 1, "offsets has to be a 1-D "
                            "tensor");
-    LA_TRY(la_run(astype, &plain, offsets, la_v_dtype(LA_INT64)));
-    LA_OWNED row = NULL;
-    LA_TRY(la_run(contiguous, &row, plain));
+    LA_LET(plain, la_run(astype, &plain, offsets, la_v_dtype(LA_INT64)));
+    LA_LET(row, la_run(contiguous, &row, plain));
     const int64_t *at = (const int64_t *)la_data(row);
     int64_t m = row->numel;
     *count = m - (la_arg_bool(f, LAST) && m > 0);
@@ -240,16 +227,14 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
 static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
 {
     int64_t count = la_sizes(sums)[0];
-    LA_OWNED sizes = NULL;
-    LA_OWNED column = NULL;
-    LA_TRY(la_tensor_empty(1, &count, (la_dtype)sums->dtype, &sizes));
+    LA_LET(sizes, la_tensor_empty(1, &count, (la_dtype)sums->dtype, &sizes));
     LA_TRY(la_run_(fill_, sizes, la_scalar_int(0)));
-    LA_OWNED ones = NULL;
-    LA_TRY(la_tensor_empty(1, la_sizes(bags), (la_dtype)sums->dtype, &ones));
+    LA_LET(ones,
+           la_tensor_empty(1, la_sizes(bags), (la_dtype)sums->dtype, &ones));
     LA_TRY(la_run_(fill_, ones, la_scalar_int(1)));
     LA_TRY(la_run_(index_add, sizes, 0, bags, ones));
     LA_TRY(la_run_(clamp_min, sizes, la_scalar_int(1)));
-    LA_TRY(la_run(unsqueeze, &column, sizes, -1));
+    LA_LET(column, la_run(unsqueeze, &column, sizes, -1));
     return la_run(div, out, sums, column);
 }
 
@@ -260,21 +245,18 @@ static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
                          const la_value *mode, la_tensor **out)
 {
     int64_t sizes[2] = {count, la_sizes(rows)[1]};
-    LA_OWNED zero = NULL;
-    LA_OWNED sums = NULL;
     bool max = la_str_is(mode, "max"), mean = la_str_is(mode, "mean");
     if (!max && !mean && !la_str_is(mode, "sum"))
         return la_error_at(LA_EARG, MODE + 1, "mode has to be one of sum, mean "
                            "or max");
-    LA_TRY(la_tensor_empty(2, sizes, (la_dtype)rows->dtype, &zero));
+    LA_LET(zero, la_tensor_empty(2, sizes, (la_dtype)rows->dtype, &zero));
     LA_TRY(la_run_(fill_, zero, la_scalar_int(0)));
     if (max)
         return la_run(index_reduce, out, zero, 0, bags, rows,
                       la_v_string("amax"), la_v_bool(false));
-    LA_TRY(la_run(index_add, &sums, zero, 0, bags, rows));
+    LA_LET(sums, la_run(index_add, &sums, zero, 0, bags, rows));
     if (mean) return means(sums, bags, out);
-    *out = la_tensor_retain(sums);
-    return LA_OK;
+    return la_tensor_same(sums, out);
 }
 
 /* A matrix of positions: each row is a bag. *bags is owned, in row-major order
@@ -301,8 +283,7 @@ static la_status only(la_tensor **list, la_tensor *kept)
 /* The positions of 'flat' that are not padding_idx; NULL when all are kept. */
 static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1, rows = la_sizes(la_arg(f, WEIGHT))[0], padding;
     if (!la_has(f, PADDING)) return LA_OK;
     padding = la_arg_int(f, PADDING);
@@ -310,12 +291,10 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
         return la_error_at(LA_EINDEX, PADDING + 1, "padding_idx must be within "
                            "the %lld rows of weight", (long long)rows);
     padding += padding < 0 ? rows + 1 : 1;
-    la_tensor *other = STEP(ne, flat, la_scalar_int(padding));
-    la_tensor *column = STEP(nonzero, other);
+    la_tensor *column = STEP(nonzero, STEP(ne, flat, la_scalar_int(padding)));
     la_tensor *list = STEP(reshape, column, la_v_ints(&all, 1));
     if (!list) return w->status;
-    *kept = la_tensor_retain(list);
-    return LA_OK;
+    return la_tensor_same(list, kept);
 }
 
 /* Rows scaled by per_sample_weights, if any, of the positions 'kept' (NULL:
@@ -323,16 +302,14 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
 static la_status weigh(la_frame *f, la_tensor *kept, la_tensor **rows)
 {
     la_tensor *w = la_arg(f, PER_SAMPLE), *scaled = NULL;
-    LA_OWNED flat = NULL;
-    LA_OWNED column = NULL;
     int64_t all = -1;
     if (!w) return LA_OK;
     if (!la_str_is(&f->args[MODE], "sum"))
         return la_error_at(LA_EARG, PER_SAMPLE + 1, "per_sample_weights only "
                            "go with mode='sum'");
-    LA_TRY(la_run(reshape, &flat, w, la_v_ints(&all, 1)));
+    LA_LET(flat, la_run(reshape, &flat, w, la_v_ints(&all, 1)));
     if (kept) LA_TRY(only(&flat, kept));
-    LA_TRY(la_run(unsqueeze, &column, flat, -1));
+    LA_LET(column, la_run(unsqueeze, &column, flat, -1));
     LA_TRY(la_run(mul, &scaled, *rows, column));
     la_tensor_release(*rows);
     *rows = scaled;
@@ -352,10 +329,7 @@ static la_status as_dtype(la_tensor **t, la_dtype dtype)
 la_status la_impl_embedding_bag(la_frame *f)
 {
     la_tensor *indices = la_arg(f, INDICES), *out = NULL;
-    LA_OWNED flat = NULL;
     LA_OWNED bags = NULL;
-    LA_OWNED rows = NULL;
-    LA_OWNED kept = NULL;
     int64_t all = -1, count = 0;
     if (la_arg(f, WEIGHT)->ndim != 2)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
@@ -368,15 +342,15 @@ la_status la_impl_embedding_bag(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "input has to be a 1-D or 2-D tensor, "
                            "but got tensor of dimension %d", indices->ndim);
     }
-    LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
-    LA_TRY(without_padding(f, flat, &kept));
+    LA_LET(flat, la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
+    LA_LET(kept, without_padding(f, flat, &kept));
     if (kept) {
         LA_TRY(only(&flat, kept));
         LA_TRY(only(&bags, kept));
     }
     LA_TRY(limit_norms(flat, la_arg(f, WEIGHT), &f->args[MAX_NORM],
                        f->args[NORM_TYPE]));
-    LA_TRY(look_up(flat, la_arg(f, WEIGHT), &rows));
+    LA_LET(rows, look_up(flat, la_arg(f, WEIGHT), &rows));
     if (la_arg_bool(f, BY_FREQ) && la_grad_flag(la_arg(f, WEIGHT)))
         LA_TRY(scale_by_count(flat, la_arg(f, WEIGHT), &rows));
     /* The rows that are used, not the whole table, go to float32. */

@@ -7,6 +7,7 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* ---- of a difference ---- */
@@ -14,31 +15,26 @@
 /* mse_loss(self, target, reduction): (x - y)^2 */
 la_status la_impl_mse_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, STEP(square, d));
+    return finish(w, f, 2, STEP(square, STEP(sub, f->args[0], f->args[1])));
 }
 
 /* l1_loss(self, target, reduction): |x - y| */
 la_status la_impl_l1_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, STEP(abs, d));
+    return finish(w, f, 2, STEP(abs, STEP(sub, f->args[0], f->args[1])));
 }
 
 /* Quadratic for |d| below 'edge', linear above: curve * d^2 or slope * (|d| -
 ** edge / 2). With an edge of 0 it is |d|. */
 static la_status bent(la_frame *f, double edge, double curve, double slope)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
@@ -50,8 +46,7 @@ static la_status bent(la_frame *f, double edge, double curve, double slope)
     la_tensor *small = d && la_grad_flag(d) ? STEP(where, near, d, 0.0) : d;
     la_tensor *square = STEP(square, small);
     la_tensor *low = STEP(mul, square, curve);
-    la_tensor *past = STEP(sub, size, 0.5 * edge);
-    la_tensor *high = STEP(mul, past, slope);
+    la_tensor *high = STEP(mul, STEP(sub, size, 0.5 * edge), slope);
     return finish(w, f, 2, STEP(where, near, low, high));
 }
 
@@ -82,25 +77,20 @@ static la_tensor *bounded_log(la_chain *w, la_tensor *x)
 {
     if (w->status) return NULL;
     la_tensor *zero = STEP(le, x, 0.0);
-    la_tensor *safe = STEP(masked_fill, x, zero, 1.0);
-    la_tensor *log = STEP(log, safe);
-    la_tensor *full = STEP(masked_fill, log, zero, -100.0);
-    return STEP(clamp_min, full, -100.0);
+    la_tensor *log = STEP(log, STEP(masked_fill, x, zero, 1.0));
+    return STEP(clamp_min, STEP(masked_fill, log, zero, -100.0), -100.0);
 }
 
 /* All elements of argument 1 lie in [0, 1]. Meta tensors have no values to
 ** check. */
 static la_status check_unit(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     if (x->numel == 0 || la_lacks_values(f)) return LA_OK;
     la_tensor *plain = STEP(detach, x);
     la_tensor *low = STEP(lt, plain, 0.0);
-    la_tensor *high = STEP(gt, plain, 1.0);
-    la_tensor *out = STEP(logical_or, low, high);
-    la_tensor *count = STEP(sum, out);
+    la_tensor *count = STEP(sum, STEP(logical_or, low, STEP(gt, plain, 1.0)));
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
@@ -112,8 +102,7 @@ static la_status check_unit(la_frame *f)
 ** log(1 - x)), logarithms bounded by -100 as in PyTorch. */
 la_status la_impl_binary_cross_entropy(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
@@ -123,9 +112,7 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
     la_tensor *yes = bounded_log(w, x);
     la_tensor *no = bounded_log(w, rest);
     la_tensor *a = STEP(mul, t, yes);
-    la_tensor *untrue = STEP(rsub, t, 1.0);
-    la_tensor *b = STEP(mul, untrue, no);
-    la_tensor *both = STEP(add, a, b);
+    la_tensor *both = STEP(add, a, STEP(mul, STEP(rsub, t, 1.0), no));
     la_tensor *each = STEP(neg, both);
     if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
     return finish(w, f, 3, each);
@@ -136,8 +123,7 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
 ** not overflow for large |x| as sigmoid and log would. */
 la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
@@ -146,14 +132,10 @@ la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
             LA_TRY(la_check_fits(la_arg(f, k), k + 1, "a weight", x));
     la_tensor *log = STEP(logsigmoid, x);
     if (la_has(f, 3)) {
-        la_tensor *extra = STEP(sub, f->args[3], 1.0);
-        la_tensor *part = STEP(mul, extra, t);
-        la_tensor *factor = STEP(add, part, 1.0);
-        log = STEP(mul, log, factor);
+        la_tensor *part = STEP(mul, STEP(sub, f->args[3], 1.0), t);
+        log = STEP(mul, log, STEP(add, part, 1.0));
     }
-    la_tensor *untrue = STEP(rsub, t, 1.0);
-    la_tensor *first = STEP(mul, untrue, x);
-    la_tensor *each = STEP(sub, first, log);
+    la_tensor *each = STEP(sub, STEP(mul, STEP(rsub, t, 1.0), x), log);
     if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
     return finish(w, f, 4, each);
 }
@@ -162,19 +144,16 @@ la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
 ** log-probability; 'batchmean' divides the sum by the size of dim 1. */
 la_status la_impl_kl_div(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1), *each;
     bool by_batch = la_str_is(&f->args[2], "batchmean");
     if (!by_batch) LA_TRY(known_reduction(f, 2));
     if (la_arg_bool(f, 3)) {
         la_tensor *d = STEP(sub, t, x);
-        la_tensor *p = STEP(exp, t);
-        each = STEP(mul, p, d);
+        each = STEP(mul, STEP(exp, t), d);
     } else {
         la_tensor *own = STEP(xlogy, t, t);
-        la_tensor *cross = STEP(mul, t, x);
-        each = STEP(sub, own, cross);
+        each = STEP(sub, own, STEP(mul, t, x));
     }
     if (!by_batch || w->status) return finish(w, f, 2, each);
     double rows = x->ndim ? (double)la_sizes(x)[0] : 1;
@@ -185,12 +164,10 @@ la_status la_impl_kl_div(la_frame *f)
 /* soft_margin_loss(self, target, reduction): log(1 + exp(-t x)) */
 la_status la_impl_soft_margin_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *z = STEP(mul, f->args[0], f->args[1]);
-    la_tensor *log = STEP(logsigmoid, z);
+    la_tensor *log = STEP(logsigmoid, STEP(mul, f->args[0], f->args[1]));
     return finish(w, f, 2, STEP(neg, log));
 }
 
@@ -214,8 +191,7 @@ static la_status by_sign(la_chain *w, la_frame *f, int target, int reduction,
 ** 1, max(0, margin - x) where it is -1, the sum of both elsewhere. */
 la_status la_impl_hinge_embedding_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(known_reduction(f, 3));
     la_tensor *x = la_arg(f, 0);
     la_tensor *one = STEP(eq, f->args[1], 1.0);
@@ -224,19 +200,16 @@ la_status la_impl_hinge_embedding_loss(la_frame *f)
     la_tensor *missing = STEP(clamp_min, rest, 0.0);
     la_tensor *zero = STEP(zeros_like, x);
     la_tensor *a = STEP(where, minus, zero, x);
-    la_tensor *b = STEP(where, one, zero, missing);
-    return finish(w, f, 3, STEP(add, a, b));
+    return finish(w, f, 3, STEP(add, a, STEP(where, one, zero, missing)));
 }
 
 /* margin_ranking_loss(input1, input2, target, margin, reduction): max(0, -t (x1
 ** - x2) + margin) */
 la_status la_impl_margin_ranking_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(known_reduction(f, 4));
-    la_tensor *d = STEP(sub, f->args[1], f->args[0]);
-    la_tensor *z = STEP(mul, d, f->args[2]);
+    la_tensor *z = STEP(mul, STEP(sub, f->args[1], f->args[0]), f->args[2]);
     la_tensor *moved = STEP(add, z, la_arg_float(f, 3));
     return finish(w, f, 4, STEP(clamp_min, moved, 0.0));
 }
@@ -245,8 +218,7 @@ la_status la_impl_margin_ranking_loss(la_frame *f)
 ** target 1, max(0, cos - margin) for target -1. */
 la_status la_impl_cosine_embedding_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
     if (la_arg(f, 0)->ndim != la_arg(f, 2)->ndim + 1)
@@ -265,8 +237,7 @@ la_status la_impl_cosine_embedding_loss(la_frame *f)
 ** 2016). */
 la_status la_impl_triplet_margin_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_TRY(known_reduction(f, 7));
     if (la_arg_float(f, 3) <= 0)
         return la_error_at(LA_EARG, 4, "margin must be greater than 0, got %g",
@@ -275,12 +246,10 @@ la_status la_impl_triplet_margin_loss(la_frame *f)
     la_tensor *near = STEP(pairwise_distance, f->args[0], f->args[1], p, eps);
     la_tensor *far = STEP(pairwise_distance, f->args[0], f->args[2], p, eps);
     if (la_arg_bool(f, 6)) {
-        la_tensor *side = STEP(pairwise_distance, f->args[1], f->args[2], p,
-                               eps);
-        far = STEP(minimum, far, side);
+        far = STEP(minimum, far,
+                   STEP(pairwise_distance, f->args[1], f->args[2], p, eps));
     }
-    la_tensor *d = STEP(sub, near, far);
-    la_tensor *moved = STEP(add, d, la_arg_float(f, 3));
+    la_tensor *moved = STEP(add, STEP(sub, near, far), la_arg_float(f, 3));
     return finish(w, f, 7, STEP(clamp_min, moved, 0.0));
 }
 
@@ -290,8 +259,7 @@ la_status la_impl_triplet_margin_loss(la_frame *f)
 ** eps)) over dim, after broadcasting. */
 la_status la_impl_cosine_similarity(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t dim = la_arg_int(f, 2);
     la_tensor *floor = NULL, *norms[2];
     la_tensor *xy = STEP(mul, f->args[0], f->args[1]);
@@ -303,20 +271,17 @@ la_status la_impl_cosine_similarity(la_frame *f)
         floor = STEP(vector_norm, full, la_v_float(2), la_v_ints(&dim, 1));
         norms[k] = STEP(clamp_min, floor, la_arg_float(f, 3));
     }
-    la_tensor *both = STEP(mul, norms[0], norms[1]);
-    return la_chain_end(w, f, STEP(div, dot, both));
+    return la_chain_end(w, f, STEP(div, dot, STEP(mul, norms[0], norms[1])));
 }
 
 /* pairwise_distance(x1, x2, p, eps, keepdim): |x1 - x2 + eps|_p over the last
 ** dim; eps is added to each difference, as in PyTorch. */
 la_status la_impl_pairwise_distance(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t last = -1;
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *moved = STEP(add, d, la_arg_float(f, 3));
     return la_chain_end(w, f,
-                        STEP(vector_norm, moved, f->args[2],
-                             la_v_ints(&last, 1), f->args[4]));
+                        STEP(vector_norm, STEP(add, d, la_arg_float(f, 3)),
+                             f->args[2], la_v_ints(&last, 1), f->args[4]));
 }

@@ -5,6 +5,8 @@
 #define LA_OP_NN_LOSS_H
 
 #include "op/composite.h"
+#include "op/frame.h"
+#include "tensor/shape.h"
 
 /* Arguments a (input) and b (target) have one shape. No broadcasting: it hides
 ** mistakes in losses. LA_ESHAPE names both shapes. */

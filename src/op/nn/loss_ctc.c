@@ -13,6 +13,7 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define FAR (-1e30)
@@ -209,8 +210,7 @@ static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
 static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
                          int64_t t, la_tensor **alpha)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t first = 0;
     la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
     two = STEP(add, two, m->skip);
@@ -218,13 +218,11 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     la_tensor *list[3] = {*alpha, one, two};
     la_tensor *all = STEP(stack, la_v_tensors(list, 3), 0);
     la_tensor *sum = STEP(logsumexp, all, la_v_ints(&first, 1));
-    la_tensor *now = STEP(select, emit, 0, t);
-    la_tensor *next = STEP(add, sum, now);
+    la_tensor *next = STEP(add, sum, STEP(select, emit, 0, t));
     next = keep_ended(w, c, t, *alpha, next);
     if (w->status) return w->status;
     la_tensor_release(*alpha);
-    *alpha = la_tensor_retain(next);
-    return LA_OK;
+    return la_tensor_same(next, alpha);
 }
 
 /* The loss of each sequence: minus the logsumexp over the states in which a
@@ -243,8 +241,7 @@ static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
     for (int64_t t = 1; t < c->frames; t++)
         if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
     la_tensor *ends = STEP(add, alpha, m->last);
-    la_tensor *total = STEP(logsumexp, ends, la_v_ints(&last, 1));
-    return STEP(neg, total);
+    return STEP(neg, STEP(logsumexp, ends, la_v_ints(&last, 1)));
 }
 
 /* The mean is over sequences, each by the number of its labels. */
@@ -253,8 +250,7 @@ static la_tensor *by_length(la_chain *w, la_frame *f, const ctc *c,
 {
     la_tensor *flat = STEP(reshape, f->args[TARGET_LENGTHS],
                            la_v_ints(&c->batch, 1));
-    la_tensor *least = STEP(clamp_min, flat, la_scalar_int(1));
-    return STEP(div, each, least);
+    return STEP(div, each, STEP(clamp_min, flat, la_scalar_int(1)));
 }
 
 /* (log_probs, targets, input_lengths, target_lengths, blank, reduction,
@@ -263,8 +259,7 @@ static la_tensor *by_length(la_chain *w, la_frame *f, const ctc *c,
 ** first. */
 la_status la_impl_ctc_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_status status = LA_OK;
     int64_t blank = la_arg_int(f, BLANK), one = 1;
     ctc c;
@@ -304,12 +299,10 @@ static la_status lengths(const la_value *list, la_tensor **out)
 la_status la_impl_ctc_loss_lists(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED input = NULL;
-    LA_OWNED target = NULL;
     la_value args[7];
     memcpy(args, f->args, sizeof(args));
-    LA_TRY(lengths(&f->args[2], &input));
-    LA_TRY(lengths(&f->args[3], &target));
+    LA_LET(input, lengths(&f->args[2], &input));
+    LA_LET(target, lengths(&f->args[3], &target));
     args[2] = la_v_tensor(input);
     args[3] = la_v_tensor(target);
     return la_give(f, la_do(LA_OP(ctc_loss), &out, 7, args), &out);

@@ -7,7 +7,9 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define LOG_2PI 1.8378770664093454836
 
@@ -24,10 +26,7 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
     bool same = v->ndim == n && memcmp(la_sizes(v), la_sizes(x), rest) == 0
         && (n == 0 || la_sizes(v)[n - 1] == la_sizes(x)[n - 1]
             || la_sizes(v)[n - 1] == 1);
-    if (same || v->ndim == 0) {
-        *out = la_tensor_retain(v);
-        return LA_OK;
-    }
+    if (same || v->ndim == 0) return la_tensor_same(v, out);
     if (v->ndim == n - 1 && memcmp(la_sizes(v), la_sizes(x), rest) == 0)
         return la_run(unsqueeze, out, v, last);
     return la_error_at(LA_ESHAPE, 3, "var is of incorrect size %s for an input "
@@ -41,18 +40,14 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
 static la_tensor *floored(la_chain *w, la_tensor *var, double eps)
 {
     la_tensor *plain = STEP(detach, var);
-    la_tensor *high = STEP(clamp_min, plain, eps);
-    la_tensor *gap = STEP(sub, high, plain);
-    return STEP(add, var, gap);
+    return STEP(add, var, STEP(sub, STEP(clamp_min, plain, eps), plain));
 }
 
 /* LA_EARG if the variance has a negative element; meta tensors have none. */
 static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 {
     if (la_lacks_values(f) || var->numel == 0) return LA_OK;
-    la_tensor *plain = STEP(detach, var);
-    la_tensor *low = STEP(lt, plain, 0.0);
-    la_tensor *count = STEP(sum, low);
+    la_tensor *count = STEP(sum, STEP(lt, STEP(detach, var), 0.0));
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
@@ -63,17 +58,14 @@ static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 ** t)^2 / v) / 2, v = max(var, eps); 'full' adds log(2 pi) / 2. */
 la_status la_impl_gaussian_nll_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
-    LA_OWNED var = NULL;
+    LA_CHAIN(w);
     double eps = la_arg_float(f, 4);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
-    LA_TRY(fit_variance(f, &var));
+    LA_LET(var, fit_variance(f, &var));
     LA_TRY(check_not_negative(w, f, var));
     la_tensor *safe = floored(w, var, eps);
-    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *square = STEP(square, d);
+    la_tensor *square = STEP(square, STEP(sub, f->args[0], f->args[1]));
     la_tensor *part = STEP(div, square, safe);
     la_tensor *log = STEP(log, safe);
     la_tensor *both = STEP(add, log, part);
@@ -88,20 +80,16 @@ static la_tensor *stirling(la_chain *w, la_tensor *t)
     la_tensor *small = STEP(le, t, 1.0);
     la_tensor *safe = STEP(masked_fill, t, small, 1.0);
     la_tensor *log = STEP(log, safe);
-    la_tensor *a = STEP(mul, safe, log);
-    la_tensor *b = STEP(sub, a, safe);
-    la_tensor *half = STEP(mul, log, 0.5);
-    la_tensor *c = STEP(add, b, half);
-    la_tensor *sum = STEP(add, c, 0.5 * LOG_2PI);
-    return STEP(masked_fill, sum, small, 0.0);
+    la_tensor *b = STEP(sub, STEP(mul, safe, log), safe);
+    la_tensor *c = STEP(add, b, STEP(mul, log, 0.5));
+    return STEP(masked_fill, STEP(add, c, 0.5 * LOG_2PI), small, 0.0);
 }
 
 /* poisson_nll_loss(self, target, log_input, full, eps, reduction): exp(x) - t
 ** x, or x - t log(x + eps) where the input is no logarithm. */
 la_status la_impl_poisson_nll_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1), *each;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
@@ -110,8 +98,7 @@ la_status la_impl_poisson_nll_loss(la_frame *f)
         la_tensor *visible_end = STEP(mul, t, x);
         each = STEP(sub, rate, visible_end);
     } else {
-        la_tensor *safe = STEP(add, x, la_arg_float(f, 4));
-        la_tensor *log = STEP(log, safe);
+        la_tensor *log = STEP(log, STEP(add, x, la_arg_float(f, 4)));
         la_tensor *visible_end = STEP(mul, t, log);
         each = STEP(sub, x, visible_end);
     }

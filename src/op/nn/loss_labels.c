@@ -13,7 +13,12 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/impls.h"
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
 
@@ -122,8 +127,7 @@ static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
     if (!p->weight && !p->ignored) return STEP(mean, each);
     la_tensor *sum = STEP(sum, each);
     if (!p->weight) return STEP(div, sum, (double)p->count);
-    la_tensor *mass = STEP(sum, p->weight);
-    return STEP(div, sum, mass);
+    return STEP(div, sum, STEP(sum, p->weight));
 }
 
 /* Reduces the losses in the way that argument REDUCTION says. */
@@ -142,8 +146,7 @@ static la_tensor *label_loss(la_chain *w, const picked *p, la_tensor *logp)
     int64_t dim = p->dim;
     la_tensor *at = STEP(unsqueeze, p->labels, p->dim);
     la_tensor *wide = STEP(gather, logp, p->dim, at);
-    la_tensor *found = STEP(squeeze, wide, la_v_ints(&dim, 1));
-    la_tensor *each = STEP(neg, found);
+    la_tensor *each = STEP(neg, STEP(squeeze, wide, la_v_ints(&dim, 1)));
     if (p->weight) each = STEP(mul, each, p->weight);
     if (p->ignored)
         each = STEP(masked_fill, each, p->ignored, 0.0);
@@ -173,8 +176,7 @@ static la_tensor *smooth_loss(la_chain *w, const la_frame *f, const picked *p,
 ** reduction): self holds log-probabilities. */
 la_status la_impl_nll_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     picked p = {0};
     LA_TRY(known_reduction(f, REDUCTION));
     LA_TRY(pick_labels(f, w, &p));
@@ -187,23 +189,20 @@ la_status la_impl_nll_loss(la_frame *f)
 /* cross_entropy whose target gives a probability of each class. */
 static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     int64_t shape[LA_MAX_DIMS], one = dim;
     double classes = (double)la_sizes(x)[dim];
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(check_weight(f, la_sizes(x)[dim]));
     if (s > 0) {
-        la_tensor *part = STEP(mul, t, 1 - s);
-        t = STEP(add, part, s / classes);
+        t = STEP(add, STEP(mul, t, 1 - s), s / classes);
     }
     la_tensor *all = STEP(mul, logp, t);
     if (la_has(f, WEIGHT)) {
         for (int d = 0; d < x->ndim; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = STEP(reshape, f->args[WEIGHT],
-                            la_v_ints(shape, x->ndim));
-        all = STEP(mul, all, v);
+        all = STEP(mul, all,
+                   STEP(reshape, f->args[WEIGHT], la_v_ints(shape, x->ndim)));
     }
     la_tensor *sum = STEP(sum, all, la_v_ints(&one, 1));
     la_tensor *each = STEP(neg, sum);
@@ -225,8 +224,7 @@ static bool same_shape(const la_tensor *x, const la_tensor *t)
 ** smooth_loss. */
 static la_status with_labels(la_frame *f, la_tensor *logp)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     picked p = {0};
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(pick_labels(f, w, &p));
@@ -237,8 +235,7 @@ static la_status with_labels(la_frame *f, la_tensor *logp)
     la_tensor *even = smooth_loss(w, f, &p, logp);
     la_tensor *other = reduce(w, f, &p, even);
     la_tensor *a = STEP(mul, loss, 1 - s);
-    la_tensor *b = STEP(mul, other, s / classes);
-    return la_chain_end(w, f, STEP(add, a, b));
+    return la_chain_end(w, f, STEP(add, a, STEP(mul, other, s / classes)));
 }
 
 /* label_entropy(self, labels) on contiguous rows: pointers for the kernels. */
@@ -359,8 +356,7 @@ la_status la_impl_label_entropy_backward(la_frame *f)
 ** cases. */
 static la_status fused(la_frame *f, bool *done)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     picked p = {0};
     la_value pair[LA_MAX_RESULTS];
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
@@ -385,7 +381,6 @@ static la_status fused(la_frame *f, bool *done)
 ** probabilities, else labels. */
 la_status la_impl_cross_entropy(la_frame *f)
 {
-    LA_OWNED logp = NULL;
     bool done;
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     double s = la_arg_float(f, SMOOTHING);
@@ -399,7 +394,7 @@ la_status la_impl_cross_entropy(la_frame *f)
                            "got a 0-dim tensor");
     LA_TRY(fused(f, &done));
     if (done) return LA_OK;
-    LA_TRY(la_run(log_softmax, &logp, x, dim));
+    LA_LET(logp, la_run(log_softmax, &logp, x, dim));
     bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
     if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);
     return with_labels(f, logp);

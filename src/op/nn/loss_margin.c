@@ -7,7 +7,9 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* (C) or (N, C); 'least' dims at the least. */
 static la_status check_scores(const la_frame *f, int least)
@@ -71,8 +73,7 @@ static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
 ** y of max(0, margin - x[y] + x[j])^p, times weight[y] / C; p is 1 or 2. */
 la_status la_impl_multi_margin_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, p = la_arg_int(f, 2);
     LA_TRY(check_scores(f, 0));
@@ -89,16 +90,14 @@ la_status la_impl_multi_margin_loss(la_frame *f)
                          || la_arg(f, 4)->numel != la_sizes(x)[x->ndim - 1]))
         return la_error_at(LA_ESHAPE, 5, "one weight per class is expected");
     la_tensor *y = STEP(unsqueeze, f->args[1], last);
-    la_tensor *own = STEP(gather, x, last, y);
-    la_tensor *ahead = STEP(sub, x, own);
+    la_tensor *ahead = STEP(sub, x, STEP(gather, x, last, y));
     la_tensor *sum = STEP(add, ahead, la_arg_float(f, 3));
     la_tensor *part = STEP(clamp_min, sum, 0.0);
     if (p == 2) part = STEP(square, part);
     if (la_has(f, 4)) {
         la_tensor *flat = STEP(reshape, y, la_v_ints(&last, 1));
         la_tensor *all = STEP(index_select, f->args[4], 0, flat);
-        la_tensor *by = STEP(view_as, all, y);
-        part = STEP(mul, part, by);
+        part = STEP(mul, part, STEP(view_as, all, y));
     }
     la_tensor *mine = STEP(zeros_like, x, la_v_dtype(LA_BOOL));
     mine = STEP(scatter, mine, last, y, la_scalar_bool(1));
@@ -111,8 +110,7 @@ la_status la_impl_multi_margin_loss(la_frame *f)
 ** x C for each sample, and masked. */
 la_status la_impl_multilabel_margin_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, before = -2, both[2] = {-1, -2};
     LA_TRY(check_scores(f, 0));
@@ -127,20 +125,15 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
     la_tensor *real = STEP(ge, t, la_scalar_int(1));
     la_tensor *open = STEP(cumprod, real, last); /* 1 up to the end */
     la_tensor *is = STEP(gt, open, la_scalar_int(0));
-    la_tensor *one = STEP(ones_like, t);
-    la_tensor *y = STEP(where, is, t, one);
-    la_tensor *none = STEP(zeros_like, t);
-    la_tensor *count = STEP(scatter_add, none, last, y, open);
+    la_tensor *y = STEP(where, is, t, STEP(ones_like, t));
+    la_tensor *count = STEP(scatter_add, STEP(zeros_like, t), last, y, open);
     la_tensor *other = STEP(eq, count, la_scalar_int(0));
-    la_tensor *own = STEP(gather, x, last, y);
-    la_tensor *rows = STEP(unsqueeze, own, last);
-    la_tensor *columns = STEP(unsqueeze, x, before);
-    la_tensor *ahead = STEP(sub, columns, rows);
+    la_tensor *rows = STEP(unsqueeze, STEP(gather, x, last, y), last);
+    la_tensor *ahead = STEP(sub, STEP(unsqueeze, x, before), rows);
     la_tensor *miss = STEP(add, ahead, 1.0);
     miss = STEP(clamp_min, miss, 0.0);
     la_tensor *a = STEP(unsqueeze, is, last);
-    la_tensor *b = STEP(unsqueeze, other, before);
-    la_tensor *pairs = STEP(logical_and, a, b);
+    la_tensor *pairs = STEP(logical_and, a, STEP(unsqueeze, other, before));
     la_tensor *part = STEP(mul, miss, pairs);
     return over_classes(w, f, 2, STEP(sum, part, la_v_ints(both, 2)));
 }
@@ -149,20 +142,16 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
 ** classes of -(t log(sigmoid(x)) + (1 - t) log(sigmoid(-x))). */
 la_status la_impl_multilabel_soft_margin_loss(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     int64_t last = -1;
     LA_TRY(check_scores(f, 1));
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
     la_tensor *yes = STEP(logsigmoid, x);
-    la_tensor *back = STEP(neg, x);
-    la_tensor *no = STEP(logsigmoid, back);
+    la_tensor *no = STEP(logsigmoid, STEP(neg, x));
     la_tensor *a = STEP(mul, t, yes);
-    la_tensor *untrue = STEP(rsub, t, 1.0);
-    la_tensor *b = STEP(mul, untrue, no);
-    la_tensor *sum = STEP(add, a, b);
+    la_tensor *sum = STEP(add, a, STEP(mul, STEP(rsub, t, 1.0), no));
     la_tensor *each = STEP(neg, sum);
     if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
     return finish(w, f, 3, STEP(mean, each, la_v_ints(&last, 1)));

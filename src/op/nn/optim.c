@@ -12,10 +12,11 @@
 #include "base/libm/libm.h"
 #include "base/runtime/pool.h"
 #include "iter/iter.h"
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/optim.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { PARAM, GRAD, FIRST_STATE, NTENSORS = FIRST_STATE + LA_OPTIM_STATES };
@@ -77,8 +78,7 @@ static la_status step_meta(la_frame *f, int nstates)
         /* Meta tensors have no memory to share. */
         if (k != GRAD && la_arg(f, k))
             LA_TRY(check_alone(f, k, FIRST_STATE + nstates));
-    la_set_result(f, 0, la_tensor_retain(p));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(p));
 }
 
 /* ---- the pass ---- */
@@ -141,10 +141,8 @@ static bool has_same_order(const la_tensor *t, const la_tensor *p)
 /* Contiguous, lazy conj and neg bits resolved. */
 static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
-    LA_TRY(la_run(resolve_conj, &a, t));
-    LA_TRY(la_run(resolve_neg, &b, a));
+    LA_LET(a, la_run(resolve_conj, &a, t));
+    LA_LET(b, la_run(resolve_neg, &b, a));
     return la_run(contiguous, out, b);
 }
 
@@ -184,7 +182,7 @@ static la_status step_impl(la_frame *f, int nstates, la_optim *o,
 
 /* sgd, adagrad: one state; adam, rmsprop: three, of which the optional ones may
 ** be nil. */
-la_status la_meta_sgd_step_(la_frame *f) { return step_meta(f, 1); }
+LA_FORWARD(la_meta_sgd_step_, step_meta(f, 1))
 
 /* sgd_step_(param, grad, momentum_buffer, lr, momentum, dampening,
 ** weight_decay, nesterov, maximize, first); 'first' fills the momentum
@@ -225,7 +223,7 @@ la_status la_impl_adam_step_(la_frame *f)
 }
 
 /* square_avg, and grad_avg (centered) and momentum_buffer if in use. */
-la_status la_meta_rmsprop_step_(la_frame *f) { return step_meta(f, 3); }
+LA_FORWARD(la_meta_rmsprop_step_, step_meta(f, 3))
 
 /* rmsprop_step_(param, grad, square_avg, grad_avg, momentum_buffer, lr, alpha,
 ** eps, weight_decay, momentum, maximize) */
@@ -238,7 +236,7 @@ la_status la_impl_rmsprop_step_(la_frame *f)
 }
 
 /* The sum of squared gradients. */
-la_status la_meta_adagrad_step_(la_frame *f) { return step_meta(f, 1); }
+LA_FORWARD(la_meta_adagrad_step_, step_meta(f, 1))
 
 /* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize) */
 la_status la_impl_adagrad_step_(la_frame *f)

@@ -13,6 +13,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- checks ---- */
@@ -126,9 +128,8 @@ static la_status run_groups(job *j, la_range_fn run)
 
 la_status la_impl_quantize_groups(la_frame *f)
 {
-    LA_OWNED x = NULL;
     if (la_arg(f, 0)->numel == 0) return LA_OK;
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &x));
+    LA_LET(x, la_as_contiguous(la_arg(f, 0), &x));
     job j = {quantized_of(la_result(f, 0), la_result(f, 1), la_result(f, 2),
                           la_arg_int(f, 1), la_arg_int(f, 2)),
              (float *)(void *)la_data(x)};
@@ -139,10 +140,9 @@ la_status la_impl_quantize_groups(la_frame *f)
 la_status la_impl_quantize(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
-    LA_OWNED wide = NULL;
     la_value r[LA_MAX_RESULTS];
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
-    LA_TRY(la_run(to_dtype, &wide, x, la_v_dtype(LA_FLOAT32)));
+    LA_LET(wide, la_run(to_dtype, &wide, x, la_v_dtype(LA_FLOAT32)));
     LA_TRY(la_run_many(quantize_groups, r, wide, f->args[1], f->args[2]));
     for (int k = 0; k < 3; k++) la_set_result(f, k, r[k].tensor);
     return LA_OK;
@@ -163,13 +163,10 @@ la_status la_meta_dequantize_groups(la_frame *f)
 
 la_status la_impl_dequantize_groups(la_frame *f)
 {
-    LA_OWNED q = NULL;
-    LA_OWNED scale = NULL;
-    LA_OWNED bias = NULL;
     if (la_result(f, 0)->numel == 0) return LA_OK;
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &q));
-    LA_TRY(la_as_contiguous(la_arg(f, 1), &scale));
-    LA_TRY(la_as_contiguous(la_arg(f, 2), &bias));
+    LA_LET(q, la_as_contiguous(la_arg(f, 0), &q));
+    LA_LET(scale, la_as_contiguous(la_arg(f, 1), &scale));
+    LA_LET(bias, la_as_contiguous(la_arg(f, 2), &bias));
     job j = {quantized_of(q, scale, bias, la_arg_int(f, 3), la_arg_int(f, 4)),
              (float *)(void *)la_data(la_result(f, 0))};
     return run_groups(&j, unpack_range);
@@ -224,21 +221,16 @@ static void dot_range(int64_t begin, int64_t end, void *context)
 
 la_status la_impl_quantized_dots(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *out = la_result(f, 0);
     int64_t group = la_arg_int(f, 5), minus = -1;
     int64_t split[3] = {la_sizes(out)[0], -1, group};
-    LA_OWNED x = NULL;
-    LA_OWNED q = NULL;
-    LA_OWNED scale = NULL;
-    LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
     if (la_arg(f, 0)->numel == 0) return la_zero_data(out);
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &x));
-    LA_TRY(la_as_contiguous(la_arg(f, 1), &q));
-    LA_TRY(la_as_contiguous(la_arg(f, 2), &scale));
-    LA_TRY(la_as_contiguous(la_arg(f, 3), &bias));
+    LA_LET(x, la_as_contiguous(la_arg(f, 0), &x));
+    LA_LET(q, la_as_contiguous(la_arg(f, 1), &q));
+    LA_LET(scale, la_as_contiguous(la_arg(f, 2), &scale));
+    LA_LET(bias, la_as_contiguous(la_arg(f, 3), &bias));
     la_tensor *sums = STEP(sum, STEP(reshape, x, la_v_ints(split, 3)),
                            la_v_ints(&minus, 1));
     if (w->status) return w->status;
@@ -257,8 +249,7 @@ la_status la_impl_quantized_dots(la_frame *f)
 /* quantized_matmul(self, values, scales, biases, bits, group) */
 la_status la_impl_quantized_matmul(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int64_t sizes[LA_MAX_DIMS], flat[2];
     la_dtype dtype = (la_dtype)x->dtype;

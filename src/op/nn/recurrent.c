@@ -14,6 +14,9 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/recurrent.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* recurrent(gates, weight, bias, h, c, kind, reverse) */
@@ -182,22 +185,17 @@ static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *transposed,
 la_status la_impl_recurrent(la_frame *f)
 {
     layer y;
-    LA_OWNED gates = NULL;
-    LA_OWNED view = NULL;
     LA_OWNED transposed = NULL;
-    LA_OWNED hidden = NULL;
-    LA_OWNED h = NULL;
-    LA_OWNED c = NULL;
     la_tensor *out = la_result(f, 0), *cells = NULL, *acts = NULL;
     LA_TRY(read_layer(f, &y));
     if (y.kind == LA_LSTM) cells = la_result(f, 1);
     if (y.width > 1) acts = la_result(f, 2);
-    LA_TRY(plain(la_arg(f, GATES), &gates));
-    LA_TRY(plain(la_arg(f, H), &h));
-    LA_TRY(plain(la_arg(f, C), &c));
-    LA_TRY(la_run(t, &view, f->args[WEIGHT]));
+    LA_LET(gates, plain(la_arg(f, GATES), &gates));
+    LA_LET(h, plain(la_arg(f, H), &h));
+    LA_LET(c, plain(la_arg(f, C), &c));
+    LA_LET(view, la_run(t, &view, f->args[WEIGHT]));
     LA_TRY(plain(view, &transposed)); /* once: every step multiplies by it */
-    LA_TRY(buffer(&y, y.width, &hidden));
+    LA_LET(hidden, buffer(&y, y.width, &hidden));
     la_recurrent r = {.n = y.n, .hidden = la_data(hidden), .h = la_data(h),
                       .c = c ? la_data(c) : NULL};
     for (int64_t k = 0; k < y.steps; k++) {
@@ -257,8 +255,7 @@ static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
                           la_tensor *weight, la_tensor *direct, la_tensor *add,
                           la_tensor *out)
 {
-    LA_OWNED part = NULL;
-    LA_TRY(la_run(select, &part, dhidden, 0, t));
+    LA_LET(part, la_run(select, &part, dhidden, 0, t));
     if (add)
         LA_TRY(la_do_out(LA_OP(addmm), out,
                          LA_ARGS_(la_v_tensor(add), la_v_tensor(part),
@@ -274,9 +271,8 @@ static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
 /* dc += grad_cells[t] */
 static la_status add_cell(la_tensor *dc, la_tensor *grad_cells, int64_t t)
 {
-    LA_OWNED part = NULL;
     if (!grad_cells) return LA_OK;
-    LA_TRY(la_run(select, &part, grad_cells, 0, t));
+    LA_LET(part, la_run(select, &part, grad_cells, 0, t));
     return la_run_(add, dc, part);
 }
 

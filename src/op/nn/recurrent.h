@@ -6,7 +6,7 @@
 #define LA_OP_NN_RECURRENT_H
 
 #include "kernel/nn/recurrent.h"
-#include "op/op.h"
+#include "op/value.h"
 
 /* The kind named "tanh", "relu", "lstm" or "gru"; LA_EARG for argument
 ** 'arg'. */

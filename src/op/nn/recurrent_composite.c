@@ -7,6 +7,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/recurrent.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The order is that of la_recurrent_kind. */
@@ -47,10 +48,8 @@ static la_tensor *lstm(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *c,
     la_tensor *i = gate(w, a, b, 0, n, false), *f = gate(w, a, b, 1, n, false);
     la_tensor *g = gate(w, a, b, 2, n, true), *o = gate(w, a, b, 3, n, false);
     la_tensor *kept = STEP(mul, f, c);
-    la_tensor *added = STEP(mul, i, g);
-    *cell = STEP(add, kept, added);
-    la_tensor *t = STEP(tanh, *cell);
-    return STEP(mul, o, t);
+    *cell = STEP(add, kept, STEP(mul, i, g));
+    return STEP(mul, o, STEP(tanh, *cell));
 }
 
 /* Gates r, z, n; h' = n + z (h - n), n = tanh(x + r y) (Cho et al. 2014, with
@@ -60,12 +59,8 @@ static la_tensor *gru(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *h,
 {
     la_tensor *r = gate(w, a, b, 0, n, false), *z = gate(w, a, b, 1, n, false);
     la_tensor *x = block(w, a, 2, n), *y = block(w, b, 2, n);
-    la_tensor *part = STEP(mul, r, y);
-    la_tensor *sum = STEP(add, x, part);
-    la_tensor *new = STEP(tanh, sum);
-    la_tensor *gap = STEP(sub, h, new);
-    la_tensor *back = STEP(mul, z, gap);
-    return STEP(add, new, back);
+    la_tensor *new = STEP(tanh, STEP(add, x, STEP(mul, r, y)));
+    return STEP(add, new, STEP(mul, z, STEP(sub, h, new)));
 }
 
 /* One step from the two parts of the gates: the new state, and for LSTM the new
@@ -74,8 +69,7 @@ static la_status step(la_recurrent_kind kind, la_tensor *gates,
                       la_tensor *hidden, la_tensor *h, la_tensor *c,
                       la_tensor **out, la_tensor **cell)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t n = la_sizes(h)[h->ndim - 1];
     la_tensor *state = NULL, *result;
     if (kind == LA_LSTM) {
@@ -145,12 +139,10 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
 ** w_ih, w_hh, b_ih, b_hh. */
 static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 {
-    LA_OWNED gates = NULL;
-    LA_OWNED hidden = NULL;
     la_tensor *h = la_arg(f, 1), *out = NULL, *next = NULL;
     const la_value *w = f->args + 1 + nstates;
-    LA_TRY(la_run(linear, &gates, f->args[0], w[0], w[2]));
-    LA_TRY(la_run(linear, &hidden, h, w[1], w[3]));
+    LA_LET(gates, la_run(linear, &gates, f->args[0], w[0], w[2]));
+    LA_LET(hidden, la_run(linear, &hidden, h, w[1], w[3]));
     int64_t n = la_recurrent_width(kind);
     if (h->ndim < 1 || gates->ndim != hidden->ndim
         || la_sizes(hidden)[hidden->ndim - 1] != n * la_sizes(h)[h->ndim - 1]
@@ -167,9 +159,9 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 }
 
 /* lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh) -> h, c */
-la_status la_impl_lstm_cell(la_frame *f) { return cell(f, LA_LSTM, 2); }
+LA_FORWARD(la_impl_lstm_cell, cell(f, LA_LSTM, 2))
 /* gru_cell(input, h, w_ih, w_hh, b_ih, b_hh) -> h */
-la_status la_impl_gru_cell(la_frame *f) { return cell(f, LA_GRU, 1); }
+LA_FORWARD(la_impl_gru_cell, cell(f, LA_GRU, 1))
 /* rnn_cell(input, h, w_ih, w_hh, b_ih, b_hh, nonlinearity) -> h */
 la_status la_impl_rnn_cell(la_frame *f)
 {

@@ -6,6 +6,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, POS, BASE, DIMS, SCALE, TRADITIONAL };
@@ -36,10 +37,8 @@ static la_tensor *angles(la_chain *w, la_frame *f, int64_t dims)
     double step = -2 / (double)dims * la_m_log(la_arg_float(f, BASE));
     la_tensor *rows = STEP(to_dtype, f->args[POS], wide);
     if (pos->ndim == 0) {
-        la_tensor *count = STEP(arange,
-                               la_scalar_int(la_sizes(x)[x->ndim - 2]), wide,
-                                la_v_device((la_device)x->device));
-        rows = STEP(add, count, rows);
+        rows = STEP(add, STEP(arange, la_scalar_int(la_sizes(x)[x->ndim - 2]),
+                              wide, la_v_device((la_device)x->device)), rows);
     }
     la_tensor *k = STEP(arange, la_scalar_int(dims / 2), wide,
                         la_v_device((la_device)x->device));
@@ -80,8 +79,7 @@ static la_tensor *joined(la_chain *w, la_tensor *x, int64_t dims,
 /* rope(self, pos, base, dims, scale, traditional) */
 la_status la_impl_rope(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF), *part[2];
     int64_t dims = 0;
     bool traditional = la_arg_bool(f, TRADITIONAL);

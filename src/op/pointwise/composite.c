@@ -6,21 +6,20 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/pointwise.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* other - alpha * self: sub with its operands exchanged. */
-la_status la_impl_rsub(la_frame *f)
-{
-    return la_run_result(f, sub, la_arg(f, 1), la_arg(f, 0), f->args[2]);
-}
+LA_FORWARD(la_impl_rsub,
+           la_run_result(f, sub, la_arg(f, 1), la_arg(f, 0), f->args[2]))
 
 /* (floor_divide, remainder): both refuse an integer zero. Two passes over the
 ** operands: no kernel gives both results. */
 la_status la_impl_divmod(la_frame *f)
 {
-    LA_OWNED quotient = NULL;
     la_tensor *rest = NULL;
-    LA_TRY(la_run(floor_divide, &quotient, la_arg(f, 0), la_arg(f, 1)));
+    LA_LET(quotient,
+           la_run(floor_divide, &quotient, la_arg(f, 0), la_arg(f, 1)));
     LA_TRY(la_run(remainder, &rest, la_arg(f, 0), la_arg(f, 1)));
     la_set_result(f, 0, la_tensor_retain(quotient));
     la_set_result(f, 1, rest);
@@ -31,8 +30,6 @@ la_status la_impl_divmod(la_frame *f)
 la_status la_impl_float_power(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    LA_OWNED base = NULL;
-    LA_OWNED exponent = NULL;
     bool complex = la_is_complex((la_dtype)a->dtype)
         || la_is_complex((la_dtype)b->dtype);
     la_dtype d = complex ? LA_COMPLEX128 : LA_FLOAT64;
@@ -40,8 +37,8 @@ la_status la_impl_float_power(la_frame *f)
         return la_error(LA_EDTYPE, "the result is %s, what it is written to "
                         "is %s", la_dtype_name(d),
                         la_dtype_name((la_dtype)f->outs[0]->dtype));
-    LA_TRY(la_run(to_dtype, &base, a, la_v_dtype(d)));
-    LA_TRY(la_run(to_dtype, &exponent, b, la_v_dtype(d)));
+    LA_LET(base, la_run(to_dtype, &base, a, la_v_dtype(d)));
+    LA_LET(exponent, la_run(to_dtype, &exponent, b, la_v_dtype(d)));
     return la_run_result(f, pow, base, exponent);
 }
 
@@ -56,8 +53,7 @@ static bool is_wide_unsigned(const la_tensor *t)
 ** int32: what lies beyond overflows anyway. */
 la_status la_impl_ldexp(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     if (is_wide_unsigned(b) && !is_wide_unsigned(a)) {
         if (b->dtype != LA_UINT16) b = STEP(clamp_max, b, la_scalar_int(65535));
@@ -69,15 +65,10 @@ la_status la_impl_ldexp(la_frame *f)
 }
 
 /* hardtanh between 0 and 6. */
-la_status la_impl_relu6(la_frame *f)
-{
-    return la_run_result(f, hardtanh, la_arg(f, 0), la_scalar_int(0),
-                         la_scalar_int(6));
-}
+LA_FORWARD(la_impl_relu6, la_run_result(f, hardtanh, la_arg(f, 0),
+                                        la_scalar_int(0), la_scalar_int(6)))
 
 /* The method's order of arguments. (self, condition, other): where does all
 ** checks. */
-la_status la_impl_where_self(la_frame *f)
-{
-    return la_run_result(f, where, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2));
-}
+LA_FORWARD(la_impl_where_self,
+           la_run_result(f, where, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2)))

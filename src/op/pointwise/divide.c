@@ -4,7 +4,9 @@
 */
 #include <math.h>
 
+#include "iter/iter.h"
 #include "op/families.h"
+#include "op/frame.h"
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 

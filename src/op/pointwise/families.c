@@ -11,6 +11,8 @@
 
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/families.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"
@@ -516,12 +518,6 @@ static la_status configure_masked_fill(la_frame *f, la_iter_config *c)
     c->operands[2] = la_arg(f, 2);
     c->operands[3] = la_arg(f, 0);
     c->static_dtype = dtype_of(f, 0);
-    /* PyTorch lets a self with repeated elements be filled. */
-    if (f->outs[0] == la_arg(f, 0)
-        && la_internal_overlap(la_arg(f, 0)) == LA_OVERLAP_YES) {
-        c->flags &= ~(uint32_t)LA_IT_CHECK_MEM_OVERLAP;
-        c->flags |= LA_IT_IN_ORDER;
-    }
     return LA_OK;
 }
 const la_family la_family_MASKED_FILL = {

@@ -14,6 +14,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/math.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
@@ -104,11 +106,9 @@ const la_family la_family_FREXP = {
 /* (x) -> mantissa and exponent: x 2^-e is exact. */
 la_status la_impl_frexp(la_frame *f)
 {
-    LA_OWNED exponent = NULL;
-    LA_OWNED down = NULL;
     la_tensor *mantissa;
-    LA_TRY(la_run(frexp_exponent, &exponent, la_arg(f, 0)));
-    LA_TRY(la_run(neg, &down, exponent));
+    LA_LET(exponent, la_run(frexp_exponent, &exponent, la_arg(f, 0)));
+    LA_LET(down, la_run(neg, &down, exponent));
     LA_TRY(la_run(ldexp_whole, &mantissa, la_arg(f, 0), down));
     la_set_result(f, 0, mantissa);
     la_set_result(f, 1, la_tensor_retain(exponent));
@@ -117,29 +117,20 @@ la_status la_impl_frexp(la_frame *f)
 
 /* Modified Bessel functions: their order and scale are arguments of one
 ** kernel. */
-la_status la_impl_special_modified_bessel_k0(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 0);
-}
-la_status la_impl_special_modified_bessel_k1(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 0);
-}
-la_status la_impl_special_scaled_modified_bessel_k0(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 1);
-}
-la_status la_impl_special_scaled_modified_bessel_k1(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 1);
-}
+LA_FORWARD(la_impl_special_modified_bessel_k0,
+           la_run_result(f, bessel_k, la_arg(f, 0), 0, 0))
+LA_FORWARD(la_impl_special_modified_bessel_k1,
+           la_run_result(f, bessel_k, la_arg(f, 0), 1, 0))
+LA_FORWARD(la_impl_special_scaled_modified_bessel_k0,
+           la_run_result(f, bessel_k, la_arg(f, 0), 0, 1))
+LA_FORWARD(la_impl_special_scaled_modified_bessel_k1,
+           la_run_result(f, bessel_k, la_arg(f, 0), 1, 1))
 
 /* sin(x) / x, near 0 as sinc, which has derivatives there: far out the error of
 ** x / pi would be as large as a period. 0 at infinity. */
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = STEP(mul, la_arg(f, 0), 1.0);
     la_tensor *size = STEP(abs, x);
     la_tensor *far = STEP(eq, size, (double)INFINITY);
@@ -153,10 +144,8 @@ la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x
 ** first. */
-la_status la_impl_polygamma_first(la_frame *f)
-{
-    return la_run_result(f, polygamma, la_arg(f, 1), f->args[0]);
-}
+LA_FORWARD(la_impl_polygamma_first,
+           la_run_result(f, polygamma, la_arg(f, 1), f->args[0]))
 
 /* --- activations --- */
 
@@ -219,9 +208,6 @@ la_status la_impl_selu(la_frame *f)
 la_status la_impl_glu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
-    LA_OWNED first = NULL;
-    LA_OWNED second = NULL;
-    LA_OWNED gate = NULL;
     int dim;
     if (x->ndim == 0)
         return la_error(LA_ESHAPE, "glu does not support 0-dimensional "
@@ -231,9 +217,9 @@ la_status la_impl_glu(la_frame *f)
     if (size % 2 != 0)
         return la_error(LA_ESHAPE, "Halving dimension must be even, but "
             "dimension %d is size %lld", dim + 1, (long long)size);
-    LA_TRY(la_run(narrow, &first, x, dim, 0, half));
-    LA_TRY(la_run(narrow, &second, x, dim, half, half));
-    LA_TRY(la_run(sigmoid, &gate, second));
+    LA_LET(first, la_run(narrow, &first, x, dim, 0, half));
+    LA_LET(second, la_run(narrow, &second, x, dim, half, half));
+    LA_LET(gate, la_run(sigmoid, &gate, second));
     return la_run_result(f, mul, first, gate);
 }
 
@@ -259,12 +245,9 @@ static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
 la_status la_impl_prelu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
-    LA_OWNED weight = NULL;
-    LA_OWNED low = NULL;
-    LA_OWNED above = NULL;
-    LA_TRY(shape_weight(x, la_arg(f, 1), &weight));
-    LA_TRY(la_run(mul, &low, x, weight));
-    LA_TRY(la_run(gt, &above, x, la_scalar_int(0)));
+    LA_LET(weight, shape_weight(x, la_arg(f, 1), &weight));
+    LA_LET(low, la_run(mul, &low, x, weight));
+    LA_LET(above, la_run(gt, &above, x, la_scalar_int(0)));
     return la_run_result(f, where, above, x, low);
 }
 
@@ -272,8 +255,7 @@ la_status la_impl_prelu(la_frame *f)
 static la_status rrelu_slopes(la_frame *f, double low, double high,
                               la_tensor **out)
 {
-    LA_OWNED fresh = NULL;
-    LA_TRY(la_run(empty_like, &fresh, la_arg(f, 0)));
+    LA_LET(fresh, la_run(empty_like, &fresh, la_arg(f, 0)));
     return la_run(uniform_, out, fresh, la_v_float(low), la_v_float(high),
                   f->args[4]);
 }
@@ -298,6 +280,5 @@ la_status la_impl_rrelu(la_frame *f)
     } else
         LA_TRY(la_run(leaky_relu, &out, x,
                       la_scalar_float((lower + upper) / 2)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

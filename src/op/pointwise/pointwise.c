@@ -10,7 +10,9 @@
 ** the loop comes last, so that a call that is refused has written nothing.
 */
 #include "base/os/cpu.h"
+#include "iter/iter.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

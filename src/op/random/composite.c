@@ -17,6 +17,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* LA_EARG with 'text' unless it holds. */
@@ -40,19 +42,18 @@ static la_dtype float_or_default(la_dtype d)
 la_status la_impl_normal_float(la_frame *f)
 {
     enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, FORMAT, NAMES, GENERATOR };
-    LA_OWNED t = NULL;
     la_value none = la_v_bool(false);
     LA_TRY(need(la_arg_float(f, STD) >= 0, "the standard deviation must not be "
                 "negative"));
-    LA_TRY(la_run(randn, &t, f->args[SIZE], f->args[DTYPE], f->args[DEVICE],
+    LA_LET(t,
+           la_run(randn, &t, f->args[SIZE], f->args[DTYPE], f->args[DEVICE],
                   none, f->args[FORMAT], f->args[NAMES], f->args[GENERATOR]));
     if (la_arg_float(f, STD) != 1)
         LA_TRY(la_run_(mul, t, la_scalar_float(la_arg_float(f, STD))));
     if (la_arg_float(f, MEAN) != 0)
         LA_TRY(la_run_(add, t, la_scalar_float(la_arg_float(f, MEAN))));
     if (la_arg_bool(f, GRAD)) t->flags |= LA_F_REQUIRES_GRAD;
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }
 
 /* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. The
@@ -63,17 +64,14 @@ la_status la_impl_normal(la_frame *f)
     la_shape a = la_shape_of(mean), b = la_shape_of(std), s;
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
-    LA_OWNED z = NULL;
-    LA_OWNED scaled = NULL;
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     la_result_type_add(&type, mean);
     la_result_type_add(&type, std);
     LA_TRY(la_result_type_get(&type, &d));
-    LA_TRY(la_run(randn, &z, la_v_ints(s.sizes, s.ndim),
-                  la_v_dtype(float_or_default(d)),
-                  la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
-                  f->args[2]));
-    LA_TRY(la_run(mul, &scaled, z, std));
+    LA_LET(z, la_run(randn, &z, la_v_ints(s.sizes, s.ndim),
+                     la_v_dtype(float_or_default(d)), la_v_none(),
+                     la_v_bool(false), la_v_none(), la_v_none(), f->args[2]));
+    LA_LET(scaled, la_run(mul, &scaled, z, std));
     return la_run_result(f, add, scaled, mean);
 }
 
@@ -82,18 +80,16 @@ la_status la_impl_normal(la_frame *f)
 la_status la_impl_log_normal_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    LA_OWNED t = NULL;
     if (!la_is_float((la_dtype)self->dtype))
         return la_error_at(LA_EDTYPE, 1, "log-normal numbers need a floating "
                            "dtype, got %s",
                            la_dtype_name((la_dtype)self->dtype));
-    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
+    LA_LET(t, la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
     LA_TRY(la_run_(normal_, t, f->args[1], f->args[2], f->args[3]));
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = la_m_exp(x[i]);
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* ---- ones and zeros ---- */
@@ -101,11 +97,10 @@ la_status la_impl_log_normal_(la_frame *f)
 /* Probabilities in [0, 1]; NaN is refused too. LA_EDTYPE or LA_EARG. */
 static la_status check_chances(la_tensor *p)
 {
-    LA_OWNED wide = NULL;
     if (!la_is_float((la_dtype)p->dtype))
         return la_error(LA_EDTYPE, "the probabilities must be floating, got %s",
                         la_dtype_name((la_dtype)p->dtype));
-    LA_TRY(la_random_doubles_of(p, NULL, &wide));
+    LA_LET(wide, la_random_doubles_of(p, NULL, &wide));
     const double *x = (const double *)la_data(wide);
     for (int64_t i = 0; i < wide->numel; i++)
         LA_TRY(need(x[i] >= 0 && x[i] <= 1,
@@ -117,13 +112,11 @@ static la_status check_chances(la_tensor *p)
 ** would be lost otherwise. */
 static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
 {
-    LA_OWNED u = NULL;
-    LA_OWNED hit = NULL;
     la_dtype d = p->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
     LA_TRY(check_chances(p));
-    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), d, &u));
+    LA_LET(u, la_tensor_empty(self->ndim, la_sizes(self), d, &u));
     LA_TRY(la_run_(uniform_, u, la_v_float(0), la_v_float(1), generator));
-    LA_TRY(la_run(lt, &hit, u, p));
+    LA_LET(hit, la_run(lt, &hit, u, p));
     return la_run_(copy_, self, hit);
 }
 
@@ -132,8 +125,7 @@ la_status la_impl_bernoulli__tensor(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     LA_TRY(bernoulli_of(self, la_arg(f, 1), f->args[2]));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* Uninitialised, in t's shape, layout and device. */
@@ -149,11 +141,9 @@ static la_status empty_like(la_tensor *t, la_dtype d, la_tensor **out)
 la_status la_impl_bernoulli(la_frame *f)
 {
     la_tensor *p = la_arg(f, 0);
-    LA_OWNED out = NULL;
-    LA_TRY(empty_like(p, (la_dtype)p->dtype, &out));
+    LA_LET(out, empty_like(p, (la_dtype)p->dtype, &out));
     LA_TRY(bernoulli_of(out, p, f->args[1]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* bernoulli(self, size, dtype, generator): the probabilities of self, broadcast
@@ -162,7 +152,6 @@ la_status la_impl_bernoulli_size(la_frame *f)
 {
     la_tensor *p = la_arg(f, 0);
     la_shape own = la_shape_of(p), all, asked = {.ndim = 0};
-    LA_OWNED out = NULL;
     LA_OWNED chances = NULL;
     la_dtype d = float_or_default((la_dtype)p->dtype);
     LA_TRY(la_run(empty, &chances, f->args[1]));    /* checks the sizes */
@@ -170,22 +159,19 @@ la_status la_impl_bernoulli_size(la_frame *f)
     LA_TRY(la_shape_broadcast(&own, &asked, &all));
     la_tensor_drop(&chances);
     LA_TRY(la_run(to_dtype, &chances, p, la_v_dtype(d)));
-    LA_TRY(la_tensor_empty(all.ndim, all.sizes,
-                           la_has(f, 2) ? f->args[2].dtype : d, &out));
+    LA_LET(out, la_tensor_empty(all.ndim, all.sizes,
+                                la_has(f, 2) ? f->args[2].dtype : d, &out));
     LA_TRY(bernoulli_of(out, chances, f->args[3]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* bernoulli(self, p): one probability, in self's shape. */
 la_status la_impl_bernoulli_p(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
-    LA_OWNED out = NULL;
-    LA_TRY(empty_like(x, (la_dtype)x->dtype, &out));
+    LA_LET(out, empty_like(x, (la_dtype)x->dtype, &out));
     LA_TRY(la_run_(bernoulli_, out, f->args[1], f->args[2]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* dropout(self, p, training): self * mask / (1 - p); self itself when nothing
@@ -194,16 +180,12 @@ la_status la_impl_dropout(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
     double p = la_arg_float(f, 1);
-    LA_OWNED mask = NULL;
     if (!(p >= 0 && p <= 1))
         return la_error_at(LA_EARG, 2, "dropout probability has to be between "
                            "0 and 1, but got %g", p);
     /* Evaluation: the result is the argument itself, without a copy. */
-    if (!la_arg_bool(f, 2) || p == 0) {
-        la_set_result(f, 0, la_tensor_retain(x));
-        return LA_OK;
-    }
-    LA_TRY(empty_like(x, la_dtype_to_real((la_dtype)x->dtype), &mask));
+    if (!la_arg_bool(f, 2) || p == 0) return LA_GIVE(f, la_tensor_retain(x));
+    LA_LET(mask, empty_like(x, la_dtype_to_real((la_dtype)x->dtype), &mask));
     /* The mask is scaled instead of the result, so that one product is left,
     ** whose derivative is the mask. */
     LA_TRY(la_run_(bernoulli_, mask, la_v_float(1 - p), f->args[3]));
@@ -221,15 +203,13 @@ la_status la_impl_geometric_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     double p = la_arg_float(f, 1);
-    LA_OWNED t = NULL;
     LA_TRY(need(p > 0 && p < 1, "geometric_ expects p to be in (0, 1)"));
-    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
+    LA_LET(t, la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
     LA_TRY(la_run_(exponential_, t, la_v_float(-la_m_log1p(-p)), f->args[2]));
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = ceil(x[i]);
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* ---- by gamma ---- */
@@ -264,8 +244,6 @@ static la_dtype wide_of(la_dtype d) { return la_is_half(d) ? LA_FLOAT32 : d; }
 ** give numbers that are all 0. */
 la_status la_impl_dirichlet(la_frame *f)
 {
-    LA_OWNED logs = NULL;
-    LA_OWNED p = NULL;
     la_tensor *a = la_arg(f, 0);
     int64_t sizes[LA_MAX_DIMS + 1];
     la_value size = f->args[1];
@@ -275,9 +253,9 @@ la_status la_impl_dirichlet(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "the concentration needs a dim");
     LA_TRY(need_random_float(d, 2));
     if (la_has(f, 1)) LA_TRY(add_last(f, a, sizes, &size));
-    LA_TRY(la_run(gamma_log, &logs, a, size, la_v_dtype(LA_FLOAT64),
-                  f->args[3]));
-    LA_TRY(la_run(softmax, &p, logs, -1));
+    LA_LET(logs, la_run(gamma_log, &logs, a, size, la_v_dtype(LA_FLOAT64),
+                        f->args[3]));
+    LA_LET(p, la_run(softmax, &p, logs, -1));
     return la_run_result(f, to_dtype, p, la_v_dtype(d));
 }
 
@@ -286,17 +264,15 @@ la_status la_impl_dirichlet(la_frame *f)
 /* trunc_normal_(self, mean, std, a, b, generator) */
 la_status la_impl_trunc_normal_(la_frame *f)
 {
-    LA_OWNED t = NULL;
     la_tensor *self = la_arg(f, 0);
     la_dtype d = (la_dtype)self->dtype;
     LA_TRY(need_random_float(d, 0));
-    LA_TRY(la_run(truncated_normal, &t, la_arg_float(f, 1), la_arg_float(f, 2),
-                  la_arg_float(f, 3), la_arg_float(f, 4),
-                  la_v_ints(la_sizes(self), self->ndim), la_v_dtype(d),
-                  f->args[5]));
+    LA_LET(t, la_run(truncated_normal, &t, la_arg_float(f, 1),
+                     la_arg_float(f, 2), la_arg_float(f, 3), la_arg_float(f, 4),
+                     la_v_ints(la_sizes(self), self->ndim), la_v_dtype(d),
+                     f->args[5]));
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* The sizes of standard normal numbers: those asked for, before those that mean
@@ -333,8 +309,7 @@ static la_status normal_sizes(la_frame *f, la_tensor *mean, la_tensor *factor,
 ** L z of standard normal z. */
 la_status la_impl_multivariate_normal(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *mean = la_arg(f, 0), *l = la_arg(f, 3), *z;
     int64_t sizes[LA_MAX_DIMS + 1];
     la_value size;
@@ -417,9 +392,8 @@ static void draw_row(double *p, int64_t fresh, int64_t n, const double *u,
 static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
                                   la_generator *g, la_tensor *out)
 {
-    LA_OWNED u = NULL;
     int64_t total = rows * draws, n = la_sizes(p)[p->ndim - 1];
-    LA_TRY(la_tensor_empty(1, &total, LA_FLOAT64, &u));
+    LA_LET(u, la_tensor_empty(1, &total, LA_FLOAT64, &u));
     LA_TRY(la_random_doubles(total, (double *)la_data(u), g));
     int64_t left = la_poll_every(rows * (n + draws));
     for (int64_t r = 0; r < rows && !la_poll_run(&left, n + draws); r++)
@@ -437,9 +411,8 @@ static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
 static la_status without_replacement(la_tensor *p, int64_t draws,
                                      la_value generator, la_tensor **out)
 {
-    LA_OWNED keys = NULL;
     la_value r[LA_MAX_RESULTS] = {0};
-    LA_TRY(la_tensor_empty(p->ndim, la_sizes(p), LA_FLOAT64, &keys));
+    LA_LET(keys, la_tensor_empty(p->ndim, la_sizes(p), LA_FLOAT64, &keys));
     LA_TRY(la_run_(exponential_, keys, la_v_float(1), generator));
     double *k = (double *)la_data(keys), *rate = (double *)la_data(p);
     LA_EACH_POLLED(i, 0, p->numel)
@@ -477,10 +450,9 @@ la_status la_impl_multinomial(la_frame *f)
     la_tensor *self = la_arg(f, 0);
     int64_t draws = la_arg_int(f, 1), sizes[2], n;
     bool replacement = la_arg_bool(f, 2);
-    LA_OWNED p = NULL;
     LA_OWNED out = NULL;
     LA_TRY(check_multinomial(self, draws, replacement));
-    LA_TRY(la_random_doubles_of(self, NULL, &p));
+    LA_LET(p, la_random_doubles_of(self, NULL, &p));
     n = la_sizes(p)[p->ndim - 1];
     int64_t rows = n ? p->numel / n : 0;
     LA_TRY(check_probabilities((double *)la_data(p), rows, n,
@@ -494,8 +466,7 @@ la_status la_impl_multinomial(la_frame *f)
     } else {
         LA_TRY(without_replacement(p, draws, f->args[3], &out));
     }
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* categorical(logits, dim, num_samples): Gumbel-max; the index of the largest
@@ -505,31 +476,23 @@ la_status la_impl_multinomial(la_frame *f)
 la_status la_impl_categorical(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    LA_OWNED x = NULL;
-    LA_OWNED noise = NULL;
-    LA_OWNED keys = NULL;
     int64_t n = la_has(f, 2) ? la_arg_int(f, 2) : 1;
     int dim;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
     LA_TRY(need(self->ndim > 0, "the logits need a dim"));
     LA_TRY(need(n >= 0, "the number of samples must not be negative"));
-    LA_OWNED last = NULL;
     la_shape s;
-    LA_TRY(la_run(transpose, &last, self, dim, -1));
-    LA_TRY(la_run(unsqueeze, &x, last, -2));
+    LA_LET(last, la_run(transpose, &last, self, dim, -1));
+    LA_LET(x, la_run(unsqueeze, &x, last, -2));
     s = la_shape_of(x);
     s.sizes[s.ndim - 2] = n;
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
+    LA_LET(noise, la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
     LA_TRY(la_run_(exponential_, noise, la_v_float(1), f->args[3]));
     double *e = (double *)la_data(noise);
     LA_EACH_POLLED(i, 0, noise->numel) e[i] = la_m_log(e[i]);
-    LA_TRY(la_run(sub, &keys, x, noise));
-    LA_OWNED found = NULL;
-    LA_TRY(la_run(argmax, &found, keys, -1, la_v_bool(false)));
-    if (la_has(f, 2)) {
-        la_set_result(f, 0, la_tensor_retain(found));
-        return LA_OK;
-    }
+    LA_LET(keys, la_run(sub, &keys, x, noise));
+    LA_LET(found, la_run(argmax, &found, keys, -1, la_v_bool(false)));
+    if (la_has(f, 2)) return LA_GIVE(f, la_tensor_retain(found));
     return la_run_result(f, select, found, -1, 0);
 }
 
@@ -537,13 +500,12 @@ la_status la_impl_categorical(la_frame *f)
 la_status la_impl_shuffle(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    LA_OWNED order = NULL;
     int dim;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
     LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to shuffle"));
-    LA_TRY(la_run(randperm, &order, la_sizes(self)[dim], la_v_none(),
-                  la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
-                  f->args[2]));
+    LA_LET(order, la_run(randperm, &order, la_sizes(self)[dim], la_v_none(),
+                         la_v_none(), la_v_bool(false), la_v_none(),
+                         la_v_none(), f->args[2]));
     return la_run_result(f, index_select, self, dim, order);
 }
 
@@ -563,8 +525,8 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
         return la_run(randint_low, out, 1, have, la_v_ints(&n, 1), la_v_none(),
                       la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
                       f->args[4]);
-    LA_OWNED order = NULL;
-    LA_TRY(la_run(randperm, &order, have, la_v_none(), la_v_none(),
+    LA_LET(order,
+           la_run(randperm, &order, have, la_v_none(), la_v_none(),
                   la_v_bool(false), la_v_none(), la_v_none(), f->args[4]));
     return la_run(narrow, out, order, 0, 0, n);
 }
@@ -591,6 +553,5 @@ la_status la_impl_choice(la_frame *f)
     else
         LA_TRY(choose(f, have, n, &indices));
     if (!number) return la_run_result(f, index_select, self, 0, indices);
-    la_set_result(f, 0, la_tensor_retain(indices));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(indices));
 }

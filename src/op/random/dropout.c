@@ -7,6 +7,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, P, TRAINING, GENERATOR };
@@ -25,10 +26,10 @@ static bool is_off(const la_frame *f)
     return !la_arg_bool(f, TRAINING) || la_arg_float(f, P) == 0;
 }
 
+/* Result 0 is self itself: without a copy, as in PyTorch. */
 static la_status same(la_frame *f)
 {
-    la_set_result(f, 0, la_tensor_retain(la_arg(f, SELF)));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(la_arg(f, SELF)));
 }
 
 /* Ones of probability 1 - p, zeros otherwise: one for each entry of the first
@@ -52,8 +53,7 @@ static la_tensor *mask_of(la_chain *w, const la_frame *f, int kept)
 /* The last 'spatial' dims of a channel are kept or dropped together. */
 static la_status drop_channels(la_frame *f, int spatial)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     const la_tensor *x = la_arg(f, SELF);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
@@ -68,9 +68,9 @@ static la_status drop_channels(la_frame *f, int spatial)
 }
 
 /* dropoutNd(self, p, training, generator) */
-la_status la_impl_dropout1d(la_frame *f) { return drop_channels(f, 1); }
-la_status la_impl_dropout2d(la_frame *f) { return drop_channels(f, 2); }
-la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
+LA_FORWARD(la_impl_dropout1d, drop_channels(f, 1))
+LA_FORWARD(la_impl_dropout2d, drop_channels(f, 2))
+LA_FORWARD(la_impl_dropout3d, drop_channels(f, 3))
 
 /* -scale * alpha of SELU (G. Klambauer et al., Self-Normalizing Neural
 ** Networks, 2017), to which x -> a x + b is fitted. */
@@ -78,8 +78,7 @@ la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
 
 static la_status drop_to_selu(la_frame *f, int kept)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
     if (is_off(f)) return same(f);
@@ -95,10 +94,7 @@ static la_status drop_to_selu(la_frame *f, int kept)
 }
 
 /* alpha_dropout(self, p, training, generator) */
-la_status la_impl_alpha_dropout(la_frame *f)
-{
-    return drop_to_selu(f, la_arg(f, SELF)->ndim);
-}
+LA_FORWARD(la_impl_alpha_dropout, drop_to_selu(f, la_arg(f, SELF)->ndim))
 
 /* feature_alpha_dropout drops channels: those are the first two dims. */
 la_status la_impl_feature_alpha_dropout(la_frame *f)
@@ -114,8 +110,7 @@ la_status la_impl_feature_alpha_dropout(la_frame *f)
 ** exponential number (E. Jang, S. Gu, B. Poole, 2017). */
 la_status la_impl_gumbel_softmax(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF);
     la_value dim = f->args[3];
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));

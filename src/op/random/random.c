@@ -19,7 +19,11 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */
 
@@ -49,6 +53,7 @@ typedef struct job {
     const la_random_call *call;
 } job;
 
+/* A range of groups; the words of a group depend on its number alone. */
 static void run_groups(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
@@ -86,8 +91,8 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
 {
     if (t->numel == 0 || t->device == LA_META) return LA_OK;
     if (la_is_contiguous(t)) return into_contiguous(t, fills, words, g, call);
-    LA_OWNED plain = NULL;
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
+    LA_LET(plain,
+           la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
     LA_TRY(into_contiguous(plain, fills, words, g, call));
     return la_run_(copy_, t, plain);
 }
@@ -106,13 +111,10 @@ la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
 {
     la_shape own = la_shape_of(self);
     const la_shape *s = shape ? shape : &own;
-    LA_OWNED doubles = NULL;
-    LA_OWNED wide = NULL;
-    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
-    LA_TRY(la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
+    LA_LET(doubles, la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
+    LA_LET(wide, la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
     LA_TRY(la_run_(copy_, doubles, wide));
-    *out = la_tensor_retain(doubles);
-    return LA_OK;
+    return la_tensor_same(doubles, out);
 }
 
 /* ---- what the distributions have in common ---- */
@@ -237,6 +239,7 @@ static la_tensor *begun(la_frame *f, int options)
     return t;
 }
 
+/* requires_grad= of a new tensor, once it is filled. */
 static la_status created(la_frame *f, int options, la_status status)
 {
     if (!status && la_arg_bool(f, options + LA_OPT_GRAD))
@@ -299,58 +302,31 @@ static la_status create_integers(la_frame *f, int options, int64_t low,
 
 /* rand, rand_like: uniform in [0, 1). Complex: both parts. */
 la_status la_meta_rand(la_frame *f) { return sized_floats(f, "uniform"); }
-la_status la_impl_rand(la_frame *f) { return create_uniform(f, 1); }
+LA_FORWARD(la_impl_rand, create_uniform(f, 1))
 la_status la_meta_rand_like(la_frame *f) { return floats_like(f, "uniform"); }
-la_status la_impl_rand_like(la_frame *f) { return create_uniform(f, 1); }
+LA_FORWARD(la_impl_rand_like, create_uniform(f, 1))
 
 /* randn, randn_like: normal with mean 0 and variance 1, of complex values too
 ** (half of it in each part). */
 la_status la_meta_randn(la_frame *f) { return sized_floats(f, "normal"); }
-la_status la_impl_randn(la_frame *f) { return create_normal(f, 1); }
+LA_FORWARD(la_impl_randn, create_normal(f, 1))
 la_status la_meta_randn_like(la_frame *f) { return floats_like(f, "normal"); }
-la_status la_impl_randn_like(la_frame *f) { return create_normal(f, 1); }
+LA_FORWARD(la_impl_randn_like, create_normal(f, 1))
 
 /* randint(high, size), randint(low, high, size) and their _like forms: integers
 ** from low (1 by default) to high, both included. */
-la_status la_meta_randint(la_frame *f)
-{
-    return sized_integers(f, 1, 1, la_arg_int(f, 0));
-}
-
-la_status la_impl_randint(la_frame *f)
-{
-    return create_integers(f, 2, 1, la_arg_int(f, 0));
-}
-
-la_status la_meta_randint_low(la_frame *f)
-{
-    return sized_integers(f, 2, la_arg_int(f, 0), la_arg_int(f, 1));
-}
-
-la_status la_impl_randint_low(la_frame *f)
-{
-    return create_integers(f, 3, la_arg_int(f, 0), la_arg_int(f, 1));
-}
-
-la_status la_meta_randint_like(la_frame *f)
-{
-    return integers_like(f, 2, 1, la_arg_int(f, 1));
-}
-
-la_status la_impl_randint_like(la_frame *f)
-{
-    return create_integers(f, 2, 1, la_arg_int(f, 1));
-}
-
-la_status la_meta_randint_like_low(la_frame *f)
-{
-    return integers_like(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
-}
-
-la_status la_impl_randint_like_low(la_frame *f)
-{
-    return create_integers(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
-}
+LA_FORWARD(la_meta_randint, sized_integers(f, 1, 1, la_arg_int(f, 0)))
+LA_FORWARD(la_impl_randint, create_integers(f, 2, 1, la_arg_int(f, 0)))
+LA_FORWARD(la_meta_randint_low,
+           sized_integers(f, 2, la_arg_int(f, 0), la_arg_int(f, 1)))
+LA_FORWARD(la_impl_randint_low,
+           create_integers(f, 3, la_arg_int(f, 0), la_arg_int(f, 1)))
+LA_FORWARD(la_meta_randint_like, integers_like(f, 2, 1, la_arg_int(f, 1)))
+LA_FORWARD(la_impl_randint_like, create_integers(f, 2, 1, la_arg_int(f, 1)))
+LA_FORWARD(la_meta_randint_like_low,
+           integers_like(f, 3, la_arg_int(f, 1), la_arg_int(f, 2)))
+LA_FORWARD(la_impl_randint_like_low,
+           create_integers(f, 3, la_arg_int(f, 1), la_arg_int(f, 2)))
 
 /* ---- a random order ---- */
 
@@ -409,8 +385,7 @@ la_status la_impl_randperm(la_frame *f)
     if (out->device == LA_META || n == 0) return created(f, 1, LA_OK);
     if (out->dtype == LA_INT64)
         return created(f, 1, permute((int64_t *)la_data(out), n, g));
-    LA_OWNED plain = NULL;
-    LA_TRY(la_tensor_empty(1, &n, LA_INT64, &plain));
+    LA_LET(plain, la_tensor_empty(1, &n, LA_INT64, &plain));
     LA_TRY(permute((int64_t *)la_data(plain), n, g));
     return created(f, 1, la_run_(copy_, out, plain));
 }
@@ -426,8 +401,7 @@ static la_status self_result(la_frame *f)
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "
                         "performing the operation.");
-    la_set_result(f, 0, la_tensor_retain(x));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(x));
 }
 
 /* uniform_(self, from, to): [from, to) */

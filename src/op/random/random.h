@@ -6,7 +6,8 @@
 
 #include "base/runtime/context.h"
 #include "kernel/random/random.h"
-#include "op/op.h"
+#include "op/frame.h"
+#include "tensor/shape.h"
 
 /* The generator in argument 'k', or the current one of the context. */
 la_generator *la_random_generator(const la_frame *f, int k);

@@ -14,6 +14,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- a stream ---- */
@@ -456,22 +458,13 @@ la_status la_meta_poisson(la_frame *f)
                         la_dtype_name(d));
     return meta_distribution(f, &poisson_rule);
 }
-la_status la_impl_poisson(la_frame *f)
-{
-    return impl_distribution(f, &poisson_rule);
-}
+LA_FORWARD(la_impl_poisson, impl_distribution(f, &poisson_rule))
 
 /* student_t(df, size, loc, scale, dtype, generator) */
 static const distribution student_t_rule = {"student_t", sample_student_t, 3, 1,
     4, 5, {0, 2, 3}, {POSITIVE("df"), ANYTHING, NOT_NEGATIVE("the scale")}};
-la_status la_meta_student_t(la_frame *f)
-{
-    return meta_distribution(f, &student_t_rule);
-}
-la_status la_impl_student_t(la_frame *f)
-{
-    return impl_distribution(f, &student_t_rule);
-}
+LA_FORWARD(la_meta_student_t, meta_distribution(f, &student_t_rule))
+LA_FORWARD(la_impl_student_t, impl_distribution(f, &student_t_rule))
 
 /* Counts are truncated to integers. */
 DISTRIBUTION(binomial, 2, NOT_NEGATIVE("the count"),

@@ -10,7 +10,10 @@
 #include "op/sort/order.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define BATCH 1024            /* columns of one call */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
@@ -190,7 +193,6 @@ static la_status arg_meta(la_frame *f, const char *name)
 /* Without a dim the position is that in the flattened tensor, row-major. */
 static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
 {
-    LA_OWNED flat = NULL;
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
     const la_arg_reduction *kernel = &(*table)[self->dtype];
@@ -200,7 +202,7 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
     }
     if (self->ndim <= 1)
         return search_dim(kernel, self, 0, la_result(f, 0), NULL);
-    LA_TRY(la_run(reshape, &flat, self, la_v_ints(((int64_t[]){-1}), 1)));
+    LA_LET(flat, la_run(reshape, &flat, self, la_v_ints(((int64_t[]){-1}), 1)));
     return search_dim(kernel, flat, 0, la_result(f, 0), NULL);
 }
 
@@ -208,14 +210,8 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
 ** equals; the first NaN, if there is one. */
 la_status la_meta_argmax(la_frame *f) { return arg_meta(f, "argmax"); }
 la_status la_meta_argmin(la_frame *f) { return arg_meta(f, "argmin"); }
-la_status la_impl_argmax(la_frame *f)
-{
-    return arg_impl(f, LA_STUB(reduce_argmax));
-}
-la_status la_impl_argmin(la_frame *f)
-{
-    return arg_impl(f, LA_STUB(reduce_argmin));
-}
+LA_FORWARD(la_impl_argmax, arg_impl(f, LA_STUB(reduce_argmax)))
+LA_FORWARD(la_impl_argmin, arg_impl(f, LA_STUB(reduce_argmin)))
 
 /* ---- max, min along a dim: (self, dim, keepdim) ---- */
 
@@ -247,5 +243,5 @@ static la_status pair_impl(la_frame *f, bool largest)
 /* (self, dim, keepdim) -> values and their positions, as argmax and argmin. */
 la_status la_meta_max_dim(la_frame *f) { return pair_meta(f, "max"); }
 la_status la_meta_min_dim(la_frame *f) { return pair_meta(f, "min"); }
-la_status la_impl_max_dim(la_frame *f) { return pair_impl(f, true); }
-la_status la_impl_min_dim(la_frame *f) { return pair_impl(f, false); }
+LA_FORWARD(la_impl_max_dim, pair_impl(f, true))
+LA_FORWARD(la_impl_min_dim, pair_impl(f, false))

@@ -9,8 +9,11 @@
 #include "kernel/index/index.h"
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"
+#include "op/composite.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */
@@ -87,8 +90,7 @@ la_status la_impl_bincount(la_frame *f)
     bool narrow = weights && weights->dtype == LA_FLOAT32;
     la_dtype sum = !weights ? LA_INT64 : LA_FLOAT64, to = sum;
     if (narrow) to = LA_FLOAT32;
-    LA_OWNED out = NULL;
-    LA_TRY(la_tensor_empty(1, &size, sum, &out));
+    LA_LET(out, la_tensor_empty(1, &size, sum, &out));
     memset(la_data(out), 0, (size_t)size * 8);
     if (weights) {
         const int64_t *v = (const int64_t *)la_data(x);
@@ -100,9 +102,7 @@ la_status la_impl_bincount(la_frame *f)
         LA_TRY(count_values(x, size, (int64_t *)la_data(out)));
     }
     if (to != sum) LA_TRY(la_convert_to(out, to, &out));
-    la_set_result(f, 0, out);
-    out = NULL;
-    return LA_OK;
+    return la_give_owned(f, &out);
 }
 
 /* ---- bins of equal width ---- */
@@ -164,24 +164,20 @@ static la_status floats_only(const la_tensor *self)
 /* histc(self, bins, min, max) */
 la_status la_impl_histc(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED out = NULL;
     la_tensor *self = la_arg(f, 0);
     int64_t bins = la_arg_int(f, 1);
     range r = {la_arg_float(f, 2), la_arg_float(f, 3)};
     LA_TRY(floats_only(self));
     LA_TRY(bins_ok(bins, 2));
-    LA_TRY(la_convert_to(self, LA_FLOAT64, &x));
+    LA_LET(x, la_convert_to(self, LA_FLOAT64, &x));
     LA_TRY(find_range((double *)la_data(x), x->numel, 1, &r));
-    LA_TRY(la_tensor_empty(1, &bins, LA_FLOAT64, &out));
+    LA_LET(out, la_tensor_empty(1, &bins, LA_FLOAT64, &out));
     memset(la_data(out), 0, (size_t)bins * 8);
     count_equal((double *)la_data(x), x->numel, NULL, r,
                 (double *)la_data(out), bins);
     if (self->dtype != LA_FLOAT64)
         LA_TRY(la_convert_to(out, (la_dtype)self->dtype, &out));
-    la_set_result(f, 0, out);
-    out = NULL;
-    return LA_OK;
+    return la_give_owned(f, &out);
 }
 
 /* ---- histogram(self, bins or edges, weight, density) ---- */
@@ -239,15 +235,13 @@ static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges,
                                 double even)
 {
     LA_OWNED w = NULL;
-    LA_OWNED count = NULL;
-    LA_OWNED border = NULL;
     la_tensor *self = la_arg(f, 0), *weight = la_arg(f, 2);
     int64_t bins = edges->numel - 1;
     if (weight && weight->numel != self->numel)
         return la_error_at(LA_ESHAPE, 3, "weight must have the elements of "
                            "the input");
     if (weight) LA_TRY(la_convert_to(weight, LA_FLOAT64, &w));
-    LA_TRY(la_tensor_empty(1, &bins, LA_FLOAT64, &count));
+    LA_LET(count, la_tensor_empty(1, &bins, LA_FLOAT64, &count));
     memset(la_data(count), 0, (size_t)bins * 8);
     double *slot = (double *)la_data(count);
     const double *edge = (const double *)la_data(edges);
@@ -255,7 +249,7 @@ static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges,
                 w ? (double *)la_data(w) : NULL, edge, bins, even, slot);
     if (la_arg_bool(f, 3)) to_density(edge, bins, slot);
     LA_TRY(la_convert_to(count, (la_dtype)self->dtype, &count));
-    LA_TRY(la_convert_to(edges, (la_dtype)self->dtype, &border));
+    LA_LET(border, la_convert_to(edges, (la_dtype)self->dtype, &border));
     la_set_result(f, 0, count);
     la_set_result(f, 1, border);
     count = border = NULL;
@@ -266,17 +260,15 @@ static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges,
 ** weight, density) -> counts, edges; LA_EARG for bins < 1 or infinite data. */
 la_status la_impl_histogram(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED edges = NULL;
     int64_t bins = la_arg_int(f, 1), n;
     range r = {0, 0};
     LA_TRY(floats_only(la_arg(f, 0)));
     LA_TRY(bins_ok(bins, 2));
     if (!la_add_ok(bins, 1, &n)) return bins_ok(0, 2);
-    LA_TRY(la_convert_to(la_arg(f, 0), LA_FLOAT64, &x));
+    LA_LET(x, la_convert_to(la_arg(f, 0), LA_FLOAT64, &x));
     if (x->numel == 0) r.high = 1;
     LA_TRY(find_range((double *)la_data(x), x->numel, 0.5, &r));
-    LA_TRY(la_tensor_empty(1, &n, LA_FLOAT64, &edges));
+    LA_LET(edges, la_tensor_empty(1, &n, LA_FLOAT64, &edges));
     double *edge = (double *)la_data(edges);
     for (int64_t k = 0; k <= bins; k++)
         edge[k] = r.low + (r.high - r.low) * ((double)k / (double)bins);
@@ -288,14 +280,13 @@ la_status la_impl_histogram(la_frame *f)
 ** LA_EARG. */
 la_status la_impl_histogram_edges(la_frame *f)
 {
-    LA_OWNED x = NULL;
     LA_OWNED edges = NULL;
     la_tensor *given = la_arg(f, 1);
     LA_TRY(floats_only(la_arg(f, 0)));
     if (given->ndim != 1 || given->numel < 2)
         return la_error_at(LA_ESHAPE, 2, "edges are a list of two numbers or "
                            "more");
-    LA_TRY(la_convert_to(la_arg(f, 0), LA_FLOAT64, &x));
+    LA_LET(x, la_convert_to(la_arg(f, 0), LA_FLOAT64, &x));
     LA_TRY(la_convert_to(given, LA_FLOAT64, &edges));
     const double *edge = (const double *)la_data(edges);
     for (int64_t k = 0; k + 1 < edges->numel; k++)

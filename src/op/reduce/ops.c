@@ -8,7 +8,9 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
 
 enum { SELF, DIM, KEEPDIM, DTYPE };
 
@@ -90,10 +92,9 @@ la_status la_reduce_total_meta(la_frame *f)
 /* The kernels answer integers in int64; other results are converted. */
 static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
 {
-    LA_OWNED wide = NULL;
     if (!is_int(dtype_of(in)) || out->dtype == LA_INT64)
         return run(f, in, out);
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_INT64, &wide));
+    LA_LET(wide, la_tensor_empty(out->ndim, la_sizes(out), LA_INT64, &wide));
     LA_TRY(run(f, in, wide));
     return la_run_(copy_, out, wide);
 }
@@ -102,14 +103,12 @@ static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
 ** nansum leaves out, so those become zero before. */
 static la_status convert_input(la_frame *f, la_dtype to, la_tensor **out)
 {
-    LA_OWNED nan = NULL;
-    LA_OWNED numbers = NULL;
     la_tensor *self = la_arg(f, SELF);
     bool skips = la_reductions_of(f->op) == LA_STUB(reduce_nansum);
     if (!skips || !is_int(to) || is_int(dtype_of(self)))
         return la_convert_to(self, to, out);
-    LA_TRY(la_run(isnan, &nan, self));
-    LA_TRY(la_run(masked_fill, &numbers, self, nan, la_scalar_int(0)));
+    LA_LET(nan, la_run(isnan, &nan, self));
+    LA_LET(numbers, la_run(masked_fill, &numbers, self, nan, la_scalar_int(0)));
     return la_convert_to(numbers, to, out);
 }
 
@@ -119,11 +118,10 @@ static la_status convert_input(la_frame *f, la_dtype to, la_tensor **out)
 la_status la_reduce_total_impl(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
-    LA_OWNED other = NULL;
     la_dtype to = dtype_of(out);
     bool natural = to == LA_INT64 && is_int(dtype_of(self));
     if (to == dtype_of(self) || natural) return total_into(f, self, out);
-    LA_TRY(convert_input(f, to, &other));
+    LA_LET(other, convert_input(f, to, &other));
     if (la_is_complex(to)
         && la_reductions_of(f->op) == LA_STUB(reduce_nansum))
         return run_table(LA_STUB(reduce_sum), f->op->store, other, mask_of(f),
@@ -264,21 +262,14 @@ la_status la_reduce_logic_impl(la_frame *f)
 /* any() and all() of everything: a boolean, so no tensor on any device. */
 static la_status logic_whole(la_frame *f, const la_reductions *table)
 {
-    LA_OWNED out = NULL;
     la_tensor *self = la_arg(f, SELF);
-    LA_TRY(la_tensor_empty(0, NULL, LA_BOOL, &out));
+    LA_LET(out, la_tensor_empty(0, NULL, LA_BOOL, &out));
     LA_TRY(run_table(table, LA_STORE_PLAIN, self, la_all_dims(self), out));
     la_set_result_value(f, 0, la_v_bool(la_data(out)[0] != 0));
     return LA_OK;
 }
-la_status la_impl_any(la_frame *f)
-{
-    return logic_whole(f, LA_STUB(reduce_any));
-}
-la_status la_impl_all(la_frame *f)
-{
-    return logic_whole(f, LA_STUB(reduce_all));
-}
+LA_FORWARD(la_impl_any, logic_whole(f, LA_STUB(reduce_any)))
+LA_FORWARD(la_impl_all, logic_whole(f, LA_STUB(reduce_all)))
 
 /* ---- rule count (count_nonzero): (self, dims) ---- */
 

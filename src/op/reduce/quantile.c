@@ -13,7 +13,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Data of the lines that a task reads. */
 typedef struct lines {
@@ -224,7 +227,6 @@ static la_status one_quantile(void *context, int64_t row, char *work)
 /* Kernels of keys read lines without gaps, so other layouts are copied. */
 static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
 {
-    LA_OWNED permuted = NULL;
     int64_t order[LA_MAX_DIMS];
     int n = 0;
     if (t->ndim == 0 || dim == t->ndim - 1)
@@ -232,7 +234,7 @@ static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
     for (int d = 0; d < t->ndim; d++)
         if (d != dim) order[n++] = d;
     order[n++] = dim;
-    LA_TRY(la_run(permute, &permuted, t, la_v_ints(order, n)));
+    LA_LET(permuted, la_run(permute, &permuted, t, la_v_ints(order, n)));
     return la_run(contiguous, out, permuted);
 }
 
@@ -263,12 +265,11 @@ static la_status pair_meta(la_frame *f, const char *name)
 ** lines. */
 static la_status pair_impl(la_frame *f, lines *l, la_unit_fn one)
 {
-    LA_OWNED in = NULL;
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
     if (la_result(f, 0)->numel == 0) return LA_OK;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
-    LA_TRY(dim_last(self, dim, &in));
+    LA_LET(in, dim_last(self, dim, &in));
     l->in = in;
     l->n = self->ndim ? la_sizes(self)[dim] : 1;
     l->value = la_data(la_result(f, 0));
@@ -308,7 +309,6 @@ static la_status whole_meta(la_frame *f)
 /* The median of nothing is NaN, or 0 for integers. */
 static la_status whole_impl(la_frame *f, bool skip_nan)
 {
-    LA_OWNED in = NULL;
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_scalar nan = la_is_float((la_dtype)self->dtype)
         ? la_scalar_float(NAN) : la_scalar_int(0);
@@ -316,16 +316,16 @@ static la_status whole_impl(la_frame *f, bool skip_nan)
         la_scalar_cast(&nan, (la_dtype)self->dtype, la_data(out));
         return LA_OK;
     }
-    LA_TRY(la_run(contiguous, &in, self));
+    LA_LET(in, la_run(contiguous, &in, self));
     lines l = {.skip_nan = skip_nan, .in = in, .n = self->numel,
                .value = la_data(out)};
     return run_lines(&l, 1, one_median);
 }
 
-la_status la_meta_median(la_frame *f) { return whole_meta(f); }
-la_status la_impl_median(la_frame *f) { return whole_impl(f, false); }
-la_status la_meta_nanmedian(la_frame *f) { return whole_meta(f); }
-la_status la_impl_nanmedian(la_frame *f) { return whole_impl(f, true); }
+LA_FORWARD(la_meta_median, whole_meta(f))
+LA_FORWARD(la_impl_median, whole_impl(f, false))
+LA_FORWARD(la_meta_nanmedian, whole_meta(f))
+LA_FORWARD(la_impl_nanmedian, whole_impl(f, true))
 
 /* ---- quantile(self, q, dim, keepdim, interpolation) ---- */
 
@@ -411,10 +411,9 @@ static la_status quantile_meta(la_frame *f)
 static la_status quantile_impl(la_frame *f, bool skip_nan)
 {
     LA_OWNED in = NULL;
-    LA_OWNED q = NULL;
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
-    LA_TRY(la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
+    LA_LET(q, la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
     const double *points = (const double *)la_data(q);
     LA_EACH_POLLED(i, 0, q->numel) LA_TRY(check_point(points[i]));
     lines l = {.skip_nan = skip_nan, .n = self->numel,
@@ -434,7 +433,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
 
 /* (self, q, dim, keepdim, interpolation) -> quantiles; without a dim those of
 ** all elements. */
-la_status la_meta_quantile(la_frame *f) { return quantile_meta(f); }
-la_status la_impl_quantile(la_frame *f) { return quantile_impl(f, false); }
-la_status la_meta_nanquantile(la_frame *f) { return quantile_meta(f); }
-la_status la_impl_nanquantile(la_frame *f) { return quantile_impl(f, true); }
+LA_FORWARD(la_meta_quantile, quantile_meta(f))
+LA_FORWARD(la_impl_quantile, quantile_impl(f, false))
+LA_FORWARD(la_meta_nanquantile, quantile_meta(f))
+LA_FORWARD(la_impl_nanquantile, quantile_impl(f, true))

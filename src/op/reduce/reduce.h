@@ -7,6 +7,7 @@
 
 #include "iter/reduce.h"
 #include "op/op.h"
+#include "tensor/shape.h"
 
 /* The kernel table of a row of kind REDUCE for this processor. */
 static inline const la_reductions *la_reductions_of(const la_op *op)

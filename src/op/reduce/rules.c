@@ -1,6 +1,8 @@
 /* The rules that reductions share: dims, sizes of results, refusals. */
+#include "op/call.h"
 #include "op/reduce/reduce.h"
 #include "tensor/names.h"
+#include "tensor/shape.h"
 
 /* Argument k as a mask of dims: an integer, a list, or nil or an empty list for
 ** all dims. An error for a dim that self lacks, or that is named twice. */

@@ -14,7 +14,9 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- sum_to_size(self, sizes) ---- */
 
@@ -61,10 +63,9 @@ la_status la_impl_sum_to_size(la_frame *f)
 /* A boolean: |self - other| <= atol + rtol * |other| everywhere. */
 la_status la_impl_allclose(la_frame *f)
 {
-    LA_OWNED close = NULL;
     la_value all[LA_MAX_RESULTS];
-    LA_TRY(la_run(isclose, &close, f->args[0], f->args[1], f->args[2],
-                  f->args[3], f->args[4]));
+    LA_LET(close, la_run(isclose, &close, f->args[0], f->args[1], f->args[2],
+                         f->args[3], f->args[4]));
     LA_TRY(la_run_many(all, all, close));
     la_set_result_value(f, 0, all[0]);
     return LA_OK;
@@ -81,23 +82,18 @@ static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
     if (la_arg(f, 3)) list[n++] = la_arg(f, 3);
     list[n++] = la_arg(f, 0);
     if (la_arg(f, 4)) list[n++] = la_arg(f, 4);
-    if (n == 1) {
-        *out = la_tensor_retain(list[0]);
-        return LA_OK;
-    }
+    if (n == 1) return la_tensor_same(list[0], out);
     return la_run(cat, out, la_v_tensors(list, n), dim);
 }
 
 /* Neighbours subtracted; of booleans, compared. Takes *t over. */
 static la_status diff_once(la_tensor **t, int64_t dim)
 {
-    LA_OWNED left = NULL;
-    LA_OWNED right = NULL;
     la_tensor *out = NULL;
     int64_t size = la_sizes(*t)[dim], n = size > 0 ? size - 1 : 0;
     int64_t from = size > 0 ? 1 : 0;
-    LA_TRY(la_run(narrow, &left, *t, dim, 0, n));
-    LA_TRY(la_run(narrow, &right, *t, dim, from, n));
+    LA_LET(left, la_run(narrow, &left, *t, dim, 0, n));
+    LA_LET(right, la_run(narrow, &right, *t, dim, from, n));
     if ((*t)->dtype == LA_BOOL)
         LA_TRY(la_run(logical_xor, &out, right, left));
     else
@@ -127,8 +123,7 @@ la_status la_impl_diff(la_frame *f)
     else LA_TRY(join_ends(f, dim, &t));
     for (int64_t k = 0; k < n && la_sizes(t)[dim] > 0; k++)
         LA_TRY(diff_once(&t, dim));
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
@@ -137,13 +132,12 @@ la_status la_impl_diff(la_frame *f)
 ** that rows of zeros stay zeros. */
 la_status la_impl_normalize(la_frame *f)
 {
-    LA_OWNED norm = NULL;
-    LA_OWNED safe = NULL;
     la_tensor *out = NULL;
     int64_t dim = la_has(f, 2) ? la_arg_int(f, 2) : la_arg(f, 0)->ndim > 1;
-    LA_TRY(la_run(vector_norm, &norm, f->args[0], f->args[1],
-                  la_v_ints(&dim, 1), la_v_bool(true)));
-    LA_TRY(la_run(clamp_min, &safe, norm, la_scalar_float(la_arg_float(f, 3))));
+    LA_LET(norm, la_run(vector_norm, &norm, f->args[0], f->args[1],
+                        la_v_ints(&dim, 1), la_v_bool(true)));
+    LA_LET(safe,
+           la_run(clamp_min, &safe, norm, la_scalar_float(la_arg_float(f, 3))));
     return la_give(f, la_run(div, &out, f->args[0], safe), &out);
 }
 
@@ -152,11 +146,6 @@ la_status la_impl_normalize(la_frame *f)
 ** dims, LA_EARG unless maxnorm >= 0. */
 la_status la_impl_renorm(la_frame *f)
 {
-    LA_OWNED norm = NULL;
-    LA_OWNED above = NULL;
-    LA_OWNED safe = NULL;
-    LA_OWNED inverse = NULL;
-    LA_OWNED factor = NULL;
     la_tensor *self = la_arg(f, 0), *out = NULL;
     int64_t dims[LA_MAX_DIMS];
     int dim = 0, n = 0;
@@ -170,12 +159,12 @@ la_status la_impl_renorm(la_frame *f)
     LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
     for (int d = 0; d < self->ndim; d++)
         if (d != dim) dims[n++] = d;
-    LA_TRY(la_run(vector_norm, &norm, self, f->args[1], la_v_ints(dims, n),
-                  la_v_bool(true)));
-    LA_TRY(la_run(gt, &above, norm, limit));
-    LA_TRY(la_run(add, &safe, norm, la_scalar_float(1e-7)));
-    LA_TRY(la_run(div, &inverse, limit, safe));
-    LA_TRY(la_run(where, &factor, above, inverse, la_scalar_float(1)));
+    LA_LET(norm, la_run(vector_norm, &norm, self, f->args[1],
+                        la_v_ints(dims, n), la_v_bool(true)));
+    LA_LET(above, la_run(gt, &above, norm, limit));
+    LA_LET(safe, la_run(add, &safe, norm, la_scalar_float(1e-7)));
+    LA_LET(inverse, la_run(div, &inverse, limit, safe));
+    LA_LET(factor, la_run(where, &factor, above, inverse, la_scalar_float(1)));
     return la_give(f, la_run(mul, &out, self, factor), &out);
 }
 
@@ -184,9 +173,8 @@ la_status la_impl_renorm(la_frame *f)
 /* softmax(-self). */
 la_status la_impl_softmin(la_frame *f)
 {
-    LA_OWNED minus = NULL;
     la_tensor *out = NULL;
-    LA_TRY(la_run(neg, &minus, f->args[0]));
+    LA_LET(minus, la_run(neg, &minus, f->args[0]));
     return la_give(f, la_run(softmax, &out, minus, f->args[1], f->args[2]),
                    &out);
 }
@@ -198,18 +186,15 @@ la_status la_impl_softmin(la_frame *f)
 ** sizes. *out is owned and has one element less than y along dim. */
 static la_status strips(la_frame *f, int dim, la_tensor **out)
 {
-    LA_OWNED left = NULL;
-    LA_OWNED right = NULL;
-    LA_OWNED both = NULL;
     LA_OWNED steps = NULL;
     LA_OWNED width = NULL;
     LA_OWNED area = NULL;
     la_tensor *y = la_arg(f, 0), *x = la_arg(f, 1);
     int64_t size = la_sizes(y)[dim], n = size > 0 ? size - 1 : 0;
     int64_t from = size > 0 ? 1 : 0, shape[LA_MAX_DIMS];
-    LA_TRY(la_run(narrow, &left, y, dim, 0, n));
-    LA_TRY(la_run(narrow, &right, y, dim, from, n));
-    LA_TRY(la_run(add, &both, left, right));
+    LA_LET(left, la_run(narrow, &left, y, dim, 0, n));
+    LA_LET(right, la_run(narrow, &right, y, dim, from, n));
+    LA_LET(both, la_run(add, &both, left, right));
     if (x && x->ndim == 1) {
         for (int d = 0; d < y->ndim; d++) shape[d] = d == dim ? -1 : 1;
         LA_TRY(la_run(diff, &steps, x));
@@ -237,20 +222,14 @@ static la_status trapezoid_strips(la_frame *f, int *dim, la_tensor **out)
 ** One pass over y, which must not be empty along dim. */
 static la_status even_trapezoid(la_frame *f, int dim)
 {
-    LA_OWNED first = NULL;
-    LA_OWNED last = NULL;
-    LA_OWNED ends = NULL;
-    LA_OWNED half = NULL;
-    LA_OWNED all = NULL;
-    LA_OWNED inner = NULL;
     la_tensor *y = la_arg(f, 0), *out = NULL;
     int64_t d = dim;
-    LA_TRY(la_run(select, &first, y, dim, 0));
-    LA_TRY(la_run(select, &last, y, dim, la_sizes(y)[dim] - 1));
-    LA_TRY(la_run(add, &ends, first, last));
-    LA_TRY(la_run(mul, &half, ends, la_scalar_float(0.5)));
-    LA_TRY(la_run(sum, &all, y, la_v_ints(&d, 1)));
-    LA_TRY(la_run(sub, &inner, all, half));
+    LA_LET(first, la_run(select, &first, y, dim, 0));
+    LA_LET(last, la_run(select, &last, y, dim, la_sizes(y)[dim] - 1));
+    LA_LET(ends, la_run(add, &ends, first, last));
+    LA_LET(half, la_run(mul, &half, ends, la_scalar_float(0.5)));
+    LA_LET(all, la_run(sum, &all, y, la_v_ints(&d, 1)));
+    LA_LET(inner, la_run(sub, &inner, all, half));
     return la_give(f,
         la_run(mul, &out, inner, la_scalar_float(la_arg_float(f, 2))), &out);
 }
@@ -258,14 +237,13 @@ static la_status even_trapezoid(la_frame *f, int dim)
 /* The integral of y over x along dim by the trapezoidal rule. */
 la_status la_impl_trapezoid(la_frame *f)
 {
-    LA_OWNED area = NULL;
     la_tensor *y = la_arg(f, 0), *out = NULL;
     int dim;
     if (y->ndim > 0 && !la_arg(f, 1)) {
         LA_TRY(la_wrap_dim(la_arg_int(f, 3), y->ndim, &dim));
         if (la_sizes(y)[dim] > 0) return even_trapezoid(f, dim);
     }
-    LA_TRY(trapezoid_strips(f, &dim, &area));
+    LA_LET(area, trapezoid_strips(f, &dim, &area));
     int64_t d = dim;
     return la_give(f, la_run(sum, &out, area, la_v_ints(&d, 1)), &out);
 }
@@ -273,10 +251,9 @@ la_status la_impl_trapezoid(la_frame *f)
 /* All its partial sums: one element less than y has along dim. */
 la_status la_impl_cumulative_trapezoid(la_frame *f)
 {
-    LA_OWNED area = NULL;
     la_tensor *out = NULL;
     int dim;
-    LA_TRY(trapezoid_strips(f, &dim, &area));
+    LA_LET(area, trapezoid_strips(f, &dim, &area));
     return la_give(f, la_run(cumsum, &out, area, dim), &out);
 }
 
@@ -295,8 +272,7 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
     else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
     if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
         LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 /* Covariance of the rows of a matrix: (x - mean) @ (x - mean)^H / (n -
@@ -305,23 +281,16 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
 static la_status covariance(la_tensor *self, double correction,
                             la_tensor **out)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED mean = NULL;
-    LA_OWNED centred = NULL;
-    LA_OWNED transposed = NULL;
-    LA_OWNED conj = NULL;
-    LA_OWNED product = NULL;
     int64_t shape[2] = {1, -1};
-    LA_TRY(rows_of_variables(self, &x));
+    LA_LET(x, rows_of_variables(self, &x));
     double n = (double)la_sizes(x)[1] - correction;
     int64_t last = 1;
-    LA_TRY(la_run(mean, &mean, x, la_v_ints(&last, 1), la_v_bool(true)));
-    LA_TRY(la_run(sub, &centred, x, mean));
-    LA_TRY(la_run(transpose, &transposed, centred, 0, 1));
-    LA_TRY(la_run(conj, &conj, transposed));
-    LA_TRY(la_run(matmul, &product, centred, conj));
-    LA_OWNED whole = NULL;
-    LA_TRY(la_run(div, &whole, product, la_scalar_float(n > 0 ? n : 0)));
+    LA_LET(mean, la_run(mean, &mean, x, la_v_ints(&last, 1), la_v_bool(true)));
+    LA_LET(centred, la_run(sub, &centred, x, mean));
+    LA_LET(transposed, la_run(transpose, &transposed, centred, 0, 1));
+    LA_LET(conj, la_run(conj, &conj, transposed));
+    LA_LET(product, la_run(matmul, &product, centred, conj));
+    LA_LET(whole, la_run(div, &whole, product, la_scalar_float(n > 0 ? n : 0)));
     if (la_sizes(x)[0] != 1) return la_run(alias, out, whole);
     return la_run(reshape, out, whole, la_v_ints(shape, 0));
 }
@@ -334,8 +303,6 @@ static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
     const char *name = floats ? "aweights" : "fweights";
     la_dtype d = (la_dtype)w->dtype;
     la_scalar least;
-    LA_OWNED plain = NULL;
-    LA_OWNED min = NULL;
     if (w->ndim > 1 || w->numel != n)
         return la_error_at(LA_ESHAPE, arg, "cov(): expected %s to have one "
                            "dimension and a weight for each of the %lld "
@@ -345,8 +312,8 @@ static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
                            "dtype but got %s", name, floats ? "floating point"
                            : "integral", la_dtype_name(d));
     if (n == 0 || w->device != LA_CPU) return LA_OK;
-    LA_TRY(la_run(detach, &plain, w));
-    LA_TRY(la_run(amin, &min, plain));
+    LA_LET(plain, la_run(detach, &plain, w));
+    LA_LET(min, la_run(amin, &min, plain));
     if (la_tensor_to_scalar(min, &least) && least.re < 0)
         return la_error_at(LA_EARG, arg, "cov(): %s cannot be negative", name);
     return LA_OK;
@@ -356,11 +323,10 @@ static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
 ** everything after is computed in it. */
 static la_status promoted_rows(la_frame *f, la_tensor **out)
 {
-    LA_OWNED x = NULL;
     const la_tensor *aw = la_arg(f, 3);
     la_result_type r = LA_RESULT_TYPE_INIT;
     la_dtype d;
-    LA_TRY(rows_of_variables(la_arg(f, 0), &x));
+    LA_LET(x, rows_of_variables(la_arg(f, 0), &x));
     la_result_type_add(&r, x);
     if (aw) la_result_type_add(&r, aw);
     LA_TRY(la_result_type_get(&r, &d));
@@ -370,9 +336,8 @@ static la_status promoted_rows(la_frame *f, la_tensor **out)
 /* LA_EARG where nothing counts, as far as the value is known. */
 static la_status check_sum(la_tensor *all)
 {
-    LA_OWNED plain = NULL;
     la_scalar sum;
-    LA_TRY(la_run(detach, &plain, all));
+    LA_LET(plain, la_run(detach, &plain, all));
     if (!la_tensor_to_scalar(plain, &sum) || sum.re != 0) return LA_OK;
     return la_error(LA_EARG, "cov(): weights sum to zero, can't be "
                     "normalized");
@@ -383,8 +348,7 @@ static la_status check_sum(la_tensor *all)
 ** is n - correction without weights. */
 static la_status weighted_covariance(la_frame *f, la_tensor *x)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *fw = la_arg(f, 2), *aw = la_arg(f, 3);
     double correction = la_arg_float(f, 1);
     int64_t n = la_sizes(x)[1], none = 0, last = 1;
@@ -418,12 +382,11 @@ static la_status weighted_covariance(la_frame *f, la_tensor *x)
 la_status la_impl_cov(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED x = NULL;
     if (!la_arg(f, 2) && !la_arg(f, 3)) {
         LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
         return la_give(f, LA_OK, &out);
     }
-    LA_TRY(promoted_rows(f, &x));
+    LA_LET(x, promoted_rows(f, &x));
     return weighted_covariance(f, x);
 }
 
@@ -431,19 +394,14 @@ la_status la_impl_cov(la_frame *f)
 ** variable gives c / c: 1, or NaN for a constant one. */
 la_status la_impl_corrcoef(la_frame *f)
 {
-    LA_OWNED c = NULL;
-    LA_OWNED d = NULL;
-    LA_OWNED std = NULL;
-    LA_OWNED column = NULL;
-    LA_OWNED half = NULL;
     la_tensor *out = NULL;
-    LA_TRY(covariance(la_arg(f, 0), 1, &c));
+    LA_LET(c, covariance(la_arg(f, 0), 1, &c));
     if (c->ndim == 0)
         return la_give(f, la_run(div, &out, c, c), &out);
-    LA_TRY(la_run(diagonal, &d, c));
-    LA_TRY(la_run(pow, &std, d, la_scalar_float(0.5)));
-    LA_TRY(la_run(unsqueeze, &column, std, 1));
-    LA_TRY(la_run(div, &half, c, column));
+    LA_LET(d, la_run(diagonal, &d, c));
+    LA_LET(std, la_run(pow, &std, d, la_scalar_float(0.5)));
+    LA_LET(column, la_run(unsqueeze, &column, std, 1));
+    LA_LET(half, la_run(div, &half, c, column));
     return la_give(f, la_run(div, &out, half, std), &out);
 }
 
@@ -508,7 +466,6 @@ static bool knows_word(const la_value *v)
 ** unless exactly one of the two lists is given. */
 la_status la_impl_segment_reduce(la_frame *f)
 {
-    LA_OWNED where = NULL;
     la_tensor *self = la_arg(f, 0), *out = NULL;
     bool offsets = la_arg(f, 3) != NULL;
     la_tensor *given = offsets ? la_arg(f, 3) : la_arg(f, 2);
@@ -522,7 +479,7 @@ la_status la_impl_segment_reduce(la_frame *f)
     LA_TRY(la_wrap_dim(la_arg_int(f, 4), self->ndim, &axis));
     if (self->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "at least one dim is needed");
-    LA_TRY(la_convert_to(given, LA_INT64, &where));
+    LA_LET(where, la_convert_to(given, LA_INT64, &where));
     LA_TRY(la_tensor_check_bounds(where));
     int64_t n = where->numel - offsets;
     if (n < 1) return la_error(LA_EARG, "there are no segments");

@@ -8,7 +8,9 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
 
@@ -62,15 +64,12 @@ static la_status real_variance(const la_frame *f, const la_tensor *self,
 static la_status complex_variance(la_frame *f, la_reduce_mode mode,
                                   la_tensor *out, la_tensor *centre)
 {
-    LA_OWNED pairs = NULL;
-    LA_OWNED parts = NULL;
     LA_OWNED both = NULL;
-    LA_OWNED middle = NULL;
     la_tensor *self = la_arg(f, SELF);
     la_shape s = la_reduce_shape(self, (uint64_t)f->scratch[0], false);
     s.sizes[s.ndim++] = 2;
-    LA_TRY(la_run(view_as_real, &pairs, self));
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
+    LA_LET(pairs, la_run(view_as_real, &pairs, self));
+    LA_LET(parts, la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
     LA_TRY(real_variance(f, pairs, mode, parts, NULL));
     if (mode == LA_STORE_STD)
         LA_TRY(la_run(vector_norm, &both, parts, la_v_float(2),
@@ -79,7 +78,7 @@ static la_status complex_variance(la_frame *f, la_reduce_mode mode,
         LA_TRY(la_run(sum, &both, parts, la_v_ints(((int64_t[]){-1}), 1)));
     memcpy(la_data(out), la_data(both), (size_t)out->numel * la_itemsize(out));
     if (!centre) return LA_OK;
-    LA_TRY(la_run(mean, &middle, self, f->args[DIM], f->args[KEEPDIM]));
+    LA_LET(middle, la_run(mean, &middle, self, f->args[DIM], f->args[KEEPDIM]));
     memcpy(la_data(centre), la_data(middle),
            (size_t)centre->numel * la_itemsize(centre));
     return LA_OK;
@@ -111,22 +110,10 @@ la_status la_meta_std_mean(la_frame *f)
 {
     return variance_meta(f, "std_mean", true);
 }
-la_status la_impl_var(la_frame *f)
-{
-    return variance_impl(f, LA_STORE_VAR, false);
-}
-la_status la_impl_std(la_frame *f)
-{
-    return variance_impl(f, LA_STORE_STD, false);
-}
-la_status la_impl_var_mean(la_frame *f)
-{
-    return variance_impl(f, LA_STORE_VAR, true);
-}
-la_status la_impl_std_mean(la_frame *f)
-{
-    return variance_impl(f, LA_STORE_STD, true);
-}
+LA_FORWARD(la_impl_var, variance_impl(f, LA_STORE_VAR, false))
+LA_FORWARD(la_impl_std, variance_impl(f, LA_STORE_STD, false))
+LA_FORWARD(la_impl_var_mean, variance_impl(f, LA_STORE_VAR, true))
+LA_FORWARD(la_impl_std_mean, variance_impl(f, LA_STORE_STD, true))
 
 /* x:var(unbiased) and x:var(dim, unbiased, keepdim): a boolean where the
 ** correction would stand. */
@@ -136,39 +123,24 @@ static la_status by_flag(la_frame *f, const la_op *op, la_value dim,
     la_tensor *out = NULL;
     la_value all[] = {f->args[0], dim, la_v_none(), unbiased, keepdim};
     LA_TRY(la_do(op, &out, 5, all));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
-la_status la_impl_var_unbiased(la_frame *f)
-{
-    return by_flag(f, LA_OP(var), la_v_none(), f->args[1], la_v_bool(false));
-}
-la_status la_impl_std_unbiased(la_frame *f)
-{
-    return by_flag(f, LA_OP(std), la_v_none(), f->args[1], la_v_bool(false));
-}
+LA_FORWARD(la_impl_var_unbiased,
+           by_flag(f, LA_OP(var), la_v_none(), f->args[1], la_v_bool(false)))
+LA_FORWARD(la_impl_std_unbiased,
+           by_flag(f, LA_OP(std), la_v_none(), f->args[1], la_v_bool(false)))
 /* The variants of by_flag that return the mean, too. */
 static la_status pair_by_flag(la_frame *f, const la_op *op)
 {
     la_value all[] = {f->args[0], la_v_none(), la_v_none(), f->args[1]};
     return la_do_many(op, f->results, 4, all);
 }
-la_status la_impl_var_mean_unbiased(la_frame *f)
-{
-    return pair_by_flag(f, LA_OP(var_mean));
-}
-la_status la_impl_std_mean_unbiased(la_frame *f)
-{
-    return pair_by_flag(f, LA_OP(std_mean));
-}
-la_status la_impl_var_flag(la_frame *f)
-{
-    return by_flag(f, LA_OP(var), f->args[1], f->args[2], f->args[3]);
-}
-la_status la_impl_std_flag(la_frame *f)
-{
-    return by_flag(f, LA_OP(std), f->args[1], f->args[2], f->args[3]);
-}
+LA_FORWARD(la_impl_var_mean_unbiased, pair_by_flag(f, LA_OP(var_mean)))
+LA_FORWARD(la_impl_std_mean_unbiased, pair_by_flag(f, LA_OP(std_mean)))
+LA_FORWARD(la_impl_var_flag,
+           by_flag(f, LA_OP(var), f->args[1], f->args[2], f->args[3]))
+LA_FORWARD(la_impl_std_flag,
+           by_flag(f, LA_OP(std), f->args[1], f->args[2], f->args[3]))
 
 /* ---- norms: vector_norm(self, ord, dim, keepdim, dtype) ---- */
 
@@ -301,8 +273,8 @@ static la_status norm_run(la_frame *f)
                          f->args[3], f->args[4]);
 }
 /* A number or a word as the order: two rows of the table, one rule. */
-la_status la_impl_norm(la_frame *f) { return norm_run(f); }
-la_status la_impl_norm_word(la_frame *f) { return norm_run(f); }
+LA_FORWARD(la_impl_norm, norm_run(f))
+LA_FORWARD(la_impl_norm_word, norm_run(f))
 
 /* ---- logsumexp(self, dim, keepdim); integers as the default dtype ---- */
 

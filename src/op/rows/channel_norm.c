@@ -12,7 +12,11 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 typedef struct planes {
     const la_plane_norm *kernel;
@@ -224,16 +228,13 @@ static void join_moments(planes *p, la_tensor *mean, la_tensor *var, double eps)
 /* Moments of planes, joined in groups, then applied: two passes over self. */
 la_status la_impl_native_channel_norm(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED b = NULL;
     la_tensor *self = la_arg(f, 0);
     planes p = {0};
     size_t bytes;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(la_run(contiguous, &x, self));
-    LA_TRY(as_doubles(la_arg(f, 2), &w, &p.weight));
-    LA_TRY(as_doubles(la_arg(f, 3), &b, &p.bias));
+    LA_LET(x, la_run(contiguous, &x, self));
+    LA_LET(w, as_doubles(la_arg(f, 2), &w, &p.weight));
+    LA_LET(b, as_doubles(la_arg(f, 3), &b, &p.bias));
     read_planes(&p, x, la_arg_int(f, 1));
     p.out = la_data(la_result(f, 0));
     LA_TRY(take_lists(&p, &bytes));
@@ -304,11 +305,7 @@ static void join_sums(planes *p, la_tensor *dw, la_tensor *db)
 ** result is allocated unless the layout is converted. */
 la_status la_impl_native_channel_norm_backward(la_frame *f)
 {
-    LA_OWNED x = NULL;
     LA_OWNED dy = NULL;
-    LA_OWNED mean = NULL;
-    LA_OWNED var = NULL;
-    LA_OWNED w = NULL;
     la_tensor *self = la_arg(f, 1);
     planes p = {0};
     size_t bytes;
@@ -319,13 +316,13 @@ la_status la_impl_native_channel_norm_backward(la_frame *f)
                        * la_itemsize(la_result(f, k)));
         return LA_OK;
     }
-    LA_TRY(la_run(contiguous, &x, self));
-    LA_TRY(la_convert_to(la_arg(f, 3), stat_dtype(self), &mean));
-    LA_TRY(la_convert_to(la_arg(f, 4), stat_dtype(self), &var));
+    LA_LET(x, la_run(contiguous, &x, self));
+    LA_LET(mean, la_convert_to(la_arg(f, 3), stat_dtype(self), &mean));
+    LA_LET(var, la_convert_to(la_arg(f, 4), stat_dtype(self), &var));
     dy = la_tensor_retain(la_arg(f, 0));
     if (!la_is_contiguous(dy) || dy->dtype != self->dtype)
         LA_TRY(la_convert_to(la_arg(f, 0), (la_dtype)self->dtype, &dy));
-    LA_TRY(as_doubles(la_arg(f, 5), &w, &p.weight));
+    LA_LET(w, as_doubles(la_arg(f, 5), &w, &p.weight));
     read_planes(&p, x, la_arg_int(f, 2));
     p.dy = la_data(dy);
     p.out = la_data(la_result(f, 0));

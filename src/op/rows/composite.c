@@ -10,6 +10,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* A vector with one element per channel, shaped to meet dim 1 of 'self'. *out
@@ -62,8 +63,6 @@ static la_status channels_needed(const la_tensor *self)
 static la_status grouped(la_tensor *self, int64_t groups, double eps,
                          la_tensor **out)
 {
-    LA_OWNED rows = NULL;
-    LA_OWNED normed = NULL;
     const int64_t *s = la_sizes(self);
     if (groups < 1 || s[1] % groups != 0)
         return la_error_at(LA_ESHAPE, 2, "Expected number of channels in input "
@@ -76,9 +75,9 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
     if (self->numel == 0) return la_run(clone, out, self);
     int64_t n = self->numel / (s[0] * groups);
     int64_t shape[2] = {s[0] * groups, n};
-    LA_TRY(la_run(reshape, &rows, self, la_v_ints(shape, 2)));
-    LA_TRY(la_run(layer_norm, &normed, rows, la_v_ints(&n, 1), la_v_none(),
-                  la_v_none(), la_v_float(eps)));
+    LA_LET(rows, la_run(reshape, &rows, self, la_v_ints(shape, 2)));
+    LA_LET(normed, la_run(layer_norm, &normed, rows, la_v_ints(&n, 1),
+                          la_v_none(), la_v_none(), la_v_float(eps)));
     return la_run(reshape, out, normed, la_v_ints(s, self->ndim));
 }
 
@@ -119,20 +118,16 @@ static la_status groups_by_planes(la_frame *f, la_tensor *self, int64_t groups,
     LA_TRY(by_planes(self, groups, weight, bias, eps, out));
     la_tensor_release(out[1]);
     la_tensor_release(out[2]);
-    la_set_result(f, 0, out[0]);
-    return LA_OK;
+    return LA_GIVE(f, out[0]);
 }
 
 /* The rows of the groups normalised, then scaled and shifted. Arguments as of
 ** group_norm. */
 static la_status groups_by_rows(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_TRY(grouped(la_arg(f, 0), la_arg_int(f, 1), la_arg_float(f, 4), &x));
+    LA_LET(x, grouped(la_arg(f, 0), la_arg_int(f, 1), la_arg_float(f, 4), &x));
     LA_TRY(affine(&x, la_arg(f, 2), la_arg(f, 3), 3));
-    la_set_result(f, 0, x);
-    x = NULL;
-    return LA_OK;
+    return la_give_owned(f, &x);
 }
 
 /* group_norm(self, num_groups, weight, bias, eps) */
@@ -156,11 +151,9 @@ enum { SELF, MEAN, VAR, WEIGHT, BIAS, TRAINING, MOMENTUM, EPS };
 ** the running moments take no part in autograd. */
 static la_status follow(la_tensor *running, la_tensor *now, double momentum)
 {
-    LA_OWNED flat = NULL;
-    LA_OWNED part = NULL;
     int64_t all = -1;
-    LA_TRY(la_run(detach, &flat, now));
-    LA_TRY(la_run(reshape, &part, flat, la_v_ints(&all, 1)));
+    LA_LET(flat, la_run(detach, &flat, now));
+    LA_LET(part, la_run(reshape, &part, flat, la_v_ints(&all, 1)));
     LA_TRY(la_run_(mul, running, la_scalar_float(1 - momentum)));
     return la_run_(add, running, part, la_scalar_float(momentum));
 }
@@ -170,13 +163,13 @@ static la_status follow(la_tensor *running, la_tensor *now, double momentum)
 ** itself is normalised by the biased one. */
 static la_status follow_moments(la_frame *f, la_tensor *mean, la_tensor *var)
 {
-    LA_OWNED unbiased = NULL;
     la_tensor *self = la_arg(f, SELF);
     double count = (double)self->numel / (double)la_sizes(self)[1];
     if (la_arg(f, MEAN))
         LA_TRY(follow(la_arg(f, MEAN), mean, la_arg_float(f, MOMENTUM)));
     if (!la_arg(f, VAR)) return LA_OK;
-    LA_TRY(la_run(mul, &unbiased, var, la_scalar_float(count / (count - 1))));
+    LA_LET(unbiased,
+           la_run(mul, &unbiased, var, la_scalar_float(count / (count - 1))));
     return follow(la_arg(f, VAR), unbiased, la_arg_float(f, MOMENTUM));
 }
 
@@ -245,46 +238,36 @@ static la_status check_running(la_frame *f)
 ** computed on vectors. */
 static la_status batch_as_before(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
-    LA_OWNED mean = NULL;
+    LA_CHAIN(w);
     LA_OWNED var = NULL;
     LA_OWNED weight = NULL;
     LA_OWNED bias = NULL;
     la_tensor *self = la_arg(f, SELF);
-    LA_TRY(given_moments(f, &mean, &var));
+    LA_LET(mean, given_moments(f, &mean, &var));
     if (la_arg(f, WEIGHT))
         LA_TRY(per_channel(self, la_arg(f, WEIGHT), WEIGHT + 1, &weight));
     if (la_arg(f, BIAS))
         LA_TRY(per_channel(self, la_arg(f, BIAS), BIAS + 1, &bias));
-    la_tensor *safe = STEP(add, var, la_arg_float(f, EPS));
-    la_tensor *scale = STEP(rsqrt, safe);
+    la_tensor *scale = STEP(rsqrt, STEP(add, var, la_arg_float(f, EPS)));
     if (weight) scale = STEP(mul, scale, weight);
     la_tensor *centre = STEP(mul, mean, scale);
     la_tensor *shift = bias ? STEP(sub, bias, centre)
                             : STEP(neg, centre);
-    return la_chain_end(w, f,
-                        STEP(addcmul, shift, self, scale));
+    return la_chain_end(w, f, STEP(addcmul, shift, self, scale));
 }
 
 /* Batch norm by operations, where the fused one does not pay. */
 static la_status batch_by_steps(la_frame *f)
 {
-    LA_OWNED mean = NULL;
     LA_OWNED var = NULL;
-    LA_OWNED safe = NULL;
-    LA_OWNED scale = NULL;
-    LA_OWNED centred = NULL;
-    LA_OWNED x = NULL;
-    LA_TRY(batch_moments(f, &mean, &var));
-    LA_TRY(la_run(add, &safe, var, la_scalar_float(la_arg_float(f, EPS))));
-    LA_TRY(la_run(pow, &scale, safe, la_scalar_float(-0.5)));
-    LA_TRY(la_run(sub, &centred, f->args[SELF], mean));
-    LA_TRY(la_run(mul, &x, centred, scale));
+    LA_LET(mean, batch_moments(f, &mean, &var));
+    LA_LET(safe,
+           la_run(add, &safe, var, la_scalar_float(la_arg_float(f, EPS))));
+    LA_LET(scale, la_run(pow, &scale, safe, la_scalar_float(-0.5)));
+    LA_LET(centred, la_run(sub, &centred, f->args[SELF], mean));
+    LA_LET(x, la_run(mul, &x, centred, scale));
     LA_TRY(affine(&x, la_arg(f, WEIGHT), la_arg(f, BIAS), WEIGHT + 1));
-    la_set_result(f, 0, x);
-    x = NULL;
-    return LA_OK;
+    return la_give_owned(f, &x);
 }
 
 /* (x - mean) / sqrt(var + eps) * weight + bias by channel (S. Ioffe and C.
@@ -304,13 +287,10 @@ la_status la_impl_batch_norm(la_frame *f)
 /* The channels' rows normalised, then scaled and shifted. */
 static la_status channels_by_rows(la_frame *f)
 {
-    LA_OWNED x = NULL;
     la_tensor *self = la_arg(f, SELF);
-    LA_TRY(grouped(self, la_sizes(self)[1], la_arg_float(f, EPS), &x));
+    LA_LET(x, grouped(self, la_sizes(self)[1], la_arg_float(f, EPS), &x));
     LA_TRY(affine(&x, la_arg(f, WEIGHT), la_arg(f, BIAS), WEIGHT + 1));
-    la_set_result(f, 0, x);
-    x = NULL;
-    return LA_OK;
+    return la_give_owned(f, &x);
 }
 
 /* The running moments move towards the samples' mean ones. var_mean's default
@@ -319,7 +299,6 @@ static la_status follow_samples(la_frame *f)
 {
     LA_OWNED vars = NULL;
     LA_OWNED centre = NULL;
-    LA_OWNED var = NULL;
     LA_OWNED mean = NULL;
     la_tensor *self = la_arg(f, SELF);
     la_value pair[LA_MAX_RESULTS];
@@ -329,7 +308,7 @@ static la_status follow_samples(la_frame *f)
     LA_TRY(la_run_many(var_mean, pair, self, la_v_ints(dims, n)));
     vars = pair[0].tensor;
     centre = pair[1].tensor;
-    LA_TRY(la_run(mean, &var, vars, la_v_ints(&first, 1)));
+    LA_LET(var, la_run(mean, &var, vars, la_v_ints(&first, 1)));
     LA_TRY(la_run(mean, &mean, centre, la_v_ints(&first, 1)));
     if (la_arg(f, MEAN))
         LA_TRY(follow(la_arg(f, MEAN), mean, la_arg_float(f, MOMENTUM)));

@@ -12,7 +12,11 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 #define POLL 16               /* grains between looks at the interrupt */
 
@@ -20,10 +24,7 @@
 static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
 {
     if (!t) return LA_OK;
-    if (la_is_contiguous(t) && t->dtype == d) {
-        *slot = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (la_is_contiguous(t) && t->dtype == d) return la_tensor_same(t, slot);
     return la_convert_to(t, d, slot);
 }
 
@@ -114,16 +115,10 @@ static la_status soft_impl(la_frame *f, const la_softmaxes *table)
 
 /* (self, dim, dtype): exp(x - max) / sum(exp(x - max)) along dim, and its
 ** logarithm x - max - log(sum), which no rounding of the quotient can spoil. */
-la_status la_meta_softmax(la_frame *f) { return soft_meta(f); }
-la_status la_meta_log_softmax(la_frame *f) { return soft_meta(f); }
-la_status la_impl_softmax(la_frame *f)
-{
-    return soft_impl(f, LA_STUB(softmax));
-}
-la_status la_impl_log_softmax(la_frame *f)
-{
-    return soft_impl(f, LA_STUB(log_softmax));
-}
+LA_FORWARD(la_meta_softmax, soft_meta(f))
+LA_FORWARD(la_meta_log_softmax, soft_meta(f))
+LA_FORWARD(la_impl_softmax, soft_impl(f, LA_STUB(softmax)))
+LA_FORWARD(la_impl_log_softmax, soft_impl(f, LA_STUB(log_softmax)))
 
 /* ---- softmax_backward, log_softmax_backward: (grad, result, dim) ---- */
 
@@ -174,13 +169,11 @@ static la_status soft_grad_meta(la_frame *f)
 /* Both inputs in the result's dtype, without gaps. */
 static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
 {
-    LA_OWNED dy = NULL;
-    LA_OWNED y = NULL;
     la_tensor *result = la_arg(f, 1);
     la_dtype d = (la_dtype)result->dtype;
     if (result->numel == 0) return LA_OK;
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(result, d, &y));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(y, plain(result, d, &y));
     soft_grad s = {.kernel = &(*table)[d], .dy = la_data(dy), .y = la_data(y),
                    .out = la_data(la_result(f, 0)), .n = 1, .inner = 1,
                    .esize = (int64_t)la_itemsize(y)};
@@ -195,19 +188,11 @@ static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
 
 /* With y the forward result, sums along dim: softmax gives y * (dy - sum(dy *
 ** y)), log_softmax dy - exp(y) * sum(dy). */
-la_status la_meta_softmax_backward(la_frame *f) { return soft_grad_meta(f); }
-la_status la_meta_log_softmax_backward(la_frame *f)
-{
-    return soft_grad_meta(f);
-}
-la_status la_impl_softmax_backward(la_frame *f)
-{
-    return soft_grad_impl(f, LA_STUB(softmax_grad));
-}
-la_status la_impl_log_softmax_backward(la_frame *f)
-{
-    return soft_grad_impl(f, LA_STUB(log_softmax_grad));
-}
+LA_FORWARD(la_meta_softmax_backward, soft_grad_meta(f))
+LA_FORWARD(la_meta_log_softmax_backward, soft_grad_meta(f))
+LA_FORWARD(la_impl_softmax_backward, soft_grad_impl(f, LA_STUB(softmax_grad)))
+LA_FORWARD(la_impl_log_softmax_backward,
+           soft_grad_impl(f, LA_STUB(log_softmax_grad)))
 
 /* ---- layer norm and RMS norm ---- */
 
@@ -314,15 +299,12 @@ static void norm_rows(int64_t begin, int64_t end, void *context)
 static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
                            double eps, bool centred)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED b = NULL;
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(weight, d, &w));
-    LA_TRY(plain(bias, d, &b));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(weight, d, &w));
+    LA_LET(b, plain(bias, d, &b));
     int64_t n = f->scratch[0], rows = self->numel / n;
     norm_task t = {
         .all = {.in = la_data(x), .out = la_data(out), .weight = data_of(w),
@@ -340,18 +322,13 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
 /* (self, normalized_shape, weight, bias, eps) -> (x - mean) / sqrt(var + eps) *
 ** weight + bias, mean and rstd of the rows, which the gradient needs (J. L. Ba
 ** et al., Layer Normalization, 2016). */
-la_status la_meta_native_layer_norm(la_frame *f)
-{
-    return norm_meta(f, 2, 2);
-}
-la_status la_impl_native_layer_norm(la_frame *f)
-{
-    return norm_impl(f, la_arg(f, 2), la_arg(f, 3), la_arg_float(f, 4), true);
-}
+LA_FORWARD(la_meta_native_layer_norm, norm_meta(f, 2, 2))
+LA_FORWARD(la_impl_native_layer_norm,
+           norm_impl(f, la_arg(f, 2), la_arg(f, 3), la_arg_float(f, 4), true))
 /* (self, normalized_shape, weight, eps) -> x / sqrt(mean(x^2) + eps) * weight
 ** and rstd (B. Zhang and R. Sennrich, Root Mean Square Layer Normalization,
 ** 2019). */
-la_status la_meta_native_rms_norm(la_frame *f) { return norm_meta(f, 1, 1); }
+LA_FORWARD(la_meta_native_rms_norm, norm_meta(f, 1, 1))
 la_status la_impl_native_rms_norm(la_frame *f)
 {
     bool wide = la_arg(f, 0)->dtype == LA_FLOAT64;
@@ -365,17 +342,10 @@ static la_status first_of(la_frame *f, const la_op *op, int n)
 {
     la_tensor *out = NULL;
     LA_TRY(la_do(op, &out, n, f->args));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
-la_status la_impl_layer_norm(la_frame *f)
-{
-    return first_of(f, LA_OP(native_layer_norm), 5);
-}
-la_status la_impl_rms_norm(la_frame *f)
-{
-    return first_of(f, LA_OP(native_rms_norm), 4);
-}
+LA_FORWARD(la_impl_layer_norm, first_of(f, LA_OP(native_layer_norm), 5))
+LA_FORWARD(la_impl_rms_norm, first_of(f, LA_OP(native_rms_norm), 4))
 
 /* ---- gradients: (grad, self, normalized_shape, [mean,] rstd, weight) ---- */
 
@@ -425,19 +395,14 @@ static la_status grad_meta(la_frame *f, int stats)
 static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
                            la_tensor *weight)
 {
-    LA_OWNED dy = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED m = NULL;
-    LA_OWNED s = NULL;
     la_tensor *self = la_arg(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(weight, d, &w));
-    LA_TRY(plain(mean, stat_dtype(d), &m));
-    LA_TRY(plain(rstd, stat_dtype(d), &s));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(weight, d, &w));
+    LA_LET(m, plain(mean, stat_dtype(d), &m));
+    LA_LET(s, plain(rstd, stat_dtype(d), &s));
     int64_t n = f->scratch[0], rows = self->numel / n;
     grad_task t = {
         .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
@@ -507,17 +472,12 @@ static la_status join_shares(const char *shares, int64_t count, int64_t n,
     return la_poll();
 }
 
-la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
+LA_FORWARD(la_meta_norm_backward, share_meta(f))
 /* Without elements the sums are zeros. Memory for the shares grows with the
 ** rows: one share for each SHARE of them. */
 la_status la_impl_norm_backward(la_frame *f)
 {
     grad_task t;
-    LA_OWNED dy = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED m = NULL;
-    LA_OWNED s = NULL;
     la_tensor *self = la_arg(f, 1), *dw = la_result(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     int64_t n = f->scratch[0];
@@ -526,11 +486,11 @@ la_status la_impl_norm_backward(la_frame *f)
         memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
         return LA_OK;
     }
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(la_arg(f, 5), d, &w));
-    LA_TRY(plain(la_arg(f, 3), stat_dtype(d), &m));
-    LA_TRY(plain(la_arg(f, 4), stat_dtype(d), &s));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(la_arg(f, 5), d, &w));
+    LA_LET(m, plain(la_arg(f, 3), stat_dtype(d), &m));
+    LA_LET(s, plain(la_arg(f, 4), stat_dtype(d), &s));
     int64_t rows = self->numel / n, count = la_ceil_div(rows, SHARE);
     int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
     char *shares = la_mem_zalloc((size_t)bytes);
@@ -554,19 +514,9 @@ la_status la_impl_norm_backward(la_frame *f)
 }
 
 /* The gradient of the input alone. */
-la_status la_meta_native_layer_norm_backward(la_frame *f)
-{
-    return grad_meta(f, 2);
-}
-la_status la_impl_native_layer_norm_backward(la_frame *f)
-{
-    return grad_impl(f, la_arg(f, 3), la_arg(f, 4), la_arg(f, 5));
-}
-la_status la_meta_native_rms_norm_backward(la_frame *f)
-{
-    return grad_meta(f, 1);
-}
-la_status la_impl_native_rms_norm_backward(la_frame *f)
-{
-    return grad_impl(f, NULL, la_arg(f, 3), la_arg(f, 4));
-}
+LA_FORWARD(la_meta_native_layer_norm_backward, grad_meta(f, 2))
+LA_FORWARD(la_impl_native_layer_norm_backward,
+           grad_impl(f, la_arg(f, 3), la_arg(f, 4), la_arg(f, 5)))
+LA_FORWARD(la_meta_native_rms_norm_backward, grad_meta(f, 1))
+LA_FORWARD(la_impl_native_rms_norm_backward,
+           grad_impl(f, NULL, la_arg(f, 3), la_arg(f, 4)))

@@ -5,13 +5,13 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* (self, dim, dtype, include_initial); 'first' stands before the rest. */
 static la_status cumulative(la_frame *f, const la_op *op, double first)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int d;
     if (!la_has(f, 1) && x->ndim != 1)
@@ -31,12 +31,5 @@ static la_status cumulative(la_frame *f, const la_op *op, double first)
                                    la_v_string("constant"), first));
 }
 
-la_status la_impl_cumulative_sum(la_frame *f)
-{
-    return cumulative(f, LA_OP(cumsum), 0);
-}
-
-la_status la_impl_cumulative_prod(la_frame *f)
-{
-    return cumulative(f, LA_OP(cumprod), 1);
-}
+LA_FORWARD(la_impl_cumulative_sum, cumulative(f, LA_OP(cumsum), 0))
+LA_FORWARD(la_impl_cumulative_prod, cumulative(f, LA_OP(cumprod), 1))

@@ -11,7 +11,12 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define SIDE 256              /* columns of one task */
 #define NEAR 8192             /* bytes of a row */
@@ -212,7 +217,6 @@ static la_status scan_meta(la_frame *f, la_dtype dtype)
 static la_status scan_impl(la_frame *f, const la_scans *table)
 {
     LA_OWNED from = NULL;
-    LA_OWNED wide = NULL;
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_dtype to = (la_dtype)out->dtype, run = to;
     int dim = (int)f->scratch[0];
@@ -223,7 +227,7 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
     if (to != (la_dtype)self->dtype && !(to == LA_INT64 && whole))
         LA_TRY(la_convert_to(self, to, &from));
     if (run == to) return scan_run(&(*table)[from->dtype], from, dim, out);
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
+    LA_LET(wide, la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
     LA_TRY(scan_run(&(*table)[from->dtype], from, dim, wide));
     return la_run_(copy_, out, wide);
 }
@@ -235,7 +239,7 @@ la_status la_meta_cumsum(la_frame *f)
     LA_TRY(scan_dtype(f, &dtype));
     return scan_meta(f, dtype);
 }
-la_status la_meta_cumprod(la_frame *f) { return la_meta_cumsum(f); }
+LA_FORWARD(la_meta_cumprod, la_meta_cumsum(f))
 /* (self, dim): log(cumsum(exp(self))) without overflow; floating and complex
 ** only. */
 la_status la_meta_logcumsumexp(la_frame *f)
@@ -246,18 +250,9 @@ la_status la_meta_logcumsumexp(la_frame *f)
                            "or complex tensor, got %s", la_dtype_name(d));
     return scan_meta(f, d);
 }
-la_status la_impl_cumsum(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_sum));
-}
-la_status la_impl_cumprod(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_prod));
-}
-la_status la_impl_logcumsumexp(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_logsumexp));
-}
+LA_FORWARD(la_impl_cumsum, scan_impl(f, LA_STUB(scan_sum)))
+LA_FORWARD(la_impl_cumprod, scan_impl(f, LA_STUB(scan_prod)))
+LA_FORWARD(la_impl_logcumsumexp, scan_impl(f, LA_STUB(scan_logsumexp)))
 
 /* ---- cummax, cummin: (self, dim) ---- */
 
@@ -308,13 +303,7 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
 }
 
 /* (self, dim) -> the largest (smallest) element so far and where it is. */
-la_status la_meta_cummax(la_frame *f) { return extreme_meta(f); }
-la_status la_meta_cummin(la_frame *f) { return extreme_meta(f); }
-la_status la_impl_cummax(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(scan_max));
-}
-la_status la_impl_cummin(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(scan_min));
-}
+LA_FORWARD(la_meta_cummax, extreme_meta(f))
+LA_FORWARD(la_meta_cummin, extreme_meta(f))
+LA_FORWARD(la_impl_cummax, extreme_impl(f, LA_STUB(scan_max)))
+LA_FORWARD(la_impl_cummin, extreme_impl(f, LA_STUB(scan_min)))

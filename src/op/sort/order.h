@@ -7,7 +7,7 @@
 
 #include "iter/items.h"
 #include "kernel/sort/order.h"
-#include "op/op.h"
+#include "op/value.h"
 #include "tensor/scalar.h"
 
 /* The methods for one dtype. */

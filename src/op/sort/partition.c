@@ -3,10 +3,11 @@
 ** ones before it and larger ones after. A fully sorted row satisfies that, so
 ** both are the results of sort and argsort.
 */
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* k counts from 1, or from the end when it is negative. */
@@ -28,8 +29,7 @@ la_status la_impl_partition(la_frame *f)
     LA_TRY(check_k(f));
     LA_TRY(la_run_many(sort, r, f->args[0], f->args[2]));
     la_tensor_release(r[1].tensor);
-    la_set_result(f, 0, r[0].tensor);
-    return LA_OK;
+    return LA_GIVE(f, r[0].tensor);
 }
 
 /* (self, k, dim): the positions of argsort. */

@@ -4,7 +4,10 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- a search in parallel ---- */
 
@@ -44,8 +47,7 @@ static const la_key_kernels *key_dtype(const la_order *o)
 /* All elements of 't', in order, as keys. */
 static la_status keys_of(la_tensor *t, const la_order *o, la_work *out)
 {
-    LA_OWNED plain = NULL;
-    LA_TRY(la_run(contiguous, &plain, t));
+    LA_LET(plain, la_run(contiguous, &plain, t));
     LA_TRY(la_work_get(out, t->numel, o->key_bytes));
     o->key->encode(out->block, la_data(plain), (int64_t)la_itemsize(t),
                    t->numel, 0);
@@ -145,8 +147,7 @@ static void boundaries_drop(boundaries *b)
 static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
 {
     if (t->dtype != d) return la_run(astype, out, t, la_v_dtype(d));
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* Encoding all of the sorted elements costs as much as a pass over them: only
@@ -157,12 +158,11 @@ static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
 {
     la_tensor *sorted = la_arg(f, SORTED), *sorter = la_arg(f, SORTER);
     LA_OWNED ordered = NULL;
-    LA_OWNED typed = NULL;
     if (sorter) {
         LA_TRY(la_run(gather, &ordered, sorted, -1, sorter));
         sorted = ordered;
     }
-    LA_TRY(of_dtype(sorted, d, &typed));
+    LA_LET(typed, of_dtype(sorted, d, &typed));
     if (searches < sorted->numel / 4) {
         LA_TRY(la_run(contiguous, &b->plain, typed));
         b->of = o->key;
@@ -183,8 +183,6 @@ la_status la_impl_searchsorted(la_frame *f)
 {
     la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);
     la_tensor *out = la_result(f, 0);
-    LA_OWNED typed = NULL;
-    LA_OWNED positions = NULL;
     la_dtype d;
     la_order o;
     bool right;
@@ -194,10 +192,10 @@ la_status la_impl_searchsorted(la_frame *f)
     LA_TRY(common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
     LA_TRY(boundaries_of(f, d, &o, values->numel, &b));
-    LA_TRY(of_dtype(values, d, &typed));
+    LA_LET(typed, of_dtype(values, d, &typed));
     LA_TRY(keys_of(typed, &o, &keys));
-    LA_TRY(la_tensor_empty(values->ndim, la_sizes(values), LA_INT64,
-                           &positions));
+    LA_LET(positions, la_tensor_empty(values->ndim, la_sizes(values), LA_INT64,
+                                      &positions));
     int64_t m = la_sizes(sorted)[sorted->ndim - 1], n = values->numel;
     int64_t rows = sorted->ndim == 1 || m == 0 ? 1 : sorted->numel / m;
     int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(positions);
@@ -217,8 +215,7 @@ la_status la_impl_bucketize(la_frame *f)
                            "dimension, but got dim(%d)", edges->ndim);
     LA_TRY(la_run(searchsorted, &out, f->args[1], f->args[0], f->args[2],
                   f->args[3]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* ---- isin ---- */
@@ -281,9 +278,6 @@ la_status la_meta_isin(la_frame *f)
 la_status la_impl_isin(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *tests = la_arg(f, 1), *out = la_result(f, 0);
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
-    LA_OWNED positions = NULL;
     LA_WORK keys = {NULL, 0};
     LA_WORK sorted = {NULL, 0};
     LA_WORK spare = {NULL, 0};
@@ -291,8 +285,8 @@ la_status la_impl_isin(la_frame *f)
     la_order o;
     LA_TRY(isin_dtype(f, &d));
     LA_TRY(la_order_of(d, "isin", &o));
-    LA_TRY(of_dtype(x, d, &a));
-    LA_TRY(of_dtype(tests, d, &b));
+    LA_LET(a, of_dtype(x, d, &a));
+    LA_LET(b, of_dtype(tests, d, &b));
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
     int64_t m = without_nan(&o, d, sorted.block, tests->numel);
@@ -313,7 +307,7 @@ la_status la_impl_isin(la_frame *f)
         return LA_OK;
     }
     LA_TRY(la_work_get(&spare, 2 * m, o.key_bytes));
-    LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &positions));
+    LA_LET(positions, la_tensor_empty(1, &x->numel, LA_INT64, &positions));
     o.order->sort_keys(sorted.block, spare.block, m);
     int64_t *at = (int64_t *)la_data(positions);
     LA_TRY(search(key_dtype(&o), sorted.block, m, keys.block, x->numel, false,

@@ -13,7 +13,10 @@
 #include <string.h>
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Description of the rows. It is read by all threads and written by none; 'k'
 ** is that of topk and kthvalue, 'flip' complements the keys. */

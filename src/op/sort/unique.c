@@ -14,7 +14,11 @@
 #include "base/runtime/pool.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 /* The request, and the results. */
 typedef struct unique {
@@ -160,13 +164,11 @@ static la_status order_keys(unique *u, la_work *keys)
 /* All elements as one row, in row-major order. */
 static la_status flat(la_frame *f, unique *u)
 {
-    LA_OWNED plain = NULL;
-    LA_OWNED values = NULL;
     LA_WORK keys = {NULL, 0};
     uint64_t nan = 0;
     la_dtype d = (la_dtype)u->self->dtype;
     u->n = u->self->numel;
-    LA_TRY(la_run(contiguous, &plain, u->self));
+    LA_LET(plain, la_run(contiguous, &plain, u->self));
     LA_TRY(la_work_get(&keys, u->n, u->o.key_bytes));
     bool signs = u->o.key->encode(keys.block, la_data(plain),
                                   (int64_t)la_itemsize(plain), u->n, 0);
@@ -177,7 +179,7 @@ static la_status flat(la_frame *f, unique *u)
     u->runs = u->o.order->runs(keys.block, u->n, nan, has_nan,
                                u->starts ? list(u->starts) : NULL);
     LA_TRY(la_poll());
-    LA_TRY(la_tensor_empty(1, &u->runs, d, &values));
+    LA_LET(values, la_tensor_empty(1, &u->runs, d, &values));
     u->o.key->decode(la_data(values), (int64_t)la_itemsize(values), keys.block,
                      u->runs, 0);
     if (signs) sign_of_zero(u, plain, values, keys.block);
@@ -268,9 +270,6 @@ static la_status check_slices(const unique *u, int dim)
 ** first of each run is copied from self. */
 static la_status by_slices(la_frame *f, unique *u, int64_t asked)
 {
-    LA_OWNED front = NULL;
-    LA_OWNED plain = NULL;
-    LA_OWNED first = NULL;
     LA_WORK keys = {NULL, 0};
     la_tensor *values = NULL;
     int dim;
@@ -279,9 +278,9 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     LA_TRY(check_slices(u, dim));
     u->n = la_sizes(u->self)[dim];
     int64_t from = dim, zero = 0;
-    LA_TRY(la_run(movedim, &front, u->self, la_v_ints(&from, 1),
-                  la_v_ints(&zero, 1)));
-    LA_TRY(la_run(contiguous, &plain, front));
+    LA_LET(front, la_run(movedim, &front, u->self, la_v_ints(&from, 1),
+                         la_v_ints(&zero, 1)));
+    LA_LET(plain, la_run(contiguous, &plain, front));
     LA_TRY(la_work_get(&keys, plain->numel, u->o.key_bytes));
     u->o.key->encode(keys.block, la_data(plain), (int64_t)la_itemsize(plain),
                      plain->numel, 0);
@@ -296,7 +295,7 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     LA_TRY(la_poll());
     slice_runs(u, &s);
     LA_TRY(la_poll());
-    LA_TRY(make_first(u, &first));
+    LA_LET(first, make_first(u, &first));
     LA_TRY(la_run(index_select, &values, u->self, dim, first));
     la_set_result(f, 0, values);
     return u->shape ? deliver(f, u, u->shape->ndim, la_sizes(u->shape))
@@ -309,28 +308,24 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
 ** numbers). */
 static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
 {
-    LA_OWNED plain = NULL;
     LA_OWNED line = NULL;
-    LA_OWNED parts = NULL;
-    LA_OWNED values = NULL;
     la_tensor *self = u->self, *out = NULL;
     int64_t all = self->numel;
     int along = 0;
     bool numbers = !dim || self->ndim == 0;
-    LA_TRY(la_run(resolve_conj, &plain, self));
+    LA_LET(plain, la_run(resolve_conj, &plain, self));
     if (dim) LA_TRY(la_wrap_dim(*dim, self->ndim, &along));
     if (numbers) LA_TRY(la_run(reshape, &line, plain, la_v_ints(&all, 1)));
     else line = la_tensor_retain(plain);
-    LA_TRY(la_run(view_as_real, &parts, line));
+    LA_LET(parts, la_run(view_as_real, &parts, line));
     LA_TRY(la_order_of((la_dtype)parts->dtype, "unique", &u->o));
     u->self = parts;
     if (numbers) u->shape = self;
     LA_TRY(by_slices(f, u, numbers ? 0 : along));
-    LA_TRY(la_run(view_as_complex, &values, la_result(f, 0)));
+    LA_LET(values, la_run(view_as_complex, &values, la_result(f, 0)));
     LA_TRY(la_run(clone, &out, values));
     la_tensor_release(la_result(f, 0));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* ---- the operations ---- */

@@ -8,7 +8,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The parts of each element as a new last dim of size 2. */
 la_status la_meta_view_as_real(la_frame *f)
@@ -33,8 +35,7 @@ la_status la_meta_view_as_real(la_frame *f)
     g.strides[g.ndim++] = 1;
     LA_TRY(la_tensor_view_as(t, la_dtype_to_real(t->dtype), g.ndim, g.sizes,
                              g.strides, g.offset * 2, &view));
-    la_set_result(f, 0, view);
-    return LA_OK;
+    return LA_GIVE(f, view);
 }
 
 /* Last dim of size 2 and stride 1; every other step divisible by 2, where there
@@ -78,8 +79,7 @@ la_status la_meta_view_as_complex(la_frame *f)
         g.strides[d] /= 2;
     LA_TRY(la_tensor_view_as(t, la_dtype_to_complex(t->dtype), g.ndim, g.sizes,
                              g.strides, g.offset / 2, &view));
-    la_set_result(f, 0, view);
-    return LA_OK;
+    return LA_GIVE(f, view);
 }
 
 /* --- bits --- */
@@ -98,10 +98,8 @@ static la_status flip_bit(la_frame *f, uint32_t bit)
 }
 
 /* Internal: lazy; of a real tensor an alias. */
-la_status la_meta__conj(la_frame *f)
-{
-    return flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0);
-}
+LA_FORWARD(la_meta__conj,
+           flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0))
 
 /* conj(self); real tensors are returned themselves. */
 la_status la_impl_conj(la_frame *f)
@@ -111,7 +109,7 @@ la_status la_impl_conj(la_frame *f)
 }
 
 /* Internal: the imaginary part of a conjugated tensor is a negated view. */
-la_status la_meta__neg_view(la_frame *f) { return flip_bit(f, LA_F_NEG); }
+LA_FORWARD(la_meta__neg_view, flip_bit(f, LA_F_NEG))
 
 /* self itself, or a copy without the bits. */
 static la_status resolve(la_frame *f, uint32_t bits)
@@ -123,18 +121,17 @@ static la_status resolve(la_frame *f, uint32_t bits)
 }
 
 /* resolve_conj(self) */
-la_status la_impl_resolve_conj(la_frame *f) { return resolve(f, LA_F_CONJ); }
+LA_FORWARD(la_impl_resolve_conj, resolve(f, LA_F_CONJ))
 
 /* resolve_neg(self) */
-la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }
+LA_FORWARD(la_impl_resolve_neg, resolve(f, LA_F_NEG))
 
 /* --- parts --- */
 
 /* Part 0 (real) or 1 (imaginary) of the pairs; 't' has no conj bit. */
 static la_status part(la_tensor *t, int which, la_tensor **out)
 {
-    LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, t));
+    LA_LET(pairs, la_run(view_as_real, &pairs, t));
     return la_run(select, out, pairs, -1, which);
 }
 
@@ -151,8 +148,7 @@ la_status la_impl_real(la_frame *f)
         t = plain;
     }
     LA_TRY(part(t, 0, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* imag(self): a view; negated lazily under a conj bit. */
@@ -171,6 +167,5 @@ la_status la_impl_imag(la_frame *f)
         LA_TRY(part(plain, 1, &positive));
         LA_TRY(la_run(_neg_view, &out, positive));
     }
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

@@ -10,7 +10,9 @@
 #include "tensor/names.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* These four go through the dispatcher, so that autograd records them. */
 la_status la_clone_contiguous(la_tensor *t, la_tensor **out)
@@ -39,12 +41,11 @@ la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
     la_shape to;
     int64_t strides[LA_MAX_DIMS];
     bool possible;
-    LA_OWNED copy = NULL;
     LA_TRY(la_blame(la_view_infer(sizes, ndim, t->numel, &to), 2));
     LA_TRY(la_view_strides(t, &to, strides, &possible));
     if (possible)
         return la_view_to(t, to.ndim, to.sizes, out);
-    LA_TRY(la_clone_contiguous(t, &copy));
+    LA_LET(copy, la_clone_contiguous(t, &copy));
     return la_view_to(copy, to.ndim, to.sizes, out);
 }
 
@@ -76,21 +77,14 @@ la_status la_impl_view_as(la_frame *f)
 /* expand, for its two aliases. */
 static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
 {
-    la_tensor *out;
-    return la_give(f,
-        la_run(expand, &out, la_arg(f, 0), la_v_ints(sizes, ndim)), &out);
+    return la_run_result(f, expand, la_arg(f, 0), la_v_ints(sizes, ndim));
 }
 
 /* expand_as(self, other), broadcast_to(self, size) */
-la_status la_impl_expand_as(la_frame *f)
-{
-    return expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1)));
-}
-
-la_status la_impl_broadcast_to(la_frame *f)
-{
-    return expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list);
-}
+LA_FORWARD(la_impl_expand_as,
+           expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1))))
+LA_FORWARD(la_impl_broadcast_to,
+           expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list))
 
 /* 'out', a reshape of 't' that is taken over, is the result. Its dim k has the
 ** name of t's dim from[k], or none where that is -1. */
@@ -219,13 +213,10 @@ la_status la_impl_mT(la_frame *f)
 /* Transposed, and conjugated if complex. */
 static la_status adjoint(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED swapped = NULL;
-    LA_TRY(transposed(t, -2, -1, &swapped));
+    LA_LET(swapped, transposed(t, -2, -1, &swapped));
     if (la_is_complex(t->dtype))
         return la_run(conj, out, swapped);
-    *out = swapped;
-    swapped = NULL;
-    return LA_OK;
+    return la_tensor_hand(&swapped, out);
 }
 
 la_status la_impl_mH(la_frame *f)
@@ -289,10 +280,7 @@ la_status la_impl_movedim(la_frame *f)
 static la_status at_least(la_tensor *t, int n, la_tensor **out)
 {
     int64_t sizes[3] = {1, 1, 1};
-    if (t->ndim >= n) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->ndim >= n) return la_tensor_same(t, out);
     /* One dim becomes a row; for three dims a row of depth 1. */
     if (t->ndim == 1)
         sizes[1] = la_sizes(t)[0];
@@ -322,9 +310,9 @@ static la_status at_least_list(la_frame *f, int n)
 
 /* atleast_nd(self), and of a list: a vector becomes [1, n] and [1, n, 1], a
 ** matrix [m, n, 1]. */
-la_status la_impl_atleast_1d(la_frame *f) { return at_least_result(f, 1); }
-la_status la_impl_atleast_2d(la_frame *f) { return at_least_result(f, 2); }
-la_status la_impl_atleast_3d(la_frame *f) { return at_least_result(f, 3); }
-la_status la_impl_atleast_1d_list(la_frame *f) { return at_least_list(f, 1); }
-la_status la_impl_atleast_2d_list(la_frame *f) { return at_least_list(f, 2); }
-la_status la_impl_atleast_3d_list(la_frame *f) { return at_least_list(f, 3); }
+LA_FORWARD(la_impl_atleast_1d, at_least_result(f, 1))
+LA_FORWARD(la_impl_atleast_2d, at_least_result(f, 2))
+LA_FORWARD(la_impl_atleast_3d, at_least_result(f, 3))
+LA_FORWARD(la_impl_atleast_1d_list, at_least_list(f, 1))
+LA_FORWARD(la_impl_atleast_2d_list, at_least_list(f, 2))
+LA_FORWARD(la_impl_atleast_3d_list, at_least_list(f, 3))

@@ -8,7 +8,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Gives argument 0 the geometry 'g', checked against its storage. Dim k was
 ** from[k] before, or is new (-1); NULL drops the names. On failure the tensor
@@ -182,11 +184,8 @@ static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
 }
 
 /* resize_(self, size, memory_format) */
-la_status la_meta_resize_(la_frame *f)
-{
-    return resize(f, (int)f->args[1].ints.n, f->args[1].ints.list,
-                  &f->args[2]);
-}
+LA_FORWARD(la_meta_resize_,
+           resize(f, (int)f->args[1].ints.n, f->args[1].ints.list, &f->args[2]))
 
 /* resize_as_(self, other, memory_format) */
 la_status la_meta_resize_as_(la_frame *f)
@@ -226,7 +225,6 @@ la_status la_meta_set__strided(la_frame *f)
     la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
     const la_value *sizes = &f->args[3], *strides = &f->args[4];
     int64_t own[LA_MAX_DIMS];
-    LA_OWNED view = NULL;
     int n = (int)sizes->ints.n;
     LA_TRY(check_source(t, source));
     if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
@@ -237,9 +235,9 @@ la_status la_meta_set__strided(la_frame *f)
             return la_error_at(LA_ESHAPE, 5, "Negative strides are not "
                                "supported, got dimension %d", d + 1);
     la_contiguous_strides(n, sizes->ints.list, own);
-    LA_TRY(la_tensor_view(source, n, sizes->ints.list,
-                          la_has(f, 4) ? strides->ints.list : own,
-                          la_arg_int(f, 2), &view));
+    LA_LET(view,
+           la_tensor_view(source, n, sizes->ints.list, la_has(f, 4)
+                          ? strides->ints.list : own, la_arg_int(f, 2), &view));
     LA_TRY(la_tensor_set(t, view));
     return la_same_result(f);
 }

@@ -10,7 +10,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
 ** later releases what is there. The list belongs to the frame from then on.
@@ -146,10 +149,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
 }
 
 /* split(self, sizes, dim): the overload of split that takes a list. */
-la_status la_impl_split_sizes(la_frame *f)
-{
-    return la_impl_split_with_sizes(f);
-}
+LA_FORWARD(la_impl_split_sizes, la_impl_split_with_sizes(f))
 
 /* chunk(self, chunks, dim): pieces of ceil(size / chunks), perhaps fewer
 ** pieces. */
@@ -256,8 +256,6 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *at = la_arg(f, 1);
     int d;
-    LA_OWNED wide = NULL;
-    LA_OWNED own = NULL;
     LA_TRY(dim_of(f, 2, "tensor_split", &d));
     if (at->dtype != LA_INT64 && at->dtype != LA_INT32)
         return la_error_at(LA_EDTYPE, 2, "tensor_split expected "
@@ -272,11 +270,11 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
     if (at->device != LA_CPU)
         return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
                            "indices to be read");
-    LA_TRY(la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
+    LA_LET(wide, la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
     LA_TRY(la_tensor_check_bounds(wide));
     if (at->ndim == 0)
         return split_sections(f, t, d, *(const int64_t *)la_data(wide));
-    LA_TRY(la_clone_contiguous(wide, &own));
+    LA_LET(own, la_clone_contiguous(wide, &own));
     return split_listed(f, t, d, own);
 }
 
@@ -330,8 +328,8 @@ static la_status hsplit(la_frame *f, bool sections)
 
 /* hsplit, vsplit, dsplit: by a number of equal sections, or (_indices) before
 ** each of the listed indices. */
-la_status la_impl_hsplit(la_frame *f) { return hsplit(f, true); }
-la_status la_impl_hsplit_indices(la_frame *f) { return hsplit(f, false); }
+LA_FORWARD(la_impl_hsplit, hsplit(f, true))
+LA_FORWARD(la_impl_hsplit_indices, hsplit(f, false))
 la_status la_impl_vsplit(la_frame *f)
 {
     return named_split(f, "vsplit", 2, 0, true);
@@ -399,10 +397,9 @@ static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
                           la_tensor **out)
 {
     int64_t line[LA_MAX_DIMS];
-    LA_OWNED view = NULL;
     for (int d = 0; d < n; d++)
         line[d] = d == k ? t->numel : 1;
-    LA_TRY(la_view_to(t, n, line, &view));
+    LA_LET(view, la_view_to(t, n, line, &view));
     return la_run(expand, out, view, la_v_ints(sizes, n));
 }
 
@@ -412,7 +409,7 @@ la_status la_impl_meshgrid(la_frame *f)
 {
     int64_t n = f->args[0].tensors.n, sizes[LA_MAX_DIMS];
     la_tensor **in = f->args[0].tensors.list, **list;
-    bool xy;
+    bool xy = false;
     LA_TRY(check_grid(f, &xy));
     if (n > LA_MAX_DIMS)
         return la_error_at(LA_EARG, 1, "more than %d tensors",

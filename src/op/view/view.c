@@ -11,7 +11,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Names of the view's dims, picked from argument 0's; dropped without
 ** 'from'. */
@@ -46,8 +48,7 @@ la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 /* Result of operations that have nothing to do: self. */
 la_status la_same_result(la_frame *f)
 {
-    la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(la_arg(f, 0)));
 }
 
 /* Dim k of the view is dim k of the tensor. 'from' is read only when there are
@@ -171,8 +172,7 @@ la_status la_meta_view_dtype(la_frame *f)
     LA_TRY(la_tensor_view_as(t, to, g.ndim, g.sizes, g.strides, g.offset,
                              &view));
     view->flags |= LA_F_NO_HISTORY;
-    la_set_result(f, 0, view);
-    return LA_OK;
+    return LA_GIVE(f, view);
 }
 
 /* as_strided(self, size, stride, storage_offset): any geometry within the
@@ -450,6 +450,5 @@ la_status la_meta_detach(la_frame *f)
 {
     la_tensor *copy;
     LA_TRY(la_tensor_alias(la_arg(f, 0), true, &copy));
-    la_set_result(f, 0, copy);
-    return LA_OK;
+    return LA_GIVE(f, copy);
 }

@@ -2,7 +2,7 @@
 #ifndef LA_OP_VIEW_VIEW_H
 #define LA_OP_VIEW_VIEW_H
 
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 

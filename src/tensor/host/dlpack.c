@@ -5,6 +5,7 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX,

@@ -5,6 +5,7 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "base/size.h"
 #include "tensor/storage.h"

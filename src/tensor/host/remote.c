@@ -20,19 +20,16 @@ static int64_t first_byte(const la_tensor *t)
 
 la_status la_remote_fetch(const la_tensor *t, bool read, la_tensor **out)
 {
-    LA_OWNED cpu = NULL;
     LA_TRY(la_tensor_check_bounds(t));
-    LA_TRY(la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(t), la_strides(t),
-                              (la_dtype)t->dtype, &cpu));
+    LA_LET(cpu, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(t), la_strides(t),
+                                   (la_dtype)t->dtype, &cpu));
     if (read && t->numel)
         LA_TRY(la_device_read(t->device, la_data(cpu),
                               la_storage_remote(t->storage), first_byte(t),
                               span_bytes(t)));
     cpu->flags |= t->flags & (LA_F_CONJ | LA_F_NEG);
     if (t->names) la_tensor_set_names(cpu, la_names_retain(t->names));
-    *out = cpu;
-    cpu = NULL;
-    return LA_OK;
+    return la_tensor_hand(&cpu, out);
 }
 
 la_status la_remote_bring(la_tensor **owned)

@@ -12,6 +12,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
@@ -253,19 +254,16 @@ la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype dtype,
                              la_tensor **out)
 {
-    LA_OWNED t = NULL;
     int64_t nbytes;
     LA_TRY(check_dtype(dtype));
     for (int d = 0; strides && d < ndim; d++)
         if (strides[d] < 0)
             return la_error(LA_ESHAPE, "negative strides are not supported, "
                             "got %lld", (long long)strides[d]);
-    LA_TRY(header_new(device, dtype, ndim, sizes, strides, &t));
+    LA_LET(t, header_new(device, dtype, ndim, sizes, strides, &t));
     LA_TRY(bytes_needed(t, &nbytes));
     LA_TRY(la_storage_new(nbytes, device, &t->storage));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
@@ -392,9 +390,7 @@ set_any_dims(la_tensor *owned, int ndim, const int64_t *sizes,
     LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
     if (t->storage)
         LA_TRY(la_tensor_check_bounds(t));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* A header for a part of 'base'; geometry and references are to come. */
@@ -481,28 +477,25 @@ la_status la_tensor_on(la_storage *s, la_dtype dtype, int ndim,
                        const int64_t *sizes, const int64_t *strides,
                        int64_t offset, la_tensor **out)
 {
-    LA_OWNED t = NULL;
     LA_TRY(check_dtype(dtype));
-    LA_TRY(header_new((la_device)s->device, dtype, ndim, sizes, strides, &t));
+    LA_LET(t,
+           header_new((la_device)s->device, dtype, ndim, sizes, strides, &t));
     t->offset = offset;
     t->storage = la_storage_retain(s);
     LA_TRY(la_tensor_check_bounds(t));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 static la_status wrap(void *data, la_dtype dtype, int ndim,
                       const int64_t *sizes, const int64_t *strides,
                       la_tensor **out)
 {
-    LA_OWNED t = NULL;
     int64_t nbytes;
     LA_TRY(check_dtype(dtype));
     for (int d = 0; strides && d < ndim; d++)
         if (strides[d] < 0)
             return la_error(LA_ESHAPE, "negative strides are not supported");
-    LA_TRY(header_new(LA_CPU, dtype, ndim, sizes, strides, &t));
+    LA_LET(t, header_new(LA_CPU, dtype, ndim, sizes, strides, &t));
     LA_TRY(bytes_needed(t, &nbytes));
     if (nbytes && !data)
         return la_error(LA_EARG, "no memory given for %lld bytes",
@@ -511,9 +504,7 @@ static la_status wrap(void *data, la_dtype dtype, int ndim,
     t->storage->data = data;
     t->storage->nbytes = nbytes;
     t->storage->flags = LA_S_FIXED;
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 static void host_keeps(void *context, void *data) { }

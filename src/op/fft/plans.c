@@ -1,12 +1,14 @@
 /* Plans and their cache; see plan.h. */
-#include "op/fft/plan.h"
+#include "op/fft/plans.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
 #include "op/fft/roots.h"
-#include "op/fft/run.h"
+#include "op/fft/work.h"
 
 /* Longer transforms are split. */
 #define FLAT_MOST ((int64_t)1 << 15)

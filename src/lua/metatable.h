@@ -1,0 +1,33 @@
+/*
+** Metatables that C sets.
+**
+** Lua looks for __gc when C sets a metatable, and then calls what it finds with
+** hooks off, where no limit ends it. So no script may ever write to a metatable
+** that C sets again: all are made here, with __metatable, and nothing else in
+** src/lua makes one (spec/lint/metatables.lua).
+*/
+#ifndef LA_LUA_METATABLE_H
+#define LA_LUA_METATABLE_H
+
+#include <lauxlib.h>
+#include <stdbool.h>
+
+/* luaL_newmetatable: push the state's metatable of this name; true where it is
+** new, and is to be filled. 'lock' is what getmetatable gives for an object,
+** NULL for false. Raises for want of memory. */
+bool la_new_metatable(lua_State *L, const char *name, const char *lock);
+/* Pops the metatable that la_new_metatable pushed, for the object under it. */
+static inline void la_take_metatable(lua_State *L)
+{
+    lua_setmetatable(L, -2);
+}
+/* The object on the top gets the metatable of this name, which was made. */
+void la_set_metatable(lua_State *L, const char *name);
+/* The table on the top, popped, is the metatable of the value at 'index' alone.
+** It is locked first; in it '__metatable' stays what it is, if it is there. */
+void la_set_own_metatable(lua_State *L, int index);
+/* Push registry[key], a table with weak entries ("k", "v") that is made when
+** it is first asked for. Three slots of the stack. */
+void la_push_weak_table(lua_State *L, const void *key, const char *mode);
+
+#endif

@@ -1,0 +1,42 @@
+deps:
+	@tools/deps.sh build test
+build-deps:
+	@tools/deps.sh build
+
+# The two commands of the README use every processor, unless -j was given.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+
+ctests: $(CTESTS)
+ctest: ctests
+	@$(LUA) spec/run.lua ctest
+
+lint: $(KERNEL_OBJ) $(CORE_OBJ)
+	@$(LUA) spec/run.lua lint
+
+check: all ctests examples
+	@$(LUA) spec/run.lua lint ctest specs
+
+# Everything, in about ten minutes: each CPU path, and once with sanitizers.
+test: deps
+	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
+	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
+	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages cross sizes embed
+
+# The sources are the same on every CPU path: under sanitizers two do, one of
+# scalar and one of wide vectors, and the build takes half the time.
+ASAN_CAPS := CAPS="default avx2"
+
+asan ubsan tsan debug:
+	@$(MAKE) --no-print-directory KIND=$@ $(if $(filter debug,$@),,$(ASAN_CAPS)) all ctests
+clang-check:
+	@$(MAKE) --no-print-directory CC=clang KIND=debug all ctests
+	@$(LUA) spec/run.lua clang
+asan-check: asan
+	@$(LUA) spec/run.lua asan
+tsan-check: tsan
+	@$(LUA) spec/run.lua tsan
+ubsan-check: ubsan
+	@$(LUA) spec/run.lua ubsan
+valgrind: debug
+	@$(LUA) spec/run.lua valgrind
