@@ -1,4 +1,4 @@
-/* What the operations of la.game share; see game.h. */
+/* Functions that the operations of la.game share; see game.h. */
 #include "modules/game/game.h"
 
 #include "base/runtime/context.h"

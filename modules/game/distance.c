@@ -24,7 +24,7 @@ typedef struct field {
     int64_t n, inner;         /* size of the dim, elements from step to step */
 } field;
 
-/* From where on the parabola about u lies below that about i < u. */
+/* First position at which the parabola about u lies below that about i < u. */
 static int64_t crossing(int64_t i, int64_t u, int64_t at_i, int64_t at_u)
 {
     int64_t up = u * u - i * i + at_u - at_i, by = 2 * (u - i);

@@ -149,8 +149,8 @@ static void find_groups(la_insn *list, int32_t first, int32_t n)
     }
 }
 
-/* What is the same in every row first, then the rest in order, then the
-** outputs. */
+/* Gives out values that are the same in every row first, then the rest in
+** order, then the outputs. */
 static la_status give_out(la_program *b, shelf *s, int32_t *nconst)
 {
     size_t bytes = (size_t)(b->n + b->nouts + 1) * sizeof(la_insn);

@@ -1,4 +1,4 @@
-/* What the operations of la.game share. */
+/* Declarations that the operations of la.game share. */
 #ifndef LA_OP_GAME_GAME_H
 #define LA_OP_GAME_GAME_H
 
@@ -13,8 +13,8 @@ static inline uint32_t la_game_bits(int64_t x)
     return (uint32_t)(h >> 32);
 }
 
-/* What a call computes in: what its n arguments promote to, the default dtype
-** for integers. LA_EDTYPE for others than the operation's row names. */
+/* Dtype in which a call computes: what its n arguments promote to, the default
+** dtype for integers. LA_EDTYPE for others than the operation's row names. */
 la_status la_game_dtype(const la_frame *f, const int *args, int n,
                         la_dtype *dtype);
 

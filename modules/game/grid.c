@@ -9,7 +9,7 @@
 
 #define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
 
-/* What a grid of so many points takes, as one block behind 'starts'. */
+/* Bytes of a grid of so many points, as one block behind 'starts'. */
 static size_t bytes_of(const la_grid *g, int64_t points)
 {
     return (size_t)(g->mask + 2) * sizeof(*g->starts) + (size_t)points
@@ -165,8 +165,8 @@ static int64_t gather(const la_grid *g, const la_grid_cell *c, uint64_t *out,
     return n;
 }
 
-/* By the upper halves, which are below 'limit'; where that goes byte by byte,
-** through 'spare'. */
+/* Sorts by the upper halves, which are below 'limit'; where that goes byte by
+** byte, through 'spare'. */
 static void sort_upper(uint64_t *list, uint64_t *spare, int64_t n,
                        uint64_t limit)
 {

@@ -43,8 +43,8 @@ static inline uint64_t la_grid_bucket(const la_grid *g, int64_t x, int64_t y,
     return ((h ^ (h >> 29)) + (uint64_t)x) & g->mask;
 }
 
-/* What lies in the cells around one: the points at hand, one coordinate after
-** another, so that all in the cell are compared with them quickly. */
+/* Points in the cells around one: one coordinate after another, so that all in
+** the cell are compared with them quickly. */
 typedef struct la_grid_list {
     double *x, *y, *z;
     uint64_t *at, *spare;     /* positions in the grid's order; in lists by

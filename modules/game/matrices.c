@@ -202,7 +202,7 @@ la_status la_impl_game_perspective(la_frame *f)
     return la_run_program(f, LA_PROGRAM_perspective, 4, params, 1);
 }
 
-/* From low .. high to -1 .. 1, by 'scale', or to 0 .. 1. */
+/* Maps low .. high to -1 .. 1, by 'scale', or to 0 .. 1. */
 static void put_range(la_program *b, int low, int high, double scale,
                       int *by, int *shift)
 {
@@ -384,8 +384,8 @@ la_status la_impl_game_skin_points(la_frame *f)
     return la_iter_units(la_ceil_div(s.all.rows, SKIN_UNIT), &plan, &s);
 }
 
-/* Where a gradient is asked for: each vertex gets its matrices by index_select,
-** the rest is a program. */
+/* Skinning where a gradient is asked for: each vertex gets its matrices by
+** index_select, the rest is a program. */
 static la_status recorded_skin(la_chain *w, la_tensor **in, la_tensor **out)
 {
     int64_t sizes[2] = {la_sizes(in[2])[0], la_sizes(in[2])[1] * 16};

@@ -87,7 +87,7 @@ typedef struct row {
     int64_t n, most;
 } row;
 
-/* By distance, then by number; by number alone. */
+/* Order by distance, then by number; by number alone. */
 static bool is_before(const near *a, const near *b, bool by_distance)
 {
     if (by_distance && a->square != b->square) return a->square < b->square;
@@ -186,7 +186,7 @@ static la_status write_rows(void *context, int64_t unit, char *scratch)
     return la_poll();
 }
 
-/* Where the rows start, and how many neighbours there are. */
+/* Starts of the rows, and the number of all neighbours. */
 static la_status sum_counts(search *s, int64_t n, int64_t *starts,
                             int64_t *total)
 {

@@ -86,7 +86,7 @@ static uint32_t seed_of(const la_program *b, int part)
 {
     int64_t seed = la_program_param(b, 0);
     uint64_t bits = (uint64_t)seed * 64 + (uint64_t)part;
-    /* What the product has lost of a seed beyond 2^57; 0 of all others. */
+    /* Bits that the product has lost of a seed beyond 2^57; 0 of all others. */
     int64_t lost = (seed >> 57) - (seed < 0 ? -1 : 0);
     if (lost != 0) bits ^= (uint64_t)la_game_bits(lost) << 32;
     return la_game_bits((int64_t)bits);

@@ -114,10 +114,10 @@ static la_status add(disc *s, const double *x)
     return LA_OK;
 }
 
-/* At random in the box, between one and two radii from x: what lies outside of
-** the box is not drawn at all, or points at a border would be left with few
-** tries, and thin boxes nearly empty. False where next to nothing of the box is
-** at that distance, or another point is too near. */
+/* Tries a random point in the box, between one and two radii from x: what lies
+** outside of the box is not drawn at all, or points at a border would be left
+** with few tries, and thin boxes nearly empty. False where next to nothing of
+** the box is at that distance, or another point is too near. */
 static bool try_next_to(disc *s, const double *x, double *out)
 {
     double square = 0, low[3], span[3], v[3];

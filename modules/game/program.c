@@ -68,7 +68,7 @@ int la_emit(la_program *b, la_row_op op, int x, int y, int z)
     return b->n++;
 }
 
-/* The same value each time, so that its gradient is one sum. */
+/* Gives the same value each time, so that its gradient is one sum. */
 int la_in(la_program *b, int input, int64_t comp)
 {
     int64_t at = comp;
@@ -155,7 +155,7 @@ static int where(la_program *b, int truth, int g, bool not)
     return not ? la_choose(b, truth, zero, g) : la_choose(b, truth, g, zero);
 }
 
-/* Of the square root y: nothing at zero, where it has no slope. */
+/* Slope of the square root y: nothing at zero, where it has no slope. */
 static int root_slope(la_program *b, int y, int g)
 {
     int zero = la_equals(b, y, la_const(b, 0)), one = la_const(b, 1);
@@ -163,7 +163,7 @@ static int root_slope(la_program *b, int y, int g)
     return where(b, zero, slope, true);
 }
 
-/* Of atan2(y, x) the gradients of both; nothing at the origin. */
+/* Gradients of both operands of atan2(y, x); nothing at the origin. */
 static void atan2_slopes(la_program *b, const la_insn *k, int g, int *gy,
                          int *gx)
 {
@@ -175,8 +175,8 @@ static void atan2_slopes(la_program *b, const la_insn *k, int g, int *gy,
     *gx = la_negate(b, la_times(b, part, y));
 }
 
-/* What instruction k adds to the gradients of its operands a, b and c, from
-** g, that of its own value. */
+/* Terms that instruction k adds to the gradients of its operands a, b and c,
+** from g, that of its own value. */
 static void slopes(la_program *b, la_insn k, int g, int out[3])
 {
     switch ((la_row_op)k.op) {

@@ -170,7 +170,7 @@ typedef enum la_program_id {
 ** gives the results as the row of the program says. */
 la_status la_run_program(la_frame *f, la_program_id id, int n,
                          const int64_t *params, int nparams);
-/* The same on tensors of any origin, as one tensor: all components in the last
+/* Runs rows on tensors of any origin, as one tensor: all components in the last
 ** dim. */
 la_status la_run_rows(la_program_id id, int n, la_tensor *const *in,
                       const int64_t *params, int nparams, la_tensor **out);

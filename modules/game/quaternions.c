@@ -62,8 +62,8 @@ static void read_pair(la_program *b, int *p, int *q)
     la_term_times(b, 4, q, sign, q);
 }
 
-/* What an arc's angle says: itself; is it small; its sine, 1 where it is small;
-** a sixth of its square, 0 where it is not. */
+/* Values of an arc: its angle; is it small; its sine, 1 where it is small; a
+** sixth of its square, 0 where it is not. */
 typedef struct arc { int angle, small, sine, sixth; } arc;
 
 /* The weight sin(t a) / sin(a) of an angle a. Where that is small, the series
@@ -134,7 +134,7 @@ void la_write_quat_axis_angle(la_program *b)
     la_term_put(b, 4, q);
 }
 
-/* From 0 to pi; about x where there is no rotation. */
+/* Angle from 0 to pi; axis x where there is no rotation. */
 void la_write_quat_to_axis_angle(la_program *b)
 {
     int q[LA_TERMS], zero = la_const(b, 0), one = la_const(b, 1);
@@ -319,8 +319,8 @@ void la_write_dual_quat_mul(la_program *b)
     la_term_put(b, 4, dual);
 }
 
-/* Of sums of unit ones too (blends): both parts are divided by the length of
-** the real one. */
+/* Works for sums of unit ones too (blends): both parts are divided by the
+** length of the real one. */
 void la_write_dual_quat_transform(la_program *b)
 {
     int d[LA_TERMS], p[LA_TERMS], back[4], t[4], zero = la_const(b, 0);

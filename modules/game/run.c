@@ -364,7 +364,7 @@ la_status la_impl_game_rows(la_frame *f)
 
 /* ---- the calls of users ---- */
 
-/* What a letter asks of a tensor, for messages. */
+/* Description of a tensor that a letter asks for, for messages. */
 static const char *described(char letter)
 {
     switch (letter) {

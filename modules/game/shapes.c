@@ -44,9 +44,9 @@ void la_write_ray_box(la_program *b)
     la_put(b, la_choose(b, hit, first, inf));
 }
 
-/* From the point of the ray that is nearest to the centre, half the chord
-** back. Lengths count in a power of two, and d by another, so that no square
-** leaves the range. */
+/* Starts from the point of the ray that is nearest to the centre, half the
+** chord back. Lengths count in a power of two, and d by another, so that no
+** square leaves the range. */
 void la_write_ray_sphere(la_program *b)
 {
     int o[N + 1], d[N], c[N], n = la_term_in(b, 0, o), r = la_in(b, 3, 0);

@@ -24,7 +24,8 @@ int la_term_dot(la_program *b, int n, const int *v, const int *u)
     return sum;
 }
 
-/* By no power below 'least', 0 for any. */
+/* Divides by the power of two of the largest term, but never by less than
+** 'least' (0: no bound). */
 static int scaled_from(la_program *b, int n, const int *v, double least,
                        int *out)
 {
@@ -227,7 +228,7 @@ void la_term_frame(la_program *b, const int *back, const int *up, int *x,
     la_term_off_axis(b, z, off);
     la_term_choose(b, 3, parallel, off, u, u);
     la_term_cross(b, u, z, side);
-    /* Where u and z are nearly parallel, what was rounded leans on z. */
+    /* Rounding errors lean on z where u and z are nearly parallel. */
     la_term_times(b, 3, z, la_term_dot(b, 3, side, z), along);
     la_term_minus(b, 3, side, along, side);
     la_term_unit(b, 3, side, 0, x);

@@ -99,7 +99,7 @@ void la_write_reflect(la_program *b)
     la_term_put(b, n, v);
 }
 
-/* As GLSL has it: eta v - (eta (n v) + sqrt(k)) n, zero where k < 0. */
+/* GLSL's refract: eta v - (eta (n v) + sqrt(k)) n, zero where k < 0. */
 void la_write_refract(la_program *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v), one = la_const(b, 1);

@@ -165,8 +165,8 @@ static la_tensor *by_fft(la_chain *w, const problem *p)
     return integers ? a : STEP(contiguous, a);
 }
 
-/* In nanoseconds of float32 on one thread, of which only the ratio counts:
-** a product and a sum against three transforms, products and copies. */
+/* Costs in nanoseconds of float32 on one thread, of which only the ratio
+** counts: a product and a sum against three transforms, products and copies. */
 static bool fft_is_faster(const problem *p)
 {
     double products = 1, n = 1;

@@ -47,7 +47,7 @@ static la_status check_positions(const la_frame *f, int k)
                        t->ndim);
 }
 
-/* Of heights: the signal's own dtype where that is floating. */
+/* Dtype of heights: the signal's own where that is floating. */
 static la_dtype height_dtype(const la_tensor *x)
 {
     return la_is_float((la_dtype)x->dtype) ? (la_dtype)x->dtype : LA_FLOAT64;
@@ -151,8 +151,8 @@ typedef struct survey {
     int64_t *lows[2];         /* of every sample, both ways; NULL: unknown */
 } survey;
 
-/* From the peak in steps of 'step' to where a sample is higher or 'end' was
-** looked at: the first position (from 0) of the lowest. */
+/* Walks from the peak in steps of 'step' to where a sample is higher or 'end'
+** was looked at: the first position (from 0) of the lowest. */
 static int64_t base_of(const double *x, int64_t peak, int64_t end, int step)
 {
     int64_t at = peak;
@@ -165,9 +165,9 @@ static int64_t base_of(const double *x, int64_t peak, int64_t end, int step)
     return at;
 }
 
-/* The same for all samples in one pass: what a sample overlooks are the parts
-** that those behind it do, as far as they are no higher. 'higher' is scratch:
-** where each one's view ends. */
+/* Lows of all samples in one pass: what a sample overlooks are the parts that
+** those behind it do, as far as they are no higher. 'higher' is scratch: where
+** each one's view ends. */
 static void find_lows(const double *x, int64_t n, int step, int64_t *lows,
                       int64_t *higher)
 {

@@ -187,7 +187,7 @@ static la_status poll_moves(int64_t *moved, int64_t more)
     return la_poll();
 }
 
-/* The same of any windows, by keeping 'w' sorted. */
+/* Medians of any windows, by keeping 'w' sorted. */
 static la_status run_sorted(const median *s, const double *x, double *out,
                             double *w, int64_t first, int64_t end)
 {

@@ -95,7 +95,7 @@ static la_status range_of(la_frame *f, la_tensor *x, int64_t j, double *low,
     return LA_OK;
 }
 
-/* Of a number of bins evenly spaced edges; a vector is taken as it is. */
+/* Evenly spaced edges for a number of bins; a vector is taken as it is. */
 static la_status edges_of(la_frame *f, const boxes *b, la_tensor *x, int64_t j,
                           la_tensor **out)
 {

@@ -137,7 +137,8 @@ static la_status direction_of(la_tensor *edges, bool *falls)
                        "decreasing");
 }
 
-/* By a binary search; of falling edges from the other end. */
+/* digitize by a binary search; falling edges are searched from the other
+** end. */
 la_status la_impl_digitize(la_frame *f)
 {
     LA_CHAIN(w);
@@ -187,7 +188,7 @@ static la_status phase_of(const la_frame *f, bool whole, phase *p)
     return LA_OK;
 }
 
-/* What has to be added behind each step: multiples of the period. */
+/* Corrections that are added behind each step: multiples of the period. */
 static la_tensor *corrections(la_chain *w, la_tensor *x, int64_t dim,
                               const phase *p)
 {

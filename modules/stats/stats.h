@@ -1,4 +1,4 @@
-/* What the statistics made of other operations share. */
+/* Helpers that the statistics made of other operations share. */
 #ifndef LA_OP_STATS_STATS_H
 #define LA_OP_STATS_STATS_H
 
@@ -9,7 +9,7 @@
 la_status la_any_of(la_tensor *t, bool *yes);
 /* The dtype that integers and bool are computed in, floats are themselves. */
 la_dtype la_inexact_dtype(const la_tensor *t);
-/* What a chain has come to, for the caller: *out is owned. */
+/* Outcome of a chain, for the caller: *out is owned. */
 static inline la_status la_chain_take(la_chain *w, la_tensor *t,
                                       la_tensor **out)
 {

@@ -31,7 +31,7 @@ static double scale_of(const la_axis_plan *p)
     return rounded(p, (double)p->in / (double)p->out);
 }
 
-/* Where output i lies in the input: corners meet corners, or centres of the
+/* Position of output i in the input: corners meet corners, or centres of the
 ** outermost pixels lie half a pixel inside. */
 static double source_of(const la_axis_plan *p, double scale, int64_t i)
 {
@@ -214,7 +214,8 @@ static la_status transpose(const la_axis *a, la_axis *out)
     return LA_OK;
 }
 
-/* As many binary digits as 16 bits hold of the largest weight. */
+/* Bits of a shift that leaves as many binary digits as 16 bits hold of the
+** largest weight. */
 static int shift_of(double largest)
 {
     int shift = 0;
@@ -230,7 +231,7 @@ static double fixed(double w, int shift)
     return (double)(int32_t)(w < 0 ? w - 0.5 : w + 0.5);
 }
 
-/* From doubles to floats, in place: what is written lies before what is read
+/* Narrows doubles to floats, in place: what is written lies before what is read
 ** next. */
 static void narrow(la_axis *a, bool whole)
 {
@@ -262,7 +263,7 @@ static la_status pack(la_axis *a)
     return status;
 }
 
-/* From doubles to what the kernels read; 'largest' of the weights. */
+/* Converts doubles to what the kernels read; 'largest' of the weights. */
 static la_status finish(la_axis *a, const la_axis_plan *p, double largest)
 {
     bool bytes = p->dtype == LA_UINT8;

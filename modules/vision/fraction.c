@@ -127,8 +127,8 @@ static double sample_at(const job *j, int64_t plane, int k)
         : ((const double *)(const void *)la_data(j->samples))[at];
 }
 
-/* Where windows along dim d begin; in float where the input is, as PyTorch
-** does. Samples beyond 0..1 are taken for its ends. */
+/* Starts of windows along dim d; in float where the input is, as PyTorch does.
+** Samples beyond 0..1 are taken for its ends. */
 static void steps(const job *j, int d, double u, int64_t *first)
 {
     const la_fraction *f = &j->first;

@@ -2,6 +2,9 @@
 -- failure below the folder's floor. The aim is 15 to 20 percent: a contract
 -- before each exported function, the question and the invariant at the head of
 -- a file, a reason where a reader would stop. Floors only rise.
+-- And how comments begin: with a noun phrase, a verb or a question, because a
+-- debugger or a search shows one without the comment before it. Those that lean
+-- on another by their first word are counted; the limit only falls.
 --   lua5.4 spec/lint/comments.lua
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
@@ -52,6 +55,38 @@ local function shares(root)
   return list
 end
 
+-- First words of comments that lack a subject, and how many lines may still
+-- begin so. A comment behind code annotates its field and may be short.
+local LEANING = {"What", "Of", "By", "As", "From", "Where", "For", "Not",
+                 "The same", "In", "At"}
+local MOST_LEANING = 0
+
+local function is_leaning(line)
+  local text = line:match("^%s*/%*%s+(.*)")
+  for _, word in ipairs(text and LEANING or {}) do
+    if text:find("^" .. word .. "%f[%W]") then return true end
+  end
+  return false
+end
+
+local function check_beginnings(root, found)
+  local list = {}
+  for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
+    for i, line in ipairs(files.lines(path)) do
+      if is_leaning(line) then
+        list[#list + 1] = ("%s:%d: %s"):format(path, i, line)
+      end
+    end
+  end
+  if #list > MOST_LEANING then
+    for _, line in ipairs(list) do found[#found + 1] = line end
+    found[#found + 1] = ("%d comments begin without a subject, at most %d")
+      :format(#list, MOST_LEANING)
+  end
+  print(("  comments that begin without a subject: %d of at most %d")
+    :format(#list, MOST_LEANING))
+end
+
 local function check(root)
   local found, texts = {}, {}
   for _, f in ipairs(shares(root)) do
@@ -64,10 +99,11 @@ local function check(root)
     end
   end
   print("  comments, percent of lines: " .. table.concat(texts, ", "))
+  check_beginnings(root, found)
   return found
 end
 
 if arg and arg[0] and arg[0]:match("comments%.lua$") then
-  files.main(check, arg[1] or "src")
+  files.main(check, arg[1] or "src modules")
 end
 return check

@@ -20,7 +20,7 @@ static inline bool la_is_alnum(int c)
 {
     return la_is_alpha(c) || la_is_digit(c);
 }
-/* What has ink; of that, what is no letter and no digit. */
+/* Characters with ink; those of them that are neither letters nor digits. */
 static inline bool la_is_graph(int c) { return c > 0x20 && c < 0x7f; }
 static inline bool la_is_punct(int c)
 {

@@ -1,4 +1,4 @@
-/* What becomes of a broken invariant in the debug build. */
+/* Failure of an invariant in the debug build. */
 #include "base/assert.h"
 
 #include "base/status.h"

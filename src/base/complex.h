@@ -24,8 +24,8 @@ static inline double _Complex la_c128_mul(double _Complex a, double _Complex b)
     return r;
 }
 
-/* By the larger part of b, so that no square overflows (Smith, Algorithm 116,
-** 1962). */
+/* Divides by the larger part of b, so that no square overflows (Smith,
+** Algorithm 116, 1962). */
 static inline double _Complex la_c128_div(double _Complex a, double _Complex b)
 {
     double re = __real__ b, im = __imag__ b;

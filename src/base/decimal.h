@@ -26,7 +26,7 @@ typedef struct la_decimal {
 ** Schubfach way to render doubles, 2020. */
 la_decimal la_decimal_shortest(uint64_t c, int q, bool narrow);
 
-/* The same of digits, with a point among them or none, from text to end: always
+/* Value of digits, with a point among them or none, from text to end: always
 ** exact, infinite beyond the largest double. */
 double la_decimal_exact(const char *text, const char *end, int exponent);
 

@@ -110,7 +110,7 @@ typedef struct output {
     size_t capacity, n;         /* n: all that would be written */
 } output;
 
-/* What does not fit is counted. */
+/* Characters that do not fit are counted. */
 static void put(output *o, const char *text, size_t n)
 {
     if (o->n + 1 < o->capacity) {
@@ -176,8 +176,8 @@ static void spell(directive *d)
              d->conversion);
 }
 
-/* Where a sign is in front, zeros come behind it; infinities and what is no
-** number have blanks there. */
+/* Zeros come behind a sign, where there is one; infinities and NaN have blanks
+** there. */
 static void put_float(output *o, const directive *d, double v)
 {
     char text[LA_NUMBER_BYTES];
@@ -283,7 +283,7 @@ static void put_argument(output *o, directive *d, va_list *list)
     }
 }
 
-/* From behind '%'; what is behind the directive. */
+/* Prints the directive that begins behind '%'; returns what follows it. */
 static const char *put_directive(output *o, const char *p, va_list *list)
 {
     directive d = {.width = -1, .precision = -1};

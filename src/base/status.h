@@ -33,8 +33,8 @@ typedef enum la_status { LA_STATUS_CODES(LA_STATUS_CODE) } la_status;
 #endif
 #undef LA_STATUS_CODE
 
-/* For lunarray.h: its short names for la_tensor_data etc. are those of other
-** functions here. */
+/* Hides lunarray.h's short names for la_tensor_data etc., which are those of
+** other functions here. */
 #ifndef LA_INTERNAL
 #define LA_INTERNAL
 #endif
@@ -51,8 +51,8 @@ typedef enum la_status { LA_STATUS_CODES(LA_STATUS_CODE) } la_status;
 la_status la_error(la_status code, const char *format, ...)
     __attribute__((format(LA_PRINTF, 2, 3), cold));
 
-/* As la_error, and names the argument at fault: 'arg' counts from 1 in the
-** order of the operation's schema. The binding says "bad argument #arg". */
+/* la_error that names the argument at fault: 'arg' counts from 1 in the order
+** of the operation's schema. The binding says "bad argument #arg". */
 la_status la_error_at(la_status code, int arg, const char *format, ...)
     __attribute__((format(LA_PRINTF, 3, 4), cold));
 
@@ -80,8 +80,8 @@ void la_error_clear(void);
 /* Before the record is read from outside: no failure of a runtime that is
 ** gone. */
 void la_error_check(void);
-/* For getters: the record as it is, and again so. Only the code is looked at
-** where nothing failed. */
+/* Note for getters: the record as it is, and again so. Only the code is looked
+** at where nothing failed. */
 enum { LA_ERROR_TEXT = 1024 };
 typedef struct la_error_note {
     la_status code;

@@ -45,8 +45,8 @@ la_status la_fuse_value(la_tensor *t);
 /* Compute the deferred ones among n tensors (NULL entries are skipped), with as
 ** few passes as there can be. */
 la_status la_fuse_values(int n, la_tensor *const *tensors);
-/* The same at the end of the recording, with all writes into tensors that were
-** given. */
+/* la_fuse_values at the end of the recording, with all writes into tensors that
+** were given. */
 la_status la_fuse_finish(int n, la_tensor *const *tensors);
 /* End the recording; what was not computed never will be. */
 void la_fuse_close(void);

@@ -62,7 +62,7 @@ static bool reduces_squares(const la_fuse *z, const la_fuse_step *s)
         && z->n > s->reduction.squares->transpose_max;
 }
 
-/* What step i reads in a pass: how much, and the k-th. */
+/* Operands that step i reads in a pass: how many, and the k-th. */
 static int nsources(const order *o, const la_fuse *z, int i)
 {
     return o->first[i] < 0 ? z->steps[i].nsources : 3;
@@ -112,7 +112,8 @@ static void find_phases(order *o, const la_fuse *z)
     }
 }
 
-/* What only later phases read is computed there: it need not be kept. */
+/* Steps that only later phases read are computed there: they need not be
+** kept. */
 static void delay(order *o, const la_fuse *z)
 {
     int latest[LA_FUSE_STEPS];
@@ -288,7 +289,7 @@ static int take_register(la_fuse_plan *p, int *free_after, int at,
     return p->nregisters++;
 }
 
-/* Where step i finds its k-th operand; 'results' by step are those of the
+/* Location of the k-th operand of step i; 'results' by step are those of the
 ** pending ones. */
 static la_fuse_location location_of(la_fuse_plan *p, order *o, int i,
                                     int k, const la_fuse_location *results)

@@ -26,7 +26,7 @@
 typedef uint64_t la_fuse_set;
 #define LA_FUSE_ONE ((la_fuse_set)1)
 
-/* Where an operand of a step comes from. */
+/* Origin of an operand of a step. */
 typedef struct la_fuse_source {
     enum { LA_FROM_STEP, LA_FROM_INPUT, LA_FROM_SCALAR } kind;
     int index;                        /* of the step or the input */
@@ -102,7 +102,7 @@ la_status la_fuse_start_anew(la_fuse *z);
 
 /* ---- writes (write.c) ---- */
 
-/* What a call becomes as a step: n sources from argument 'first' on, of which
+/* The step that a call becomes: n sources from argument 'first' on, of which
 ** the first nraw are masks, in 'dtype'; its results are of 'result'. */
 typedef struct la_fuse_call {
     la_loop_plan plan;
@@ -131,7 +131,7 @@ la_loop la_fuse_copy_loop(size_t size);
 
 /* Write a reduction down as a step, if it can be one. */
 la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done);
-/* What an element-wise call of this result's shape and strides is next to the
+/* Kind of an element-wise call of this result's shape and strides next to the
 ** program's rows; false where its arguments do not fit. */
 bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
                      const la_shape *shape, const int64_t *strides,
@@ -149,7 +149,7 @@ la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
 
 /* ---- plans (plan.c) ---- */
 
-/* Where a step's operand is: an operand of the pass, a register, or a scalar
+/* Location of a step's operand: an operand of the pass, a register, or a scalar
 ** in the step. */
 typedef struct la_fuse_location {
     enum { LA_IN_OPERAND, LA_IN_REGISTER, LA_IN_SCALAR } kind;
@@ -175,7 +175,8 @@ typedef struct la_fuse_register {
     int64_t start;            /* in the arena */
 } la_fuse_register;
 
-/* What is read and written outside; one of rows may lack the row's dims. */
+/* Operand that is read and written outside; one of rows may lack the row's
+** dims. */
 typedef struct la_fuse_operand {
     la_tensor *tensor;        /* borrowed */
     bool short_of;            /* its dims are those before the row's */

@@ -44,7 +44,7 @@ la_status la_fuse_open(void)
 
 /* ---- values ---- */
 
-/* From the last step backwards: what a call reads was mostly made just
+/* Searches from the last step backwards: what a call reads was mostly made just
 ** before. */
 int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
 {
@@ -414,7 +414,7 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
     return LA_OK;
 }
 
-/* The same for a call that writes a tensor which was given. */
+/* Records a call that writes a tensor which was given. */
 static la_status record_given(la_fuse *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
@@ -452,7 +452,8 @@ static la_status values_of_args(const la_frame *f)
     return la_fuse_values(n, list);
 }
 
-/* By storage: views of a written tensor count, whether they overlap or not. */
+/* Compares storages: views of a written tensor count, whether they overlap or
+** not. */
 static bool is_written(const la_frame *f, const la_tensor *t)
 {
     for (int k = 0; k < LA_MAX_RESULTS; k++)

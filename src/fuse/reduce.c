@@ -61,8 +61,8 @@ static void add_dim(walk *w, int64_t size, const int64_t *steps)
     memcpy(w->steps[w->ndim++], steps, sizeof(*steps) * (size_t)n);
 }
 
-/* What is walked over: rows, or, where they are long, elements. The results of
-** long rows are nobody's operands. */
+/* Dims that are walked over: rows, or, where they are long, elements. The
+** results of long rows are nobody's operands. */
 static void find_dims(walk *w, bool whole)
 {
     const la_fuse *z = w->p->z;

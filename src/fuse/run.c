@@ -14,12 +14,12 @@
 
 /* ---- the loop ---- */
 
-/* Where a part of the box is: its first element, counts. */
+/* A part of the box: its first element, counts. */
 typedef struct part { int64_t i0, i1, n0, n1; } part;
 
-/* Where a register's elements for part 'b' lie, and its strides in bytes: along
-** a row (*s0) and from row to row (*s1). How long they are kept decides: for
-** this part, for all rows of the box, or one per row. */
+/* Address of a register's elements for part 'b', and its strides in bytes:
+** along a row (*s0) and from row to row (*s1). How long they are kept decides:
+** for this part, for all rows of the box, or one per row. */
 static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
                          const part *b, int64_t *s0, int64_t *s1)
 {
@@ -39,7 +39,7 @@ static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
     }
 }
 
-/* Where operand 'a' of a line begins in a part, and its steps there. */
+/* Address of operand 'a' of a line in a part, and its steps there. */
 static char *locate_operand(const la_fuse_plan *p, const la_fuse_location *a,
                         const la_fuse_box *x, const part *b, int64_t *s0,
                         int64_t *s1)
@@ -222,7 +222,7 @@ static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 
 /* ---- as many passes as the iterator's operands make necessary ---- */
 
-/* What is read from outside: inputs, and steps that have values. */
+/* Reads from outside: inputs, and steps that have values. */
 typedef struct reads { uint32_t inputs; la_fuse_set steps; } reads;
 
 /* Operands that these reads need in an iterator. */
@@ -243,8 +243,8 @@ static bool is_pending(const la_fuse *z, const la_fuse_source *from)
         && la_fuse_is_pending(&z->steps[from->index]);
 }
 
-/* What step i reads, with the pending steps behind it; 'before' has that of all
-** of these. */
+/* Reads of step i, with those of the pending steps behind it; 'before' has that
+** of all of these. */
 static reads reads_of(const la_fuse *z, int i, const reads *before)
 {
     reads r = {0, 0};

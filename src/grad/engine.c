@@ -564,7 +564,7 @@ static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
     return arrive(&edge->node->grads[edge->slot], grad);
 }
 
-/* In the reverse order of stashing. */
+/* Restores in the reverse order of stashing. */
 static void restore_stashed(run *r)
 {
     while (r->stashed) {

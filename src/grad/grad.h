@@ -62,7 +62,7 @@ typedef struct la_saved {
     bool is_result;
 } la_saved;
 
-/* What an output looked like: gradients are brought to this form. */
+/* Description of an output: gradients are brought to this form. */
 #define LA_OUTPUT_DIMS 4
 typedef struct la_output_meta {
     int64_t *sizes;         /* 'few', or a block of their own */

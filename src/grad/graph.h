@@ -1,4 +1,4 @@
-/* What the files of src/grad share beyond grad.h. */
+/* Declarations that the files of src/grad share beyond grad.h. */
 #ifndef LA_GRAD_GRAPH_H
 #define LA_GRAD_GRAPH_H
 
@@ -30,10 +30,10 @@ la_status la_refresh_history(la_tensor *t);
 /* The CopySlices that runs 'n', by which the view 't' was just written, or
 ** NULL. Borrowed. */
 la_node *la_slices_around(const la_tensor *t, const la_node *n);
-/* What such an 'n' left in the view: an alias of 'data' (owned) whose history
-** is the view's part of the CopySlices 's'. The node itself runs inside of 's'
-** and must not be an edge of anything: it would run, and free what it saved,
-** twice. */
+/* Result that such an 'n' left in the view: an alias of 'data' (owned) whose
+** history is the view's part of the CopySlices 's'. The node itself runs inside
+** of 's' and must not be an edge of anything: it would run, and free what it
+** saved, twice. */
 la_status la_written_result(la_node *s, la_tensor *data, la_tensor **out);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
@@ -72,7 +72,7 @@ typedef struct la_grad_rule {
     uint32_t args;              /* all arguments that have a derivative */
 } la_grad_rule;
 
-/* What is kept when the gradients of 'wanted' will be asked for. */
+/* Values to save when the gradients of 'wanted' will be asked for. */
 static inline uint32_t la_saves_of(const la_grad_rule *r, uint32_t wanted)
 {
     uint32_t saves = r->all_saves;

@@ -287,7 +287,7 @@ static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
     return LA_OK;
 }
 
-/* At the end: hooks run in the order of registration. */
+/* Appends, so that hooks run in the order of registration. */
 static void append(la_hook **list, la_hook *h)
 {
     while (*list) list = &(*list)->next;

@@ -197,7 +197,7 @@ la_status la_op_node_outputs(la_node *n, int count)
     return LA_OK;
 }
 
-/* By alias without history: a node must not own itself. */
+/* Saves aliases without history: a node must not own itself. */
 la_status la_op_node_save_results(la_node *n, const la_frame *f)
 {
     la_op_node *o = la_node_extra(n);
@@ -407,8 +407,8 @@ bool la_x_result_of(const la_formula *x, int k, const la_op *op)
         && ((la_op_node *)la_node_extra(n))->op == op;
 }
 
-/* What the node of the input says about its output; a 0-dim float32 for inputs
-** without an edge. */
+/* Description that the node of the input has of its output; a 0-dim float32 for
+** inputs without an edge. */
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
 {
     static const la_output_meta none = {.dtype = LA_FLOAT32};
@@ -493,7 +493,7 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
     return status;
 }
 
-/* For messages: the operation, or the class of other nodes. */
+/* Name for messages: the operation, or the class of other nodes. */
 const char *la_op_node_name(const la_node *n)
 {
     if (n->class != &class_operation) return n->class->name;

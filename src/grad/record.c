@@ -32,7 +32,7 @@ static bool differentiable(const la_tensor *t)
         || la_is_complex((la_dtype)t->dtype);
 }
 
-/* Of a list: any member. */
+/* Does the value need a gradient? A list does if any member does. */
 static bool value_needs_grad(const la_value *v)
 {
     if (v->tag == LA_VTENSOR) return la_requires_grad(v->tensor);
@@ -104,7 +104,8 @@ static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
 
 /* ---- histories of the results ---- */
 
-/* In-place forms, and operations that write their first argument (copy_). */
+/* True for in-place forms, and operations that write their first argument
+** (copy_). */
 static bool inplace(const la_frame *f)
 {
     return f->form == LA_INPLACE
@@ -172,7 +173,7 @@ static la_status attach(la_frame *f, la_node *n)
     return LA_OK;
 }
 
-/* Of a list there is one output for each member. */
+/* Outputs of the call: a list has one for each member. */
 static int count_outputs(const la_frame *f)
 {
     int n = 0;
@@ -200,7 +201,7 @@ static const la_grad_rule unknown_rule = {
     .all = no_derivative, .args = UINT32_MAX
 };
 
-/* What an operation without a gradient wrote (comparisons, random numbers)
+/* An output of an operation without a gradient (comparisons, random numbers)
 ** does not depend on what was there before. */
 static la_status no_gradient(la_formula *x, la_tensor **out)
 {

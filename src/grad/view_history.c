@@ -94,7 +94,8 @@ static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
     return la_run(view_as_real, out, resolved);
 }
 
-/* What memory holds at s->g of 'flat', as a gradient of the tensor's values. */
+/* Contents of memory at s->g of 'flat', as a gradient of the tensor's
+** values. */
 static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
 {
     LA_LET(lines, strided(flat, &s->g, &lines));

@@ -40,7 +40,7 @@ la_status la_archive_add(la_archive *, const char *name, size_t n,
 /* Append one, by copies. LA_ENOMEM. */
 la_status la_notes_add(la_notes *, const char *key, size_t n,
                        const char *text, size_t text_n);
-/* By key, then by text, bytewise. */
+/* Sorts by key, then by text, bytewise. */
 void la_notes_sort(la_notes *);
 void la_notes_free(la_notes *);
 #define LA_NOTES __attribute__((cleanup(la_notes_free))) la_notes
@@ -55,8 +55,8 @@ void la_metadata_put(la_bytes *out, la_notes *);
 ** that was moved out of an entry has left NULL there. */
 void la_archive_free(la_archive *);
 #define LA_ARCHIVE __attribute__((cleanup(la_archive_free))) la_archive
-/* By name, bytewise. 'fault' when a name is there twice: LA_EIO is the file's,
-** LA_EARG that of who writes it. */
+/* Sorts by name, bytewise. 'fault' when a name is there twice: LA_EIO is the
+** file's, LA_EARG that of who writes it. */
 la_status la_archive_sort(la_archive *, la_status fault);
 
 /* Everything in the file, sorted by name; tensors of a dtype that there is none
@@ -65,8 +65,8 @@ la_status la_archive_sort(la_archive *, la_status fault);
 la_status la_npz_read(const la_reader *, la_archive *out);
 la_status la_safetensors_read(const la_reader *, la_archive *out);
 
-/* The same, without reading the data: the tensors lie in the mapping and keep
-** it alive. LA_EIO also where one is not aligned for its dtype, or is bool. */
+/* Maps without reading the data: the tensors lie in the mapping and keep it
+** alive. LA_EIO also where one is not aligned for its dtype, or is bool. */
 la_status la_safetensors_map(const la_reader *, la_mapping *,
                              la_archive *out);
 

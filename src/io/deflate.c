@@ -81,7 +81,8 @@ static void put_match(deflater_state *s, int length, int distance)
     put_bits(s, rest, extra);
 }
 
-/* Of four bytes (Knuth's multiplier); what is equal need not begin a match. */
+/* Hash of four bytes (Knuth's multiplier); equal hashes need not begin a
+** match. */
 static unsigned hash_of(const unsigned char *p)
 {
     uint32_t v;
@@ -143,7 +144,7 @@ int la_deflate_open(la_flate *z)
     return Z_OK;
 }
 
-/* What is ready, as far as there is space. */
+/* Gives the bytes that are ready, as far as there is space. */
 static void give(la_flate *z, deflater_state *s)
 {
     size_t n = s->ready - s->given;
@@ -194,8 +195,8 @@ int la_deflate(la_flate *z, int flush)
     }
 }
 
-/* As la_inflate_close; what was not given is lost. A stream that did not end
-** has no checksum, so that nobody takes it for a whole one. */
+/* Closes as la_inflate_close does; bytes not given are lost. A stream that did
+** not end has no checksum, so that nobody takes it for a whole one. */
 int la_deflate_close(la_flate *z)
 {
     if (z->state) z->zfree(z->opaque, z->state);

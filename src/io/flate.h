@@ -24,7 +24,8 @@ typedef struct la_flate {
     void *opaque, *state;
 } la_flate;
 
-/* As zlib's. 'bits': 15 for a zlib header, 31 for gzip's, -15 for none. */
+/* zlib's functions. 'bits': 15 for a zlib header, 31 for gzip's, -15 for
+** none. */
 int la_inflate_open(la_flate *, int bits);
 int la_inflate(la_flate *, int flush);
 int la_inflate_close(la_flate *);

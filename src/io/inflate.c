@@ -41,7 +41,7 @@ typedef struct inflater_state {
 
 /* ---- bits ---- */
 
-/* At least n bits in 'hold', n <= 48. */
+/* Loads at least n bits into 'hold', n <= 48. */
 static bool need(la_flate *z, inflater_state *s, int n)
 {
     while (s->bits < n) {
@@ -104,9 +104,9 @@ static void fill_fast(prefix_code *h)
         }
 }
 
-/* Of the lengths of n symbols, 0 for those without a code. False for lengths
-** that are too many for prefix codes, or that leave codes over: only a single
-** code of one bit may. */
+/* Makes the code of the lengths of n symbols, 0 for those without a code. False
+** for lengths that are too many for prefix codes, or that leave codes over:
+** only a single code of one bit may. */
 static bool make_code(prefix_code *h, const uint8_t *lengths, int n)
 {
     uint16_t at[LONGEST + 1];
@@ -333,7 +333,7 @@ static int read_symbols(la_flate *z, inflater_state *s)
     }
 }
 
-/* Where a match begins; nothing is in front of the first byte. */
+/* Reads where a match begins; nothing is in front of the first byte. */
 static int read_distance(la_flate *z, inflater_state *s)
 {
     int k = s->waiting >= 0 ? s->waiting : symbol_of(z, s, &s->distances);
@@ -406,7 +406,7 @@ static int step(la_flate *z, inflater_state *s)
 
 /* ---- checksums ---- */
 
-/* By half bytes: the remainders of 0 to 15. */
+/* CRC by half bytes: the remainders of 0 to 15. */
 uint32_t la_crc32(uint32_t crc, const unsigned char *bytes, size_t n)
 {
     static const uint32_t part[16] = {

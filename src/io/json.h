@@ -20,7 +20,7 @@ typedef struct la_json {
 /* Skip white space, and 'c' when it comes next: true. Otherwise false, and
 ** 'at' is past the white space. */
 bool la_json_accept(la_json *, char c);
-/* The same; LA_EIO where another character comes next. */
+/* la_json_accept that gives LA_EIO where another character comes next. */
 la_status la_json_expect(la_json *, char c);
 /* A string, decoded into 'out' (capacity for all that is left is enough); its
 ** length in *n, without a NUL behind it. LA_EIO for invalid UTF-8, a lone

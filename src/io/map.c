@@ -37,7 +37,7 @@ static void release_tensor(void *mapping, void *data)
     la_mapping_release(mapping);
 }
 
-/* In elements, the first dim fastest. */
+/* Strides in elements, the first dim fastest. */
 static void fortran_strides(int ndim, const int64_t *sizes, int64_t *strides)
 {
     int64_t step = 1;

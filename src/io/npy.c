@@ -83,9 +83,9 @@ static void swap_bytes(unsigned char *p, size_t item)
     }
 }
 
-/* In place, after the read: each half of a complex element is swapped by
-** itself, and a bool byte other than 0 and 1 becomes 1, since kernels rely on
-** those two. */
+/* Converts in place, after the read: each half of a complex element is swapped
+** by itself, and a bool byte other than 0 and 1 becomes 1, since kernels rely
+** on those two. */
 static void to_native(const la_npy_header *h, char *data, int64_t bytes)
 {
     size_t item = la_dtype_size(h->dtype);

@@ -8,7 +8,7 @@
 #include "io/stream.h"
 #include "tensor/tensor.h"
 
-/* What the header says. */
+/* Fields of the header. */
 typedef struct la_npy_header {
     la_dtype dtype;
     bool swapped;           /* the bytes of an item are the other way round */
@@ -26,8 +26,8 @@ la_status la_npy_parse(const char *text, size_t n, la_npy_header *out);
 ** owned by the caller, contiguous and in this machine's order of bytes. */
 la_status la_npy_read(la_stream *in, la_tensor **out);
 
-/* The same without reading the data: the tensor lies in the mapping. LA_EIO
-** where the bytes would have to be swapped. */
+/* Maps without reading the data: the tensor lies in the mapping. LA_EIO where
+** the bytes would have to be swapped. */
 la_status la_npy_map(const la_reader *, la_mapping *, la_tensor **out);
 
 /* Bytes that la_npy_write will write, header and padding included. LA_EDTYPE

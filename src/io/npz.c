@@ -84,7 +84,7 @@ typedef struct member {
     const la_bytes *bytes;
 } member;
 
-/* What the directory must know of a member that was written. */
+/* Facts for the directory about a member that was written. */
 typedef struct written {
     int64_t at, size;
     uint32_t crc;

@@ -187,8 +187,8 @@ static la_status read_records(reader *r)
 
 /* ---- checking offsets, reading data ---- */
 
-/* By begin, then by end: tensors without elements come before the one that
-** begins at the same byte. */
+/* Orders by begin, then by end: tensors without elements come before the one
+** that begins at the same byte. */
 static int compare_offsets(const void *pa, const void *pb)
 {
     const record *a = pa, *b = pb;

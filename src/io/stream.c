@@ -75,7 +75,7 @@ la_status la_reader_of_source(const la_source *source, la_reader *out)
     return LA_OK;
 }
 
-/* What a callback of the host's said by la_fail, else a text of ours. */
+/* Error that a callback of the host's set by la_fail, else a text of ours. */
 static la_status host_failed(const char *doing, int64_t at)
 {
     if (la_error_status()) return la_error_status();
@@ -138,8 +138,8 @@ static la_status read_piece(const la_reader *s, int64_t at, char *out, size_t n)
     return LA_OK;
 }
 
-/* In pieces, so that Ctrl-C ends a long read; the range is checked against the
-** size at opening, which is what the headers were checked with. */
+/* Reads in pieces, so that Ctrl-C ends a long read; the range is checked
+** against the size at opening, which is what the headers were checked with. */
 la_status la_reader_read(const la_reader *s, int64_t at, void *out, size_t n)
 {
     char *to = out;

@@ -66,7 +66,7 @@ void la_zip_stream_close(la_zip_stream *);
 
 /* Sum of bytes, going on from 'crc' (0 at first). */
 uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n);
-/* The same for many bytes: *crc goes on over them; LA_EINTR. */
+/* la_zip_crc of many bytes: *crc goes on over them; LA_EINTR. */
 la_status la_zip_crc_polled(uint32_t *crc, const void *bytes, size_t n);
 
 /* zlib's memory, of our allocator. */

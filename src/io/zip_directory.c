@@ -20,7 +20,7 @@ static la_status malformed(const char *what)
     return la_error(LA_EIO, "malformed .npz file (%s)", what);
 }
 
-/* What the end record says. */
+/* Fields of the end record. */
 typedef struct ending {
     uint64_t entries, bytes, at;
     int64_t end;            /* where the directory must end */
@@ -124,8 +124,8 @@ static la_status read_extra64(const unsigned char *extra, size_t n,
     return LA_OK;
 }
 
-/* What the entry alone can show to be false, before anything is allocated for
-** the member. */
+/* Refuses what the entry alone can show to be false, before anything is
+** allocated for the member. */
 static la_status check_member(const la_zip_member *m, unsigned flags,
                               unsigned disk)
 {

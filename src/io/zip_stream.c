@@ -18,7 +18,7 @@ typedef struct inflater {
     unsigned char chunk[CHUNK];
 } inflater;
 
-/* In pieces, because the length of zlib's crc32 is an unsigned int. */
+/* Works in pieces, because the length of zlib's crc32 is an unsigned int. */
 uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
@@ -122,7 +122,7 @@ static la_status read_inflated(la_stream *stream, void *out, size_t n)
     return LA_OK;
 }
 
-/* The same for a member that is not packed. */
+/* Reads a member that is not packed. */
 static la_status read_stored(la_stream *stream, void *out, size_t n)
 {
     la_zip_stream *s = (la_zip_stream *)stream;

@@ -7,7 +7,7 @@
 #include "iter/steps.h"
 #include "tensor/promote.h"
 
-/* What a look at the operands tells. */
+/* Findings of a look at the operands. */
 typedef struct survey {
     bool inputs_differ, outputs_differ, undefined_outputs;
     la_dtype output;           /* of the first defined output */

@@ -70,8 +70,8 @@ static la_status unit_error(la_status status)
     return status;
 }
 
-/* At most one task per thread: scratch is allocated here, once for all, so that
-** a failure comes before the first write. */
+/* Runs at most one task per thread: scratch is allocated here, once for all, so
+** that a failure comes before the first write. */
 la_status la_iter_units(int64_t n, const la_unit_plan *plan, void *context)
 {
     int64_t shares = la_ceil_div(n, la_max(plan->grain, 1)), bytes;

@@ -40,7 +40,7 @@ enum {
     ** overlaps itself. Set by itself where the overlap check can not
     ** tell. */
     LA_IT_IN_ORDER = 1 << 12,
-    /* By rows (below): dims 'row_dims' first. Outputs have them too. */
+    /* Rows (below): dims 'row_dims' first. Outputs have them too. */
     LA_IT_ROWS = 1 << 13,
     LA_IT_BINARY_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
         | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS
@@ -58,8 +58,8 @@ typedef struct la_iter_config {
     la_tensor *operands[LA_ITER_MAX_OPS];  /* outputs first; NULL: allocate */
     /* Outputs in this set are also read (in place accumulation). */
     uint32_t read_write;
-    /* What the loop writes to outputs; LA_UNDEFINED: infer. A given output of
-    ** another dtype is converted to. */
+    /* Dtype that the loop writes to outputs; LA_UNDEFINED: infer. A given
+    ** output of another dtype is converted to. */
     la_dtype static_dtype;
     uint64_t row_dims;         /* by rows: bit d for dim d of the first input */
 } la_iter_config;
@@ -108,7 +108,7 @@ la_tensor *la_iter_output(la_iter *it, int k);
 la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
                            int64_t grain);
 la_status la_iter_serial(la_iter *it, la_loop loop, const void *params);
-/* The same, over the linear range begin..end-1 of the iteration. */
+/* Runs the loop over the linear range begin..end-1 of the iteration. */
 void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
                    const void *params);
 

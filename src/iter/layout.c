@@ -145,8 +145,9 @@ static void permute(int64_t *values, const uint8_t *perm, int n)
     for (int d = 0; d < n; d++) values[d] = old[perm[d]];
 }
 
-/* Where PyTorch converts a whole input first, its dense copy takes part in the
-** order. Only inputs with gaps or overlaps have a copy of another order. */
+/* Does its dense copy take part in the order, as where PyTorch converts a whole
+** input first? Only inputs with gaps or overlaps have a copy of another
+** order. */
 static bool sorts_as_copy(const la_iter_operand *op)
 {
     return !op->is_output && op->current != op->target

@@ -157,7 +157,7 @@ static void some_rows(const plan *p, const la_reduce_rows *r, char *acc)
     else p->kernel->inner(r, acc, &p->job->args);
 }
 
-/* For la_iter_rows: at most BATCH rows, to their results. */
+/* Loop of la_iter_rows: at most BATCH rows, to their results. */
 static void whole_rows(const la_iter *it, char *const *data, int64_t rows,
                        void *context)
 {
@@ -276,7 +276,7 @@ static void some_columns(const plan *p, const la_reduce_cols *c, char *acc)
         p->kernel->outer(c, acc, &p->job->args);
 }
 
-/* The same lines or cuts as row_piece, for 'cols' columns side by side. */
+/* row_piece for 'cols' columns side by side: the same lines or cuts. */
 static void column_piece(const plan *p, const char *in, int64_t cols,
                          int64_t piece, char *acc)
 {

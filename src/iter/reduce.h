@@ -31,8 +31,8 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
 
 /* ---- blocks of rows, for those who make them (src/fuse) ---- */
 
-/* What a call with one result does with the dims of 'mask'; args.count is for
-** who knows the dims to fill in. */
+/* Plan of a call with one result over the dims of 'mask'; args.count is for who
+** knows the dims to fill in. */
 typedef struct la_reduce_plan {
     const la_reduction *kernel;
     const la_reduction *squares;      /* the same of the elements' squares, bit

@@ -35,7 +35,7 @@ typedef la_loop la_loops[LA_NDTYPES];
 
 #define LA_CAT_(a, b, c, d) a##b##c##d
 #define LA_CAT(a, b, c, d) LA_CAT_(a, b, c, d)
-/* In a kernel source: const type LA_KERNEL(name) = {...}; is table 'name' for
+/* Kernel sources say const type LA_KERNEL(name) = {...}; for table 'name' of
 ** this capability. The copy also serves those of LA_CAP_ALSO (a list like
 ** LA_CAPS, by the Makefile), by aliases; a forgotten kernel is a link error. */
 #define LA_OWN_TABLE(name) LA_CAT(la_, LA_CAP, _, name)

@@ -165,7 +165,7 @@ static inline bool la_stack_ends(const la_state *s)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return __builtin_expect(here - s->stack_low < s->stack_kept, 0);
 }
-/* For functions that call scripts, which may call them again. Raises. */
+/* Guards functions that call scripts, which may call them again. Raises. */
 int la_raise_stack(lua_State *L);
 static inline void la_check_stack(lua_State *L, const la_state *s)
 {

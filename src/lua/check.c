@@ -100,8 +100,8 @@ void *la_check_userdata(lua_State *L, int arg, const char *name)
     return value;
 }
 
-/* Functions and values with a metatable pass: what __call is shows when it is
-** called. Leaves the stack as it was. */
+/* Accepts whatever has __call: whether that can be called shows when it is.
+** Leaves the stack as it was. */
 void la_check_callable(lua_State *L, int arg, const char *name)
 {
     if (lua_isfunction(L, arg)) return;

@@ -149,7 +149,8 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
-/* Text of the error may hold parts of what a module was given. */
+/* Makes the text at 'at' harmless: parts of a module's input may stand in
+** it. */
 static void make_harmless(lua_State *L, int at)
 {
     size_t n;

@@ -16,7 +16,7 @@
 ** new, and is to be filled. 'lock' is what getmetatable gives for an object,
 ** NULL for false. Raises for want of memory. */
 bool la_new_metatable(lua_State *L, const char *name, const char *lock);
-/* What that pushed, popped, is the metatable of the object under it. */
+/* Pops the metatable that la_new_metatable pushed, for the object under it. */
 static inline void la_take_metatable(lua_State *L)
 {
     lua_setmetatable(L, -2);

@@ -15,7 +15,7 @@ la_status la_do_out(const la_op *op, la_tensor *out, int n,
                     const la_value *args);
 la_status la_do_many(const la_op *op, la_value *results, int n,
                      const la_value *args);
-/* Of a frame with op, form and outs (all of them set); results are the
+/* Calls by a frame with op, form and outs (all of them set); results are the
 ** caller's. The frame's arguments are gone afterwards. */
 la_status la_do_frame(la_frame *f, int n, const la_value *args);
 /* The first result becomes result 0 of the composite 'f'. */

@@ -8,10 +8,11 @@
 
 #include "op/frame.h"
 
-/* From outside, for the runtime where the thread is: the kernel of an operation
-** for a key, or none any more (NULL). New operations: op/hosted.h. */
+/* Registers the kernel of an operation for a key, or removes it (NULL), in the
+** runtime where the thread is. New operations: op/hosted.h. */
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
-/* What was registered for the operation where the thread is; NULL: nothing. */
+/* The kernel that was registered for the operation where the thread is; NULL:
+** none. */
 la_op_fn la_registered_kernel(const la_op *op, int key);
 
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;

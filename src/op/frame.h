@@ -139,7 +139,7 @@ void la_set_result_value(la_frame *f, int k, la_value v);
 /* Run the operation: gate, key set, kernels. 'f' has op, form, args and outs.
 ** On failure no result is owned and operands are as before. */
 la_status la_dispatch(la_frame *f);
-/* From inside a kernel of key k: go on with the keys below. */
+/* Continues, inside a kernel of key k, with the keys below. */
 la_status la_redispatch(la_frame *f, la_key below);
 
 #endif

@@ -78,12 +78,12 @@ static inline bool la_type_is_variadic(la_type t)
 {
     return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
 }
-/* What a user calls an entry of a type that counts from 1 for users and from 0
-** in a frame; NULL for others. */
+/* User's word for an entry of a type that counts from 1 for users and from 0 in
+** a frame; NULL for others. */
 const char *la_type_counted(la_type t);
 /* The index of the parameter of that name, or -1. */
 int la_schema_find(const la_schema *s, const char *name, size_t n);
-/* What a user calls the type: "tensor", "integer", "list of integers". */
+/* User's word for the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
 /* Does the operation draw random numbers? It takes a generator then. */
 static inline bool la_draws_numbers(const la_schema *s)

@@ -369,8 +369,8 @@ static unsigned char line_end(EditLine *el, int key)
     return CC_CURSOR;
 }
 
-/* What is pasted, up to the terminal's end mark, without control characters
-** but tabs and line ends. NULL without memory, or when the input ends. */
+/* Pasted text, up to the terminal's end mark, without control characters but
+** tabs and line ends. NULL without memory, or when the input ends. */
 static wchar_t *read_paste(EditLine *el)
 {
     static const wchar_t mark[] = L"\033[201~";

@@ -19,8 +19,8 @@ typedef struct repl_candidates {
     const char *const *list;
 } repl_candidates;
 
-/* What the editor asks the prompt about the text before the cursor, and about
-** the whole of it: is it one to run, whole or wrong? */
+/* Questions of the editor to the prompt about the text before the cursor, and
+** about the whole of it: is it one to run, whole or wrong? */
 typedef struct repl_callbacks {
     repl_candidates (*complete)(void *context, const char *text, size_t n);
     bool (*finished)(void *context, const char *text, size_t n);

@@ -108,7 +108,7 @@ static int co_resume(lua_State *L)
     return n + 1;
 }
 
-/* As in stock Lua: a coroutine that failed is closed, and a text gets the
+/* Fails as in stock Lua: a coroutine that failed is closed, and a text gets the
 ** position of the call in front. */
 static int wrap_failed(lua_State *L, lua_State *co)
 {
@@ -132,8 +132,8 @@ static int wrapped(lua_State *L)
     return n < 0 ? wrap_failed(L, co) : n;
 }
 
-/* As Lua's, by our resume: the hook that Ctrl-C sets must reach the coroutine
-** that runs. */
+/* coroutine.wrap by our resume: the hook that Ctrl-C sets must reach the
+** coroutine that runs. */
 static int co_wrap(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);

@@ -124,8 +124,8 @@ static void push_terminal(lua_State *L)
     lua_setfield(L, -2, "no_environment");
 }
 
-/* As term_call, and between calls Ctrl-C does nothing: it may come when a cell
-** has just ended. */
+/* term_call, and between calls Ctrl-C does nothing: it may come when a cell has
+** just ended. */
 static int term_call_alone(lua_State *L)
 {
     int n = term_call(L);
@@ -176,7 +176,8 @@ static void push_function(lua_State *L, const char *name)
     lua_remove(L, -2);
 }
 
-/* Of the completion before; the editor keeps none of the pointers. */
+/* Forgets the words of the completion before; the editor keeps none of the
+** pointers. */
 static void forget_words(completer *c)
 {
     for (int i = 0; i < c->n; i++) free((char *)c->list[i]);

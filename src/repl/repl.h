@@ -1,4 +1,4 @@
-/* What the files of the program share. */
+/* Declarations that the files of the program share. */
 #ifndef LA_REPL_REPL_H
 #define LA_REPL_REPL_H
 
@@ -10,7 +10,7 @@
 
 /* Make coroutines and the library's loops stoppable; once per state. */
 void repl_interrupt_open(lua_State *L);
-/* From here on Ctrl-C raises "interrupted!" in what L runs; until the second
+/* Ctrl-C raises "interrupted!" from here on in what L runs; until the second
 ** call it stays raised, whatever catches it. */
 void repl_listen(lua_State *L);
 void repl_stop_listening(lua_State *L);

@@ -58,7 +58,7 @@ typedef int32_t i32v VEC_;
 typedef int64_t i64v VEC_;
 typedef uint32_t u32v VEC_;
 typedef uint64_t u64v VEC_;
-/* The same in memory: any address, any declared type. */
+/* Vector types in memory: any address, any declared type. */
 typedef float f32_mem_ VEC_ANYWHERE_;
 typedef double f64_mem_ VEC_ANYWHERE_;
 typedef int32_t i32_mem_ VEC_ANYWHERE_;

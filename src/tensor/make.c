@@ -25,7 +25,7 @@ _Static_assert(sizeof(la_tensor) <= 192, "the header must stay small");
 
 /* --- life --- */
 
-/* What few tensors have. */
+/* Drops fields that few tensors have. */
 static void drop_extras(la_tensor *t)
 {
     if (t->grad && la_grad_meta_free)
@@ -268,8 +268,9 @@ la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
 
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
 {
-    /* In full width, so that 0.1 with a float64 tensor stays 0.1; promotion
-    ** weighs a wrapped number as the default dtype whatever it holds. */
+    /* Numbers keep full width, so that 0.1 with a float64 tensor stays 0.1;
+    ** promotion weighs a wrapped number as the default dtype whatever it
+    ** holds. */
     la_dtype dtype = s->kind == LA_KFLOAT ? LA_FLOAT64
                    : s->kind == LA_KCOMPLEX ? LA_COMPLEX128
                    : la_scalar_dtype(s);

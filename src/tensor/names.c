@@ -42,7 +42,8 @@ static word *find_word(word *w, const char *text, size_t n)
     return w;
 }
 
-/* Not counted and never freed, but bounded; NULL with the error set. */
+/* Words are neither counted nor ever freed, but bounded; NULL with the error
+** set. */
 static word *word_new(const char *text, size_t n)
 {
     la_token *k = la_ctx()->token;
@@ -204,7 +205,7 @@ static const char *from_end(const la_names *list, int k)
     return list && k <= list->ndim ? list->name[list->ndim - k] : "*";
 }
 
-/* For messages: cut off where the buffer ends. */
+/* Prints for messages: cut off where the buffer ends. */
 static void print_list(const la_names *list, int ndim, char *out,
                        size_t capacity)
 {

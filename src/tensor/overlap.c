@@ -43,8 +43,8 @@ static void byte_range(const la_tensor *t, int64_t *begin, int64_t *end)
     *end = *begin + (last + 1) * size;
 }
 
-/* The same elements in the same order: writing each after reading it is
-** safe. */
+/* Have both the same elements in the same order? Writing each after reading it
+** is safe then. */
 static bool same_positions(const la_tensor *a, const la_tensor *b)
 {
     return a->offset == b->offset && a->ndim == b->ndim

@@ -31,10 +31,10 @@ typedef struct la_result_type {   /* start with LA_RESULT_TYPE_INIT */
 #define LA_RESULT_TYPE_INIT {LA_UNDEFINED, LA_UNDEFINED, LA_UNDEFINED}
 void la_result_type_add(la_result_type *, const la_tensor *);
 void la_result_type_add_scalar(la_result_type *, const la_scalar *);
-/* As a tensor with dims. */
+/* Counts the dtype as that of a tensor with dims. */
 void la_result_type_add_dtype(la_result_type *, la_dtype);
 la_status la_result_type_get(const la_result_type *, la_dtype *out);
-/* In which dtype an operation with this one tensor computes: its own, for a
+/* Dtype in which an operation with this one tensor computes: its own, for a
 ** wrapped number that of its kind. */
 la_dtype la_result_type_of(const la_tensor *);
 

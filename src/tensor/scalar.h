@@ -15,7 +15,7 @@
 ** not fit (300 into uint8, 1.5 into int32, a complex into a real). */
 la_status la_scalar_store(const la_scalar *s, la_dtype dtype, void *out);
 
-/* As la_scalar_store, but converts like a cast: wraps integers, truncates
+/* la_scalar_store that converts like a cast: wraps integers, truncates
 ** fractions, drops the imaginary part. Never fails. */
 void la_scalar_cast(const la_scalar *s, la_dtype dtype, void *out);
 

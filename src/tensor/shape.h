@@ -89,7 +89,7 @@ la_status la_shape_broadcast(const la_shape *a, const la_shape *b,
 ** dims 0 and -1. LA_EINDEX: "dimension 4 is out of range, 1 to 3 or -3 to
 ** -1". */
 la_status la_wrap_dim(int64_t dim, int ndim, int *out);
-/* The same for a position between dims (unsqueeze, stack): 0..ndim. */
+/* la_wrap_dim for a position between dims (unsqueeze, stack): 0..ndim. */
 la_status la_wrap_dim_end(int64_t dim, int ndim, int *out);
 /* A list of dims as a bit set; n < 0 means all. Duplicates are LA_EARG. */
 la_status la_dim_mask(int n, const int64_t *dims, int ndim, uint64_t *mask);
@@ -105,7 +105,7 @@ la_status la_geo_select(la_geometry *g, int dim, int64_t index);
 la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
                        int64_t step);     /* half open, step > 0, ends cut */
 la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1);
-/* The same for dims that are known to be there; a 0-dim tensor has none. */
+/* Exchanges dims that are known to be there; a 0-dim tensor has none. */
 static inline void la_geo_exchange(la_geometry *g, int a, int b)
 {
     int64_t size = g->sizes[a], stride = g->strides[a];

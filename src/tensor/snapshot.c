@@ -288,7 +288,8 @@ static la_status new_image(entry *e)
 
 /* ---- entries ---- */
 
-/* From the first byte to behind the last. The tensor is inside its storage. */
+/* Span from the first byte to behind the last. The tensor is inside its
+** storage. */
 static void find_span(entry *e)
 {
     int64_t item = (int64_t)la_dtype_size((la_dtype)e->dtype);
@@ -409,7 +410,7 @@ static bool has_bytes(const entry *e)
     return e->image && e->image->copy.data;
 }
 
-/* Where the entry's bytes are in its image, which has some. */
+/* Address of the entry's bytes in its image, which has some. */
 static char *saved_bytes(const entry *e)
 {
     return e->image->copy.data + (e->first - e->image->first);

@@ -19,8 +19,8 @@
 
 typedef struct la_snapshot la_snapshot;
 
-/* Of n tensors of the runtime that the thread is in, which it takes references
-** of; the same one may come twice. LA_EARG for NULL and for one of another
+/* Takes n tensors of the runtime that the thread is in, with references to
+** them; the same one may come twice. LA_EARG for NULL and for one of another
 ** runtime, LA_ESUPPORT for a tensor of another device, LA_ENOMEM. */
 la_status la_snapshot_make(int64_t n, la_tensor *const *list,
                            la_snapshot **out);

@@ -12,7 +12,7 @@
 /* A tensor's header lies right before this record, in the same block. */
 enum { LA_S_HEADED = 1 << 4 };
 
-/* Where the parts of a combined block lie: header, record, data on a cache
+/* Offsets of the parts of a combined block: header, record, data on a cache
 ** line of its own. */
 enum {
     LA_HEAD_BYTES = (sizeof(la_tensor) + 15) / 16 * 16,
@@ -65,8 +65,8 @@ static inline void la_storage_unpay(const la_storage *s, size_t bytes)
     la_token *k = s->payer;
     if (k) la_token_unpay(k, &k->tensors, bytes);
 }
-/* What is charged for it: its block, and data that has one of its own and is
-** not the host's. */
+/* Charge for a storage: its block, and data that has one of its own and is not
+** the host's. */
 static inline size_t la_storage_price_at(const la_storage *s, int64_t nbytes)
 {
     size_t block = la_token_price((size_t)s->block_bytes);

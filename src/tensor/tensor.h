@@ -253,8 +253,8 @@ la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
 /* 0-dim with the value of 's', flagged as wrapped; bool, int64, float64 or
 ** complex128, which la_result_type_add weighs as the default dtype. */
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
-/* What la_tensor_from_scalar made, in the default dtype: *number is replaced
-** where it holds a float or complex number of another one. */
+/* Converts a result of la_tensor_from_scalar to the default dtype: *number is
+** replaced where it holds a float or complex number of another one. */
 la_status la_number_to_default(la_tensor **number);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
@@ -265,8 +265,8 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t offset,
                          la_tensor **out);
-/* As la_tensor_view, reading the bytes as another dtype; 'offset' and the
-** strides are in elements of that dtype. */
+/* la_tensor_view, reading the bytes as another dtype; 'offset' and the strides
+** are in elements of that dtype. */
 la_status la_tensor_view_as(la_tensor *base, la_dtype, int ndim,
                             const int64_t *sizes, const int64_t *strides,
                             int64_t offset, la_tensor **out);
@@ -297,7 +297,7 @@ la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
 ** host has taken its memory away. A deferred tensor gets its value now, or
 ** LA_ESTATE says why it has none. */
 la_status la_tensor_check_bounds(const la_tensor *t);
-/* The same question before there is a tensor. */
+/* Checks the extent before there is a tensor. */
 la_status la_extent_check(int ndim, const int64_t *sizes,
                           const int64_t *strides, int64_t offset,
                           int64_t itemsize, int64_t nbytes);

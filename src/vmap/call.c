@@ -26,8 +26,8 @@ int64_t *la_vmap_list(la_vcall *c, int k, int64_t n)
     return list;
 }
 
-/* What is behind 't', as the call needs it. A number stays one: it adapts to
-** the dtype of what it meets. */
+/* Takes the tensor behind 't', as the call needs it. A number stays one: it
+** adapts to the dtype of what it meets. */
 static la_status take_tensor(const la_vcall *c, la_vmap_way way, la_tensor *t,
                              la_tensor **out)
 {
@@ -310,8 +310,8 @@ la_status la_vmap_rule_together(la_vcall *c, bool *done)
     return la_vmap_run(c);
 }
 
-/* As before, but for the index, which counts along one dim of all elements of
-** the batch. */
+/* Takes the batch as a dim in front, but for the index, which counts along one
+** dim of all elements of the batch. */
 la_status la_vmap_rule_by_index(la_vcall *c, bool *done)
 {
     if (la_vmap_arg(c, 2) || la_varg(c, 0)->ndim == 0) return LA_OK;

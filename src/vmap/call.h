@@ -1,5 +1,5 @@
-/* What the rules of src/vmap share: a call on the tensors behind the headers of
-** another. */
+/* Helpers that the rules of src/vmap share: a call on the tensors behind the
+** headers of another. */
 #ifndef LA_VMAP_CALL_H
 #define LA_VMAP_CALL_H
 
@@ -40,7 +40,7 @@ static inline bool la_vmap_arg(const la_vcall *c, int k)
 ** dims without it; a tensor without batch as it is. Owned. */
 la_status la_vmap_behind(const la_vmap *v, la_tensor *t, int rank,
                          la_tensor **out);
-/* The same, and a tensor without batch is expanded to it. */
+/* la_vmap_behind that expands a tensor without batch to it. */
 la_status la_vmap_expanded(const la_vmap *v, la_tensor *t, int rank,
                            la_tensor **out);
 /* Put an owned tensor into argument k of g. */
@@ -56,8 +56,8 @@ la_status la_vmap_take(la_vcall *c, la_vmap_way way);
 la_status la_vmap_run(la_vcall *c);
 /* 'owned', a tensor with the batch in front, becomes result k of f. */
 la_status la_vmap_result(la_vcall *c, int k, la_tensor *owned);
-/* What the level makes of calls: while 'v' is not NULL, calls on this thread
-** are inside of it. Returns what was before. */
+/* Enters the level for the calls that it makes: while 'v' is not NULL, calls on
+** this thread are inside of it. Returns what was before. */
 static inline la_vmap *la_vmap_enter(la_vmap *v)
 {
     la_context *c = la_ctx();

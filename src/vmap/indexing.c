@@ -57,7 +57,7 @@ la_status la_vmap_rule_index_select(la_vcall *c, bool *done)
     return give(c, w, STEP(gather, t->base, d + 1, at), done);
 }
 
-/* Of one tensor for all, at the positions of each. */
+/* take of one tensor for all, at the positions of each. */
 la_status la_vmap_rule_take(la_vcall *c, bool *done)
 {
     if (la_vmap_arg(c, 0)) return LA_OK;
@@ -79,8 +79,8 @@ la_status la_vmap_rule_searchsorted(la_vcall *c, bool *done)
 
 /* ---- x[{...}] ---- */
 
-/* What an index does: the rank to which its tensors broadcast, where the first
-** of them is, and whether others than they lie between. */
+/* Form of an index: the rank to which its tensors broadcast, where the first of
+** them is, and whether others than they lie between. */
 typedef struct key_form {
     int rank, first, last, count;
     bool masks, batched;

@@ -246,8 +246,8 @@ static la_status run_outside(la_vcall *c)
     return status;
 }
 
-/* What draws numbers: composites by their parts, where these see a batch, or
-** refuse. */
+/* Runs operations that draw numbers: composites by their parts, where these see
+** a batch, or refuse. */
 static la_status run_random(la_vcall *c, bool batched)
 {
     bool parts = batched || c->level->randomness == LA_RANDOM_ERROR;

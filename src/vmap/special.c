@@ -121,7 +121,7 @@ la_status la_vmap_rule_as_strided(la_vcall *c, bool *done)
     return la_vmap_run(c);
 }
 
-/* Of a vector nothing is exchanged. */
+/* Transposes; a vector is not exchanged. */
 la_status la_vmap_rule_t(la_vcall *c, bool *done)
 {
     la_tensor *t = la_varg(c, 0), *out = NULL;
@@ -221,7 +221,7 @@ la_status la_vmap_rule_random(la_vcall *c, bool *done)
 
 /* ---- order ---- */
 
-/* Of everything: of the rows of a flat batch. */
+/* Median of everything is that of the rows of a flat batch. */
 la_status la_vmap_rule_median(la_vcall *c, bool *done)
 {
     la_tensor *t = la_varg(c, 0);
@@ -387,7 +387,7 @@ la_status la_vmap_rule_joined(la_vcall *c, bool *done)
     return run_joined(c);
 }
 
-/* The same where all tensors have that dim. */
+/* la_vmap_rule_joined where all tensors have that dim. */
 la_status la_vmap_rule_joined_all(la_vcall *c, bool *done)
 {
     if (c->level->size == 0) return LA_OK;

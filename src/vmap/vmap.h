@@ -21,7 +21,7 @@
 #include "base/runtime/context.h"
 #include "op/value.h"
 
-/* What operations that draw numbers do: refuse; draw for every element of the
+/* Modes of operations that draw numbers: refuse; draw for every element of the
 ** batch; draw once for all. */
 typedef enum la_randomness {
     LA_RANDOM_ERROR, LA_RANDOM_DIFFERENT, LA_RANDOM_SAME
@@ -44,7 +44,7 @@ void la_vmap_close(la_vmap *v);
 /* The header of 't' (borrowed), whose dim 'dim', from 0, is the batch of 'v':
 ** LA_ESHAPE where it has another size. */
 la_status la_vmap_wrap(la_vmap *v, la_tensor *t, int dim, la_tensor **out);
-/* The same of a tensor whose first dim is the batch; takes over 'owned', also
+/* Header of a tensor whose first dim is the batch; takes over 'owned', also
 ** after a failure. */
 la_status la_vmap_header(const la_vmap *v, la_tensor *owned, la_tensor **out);
 /* The tensor behind a header of 'v' with the batch as dim 'dim', from 0 among
@@ -54,7 +54,7 @@ la_status la_vmap_unwrap(la_vmap *v, la_tensor *t, int64_t dim,
 /* The level of a header, NULL for any other tensor; LA_ESTATE where it has
 ** ended. */
 la_status la_vmap_level(const la_tensor *t, la_vmap **out);
-/* What is behind 't', through all levels, borrowed; others are themselves. */
+/* Tensor behind 't', through all levels, borrowed; others are themselves. */
 static inline la_tensor *la_vmap_root(la_tensor *t)
 {
     while (t->flags & LA_F_BATCHED) t = t->base;

@@ -35,8 +35,8 @@ typedef struct la_wav_info {
     int64_t frames, begin;      /* where the samples are in the file */
 } la_wav_info;
 
-/* What the chunks in front of the samples say. LA_EIO for what is no WAV file,
-** or of a kind that is not read. */
+/* Information in the chunks in front of the samples. LA_EIO for what is no WAV
+** file, or of a kind that is not read. */
 la_status la_wav_info_read(const la_reader *, la_wav_info *out);
 
 /* 'frames' frames from 'first' (from 0) on, which are in the file, as a new

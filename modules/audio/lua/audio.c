@@ -51,7 +51,7 @@ static la_wav_format check_format(lua_State *L, int at, const char *name)
     return (la_wav_format)k;
 }
 
-/* What is missing stands for: float32, a format by the dtype, all frames. */
+/* Missing options stand for: float32, a format by the dtype, all frames. */
 static options read_options(lua_State *L, int at, const char *const *known,
                             const char *name)
 {

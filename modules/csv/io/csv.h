@@ -51,9 +51,9 @@ typedef struct la_csv_value {
     double number;              /* INTEGER, FLOAT: the nearest double */
 } la_csv_value;
 
-/* What a field says, blanks around it aside: an integer below 2^64, a number
-** in decimal digits (also inf, infinity and nan in any case), true or false
-** (also True, TRUE), or anything. Does not depend on the locale. */
+/* Value of a field, blanks around it aside: an integer below 2^64, a number in
+** decimal digits (also inf, infinity and nan in any case), true or false (also
+** True, TRUE), or anything. Does not depend on the locale. */
 void la_csv_read(const char *text, size_t n, la_csv_value *out);
 
 /* Append an element of a real dtype: the fewest digits that read back the same
@@ -61,7 +61,7 @@ void la_csv_read(const char *text, size_t n, la_csv_value *out);
 void la_csv_put(la_bytes *, const void *element, la_dtype);
 /* Append a text, in quotes where it needs them. */
 void la_csv_put_text(la_bytes *, const char *text, size_t n, char separator);
-/* In quotes, whatever it is. */
+/* Puts the text in quotes, whatever it is. */
 void la_csv_put_quoted(la_bytes *out, const char *text, size_t n);
 
 #endif

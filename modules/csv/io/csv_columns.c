@@ -44,7 +44,7 @@ static void cut_anywhere(la_csv_table *t, int64_t step)
     }
 }
 
-/* What the threads share while they count. */
+/* State that the threads share while they count. */
 typedef struct counting { la_csv_table *table; atomic_bool quotes; } counting;
 
 /* The rows of a part without quotes are its lines that are not empty. */
@@ -86,7 +86,8 @@ static const char *next_row(const char *p, const char *end, char separator)
     }
 }
 
-/* As there are quotes, a line need not be a row: one after the other. */
+/* Cuts one row after the other, because with quotes a line need not be a
+** row. */
 static void cut_between_rows(la_csv_table *t, int64_t step)
 {
     la_csv at = t->start;
@@ -155,7 +156,7 @@ unsigned la_csv_seen(const la_csv_value *v)
     }
 }
 
-/* By the greatest magnitude of either sign. */
+/* Compares with the greatest magnitude of either sign. */
 bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
 {
     int bits = 8 * (int)la_dtype_size(dtype);
@@ -299,7 +300,7 @@ static inline bool end_plain(la_csv *c, const char *p, bool *last)
     return true;
 }
 
-/* What is not read: only where it ends. */
+/* Skips a field without parsing it. */
 static bool pass_field(la_csv *c, bool *last)
 {
     const char *p = c->at;
@@ -373,7 +374,7 @@ static bool fill_rows(la_csv_table *t, const la_csv_part *part, int64_t most)
     return row == most || row == part->rows;
 }
 
-/* What they share while they fill. */
+/* State that the threads share while they fill. */
 typedef struct filling { la_csv_table *table; atomic_bool failed; } filling;
 
 /* One failure ends all. */

@@ -13,7 +13,7 @@
 
 #include "modules/csv/io/csv.h"
 
-/* What fields of a column were: bits. */
+/* Kinds of fields that a column had: bits. */
 enum {
     LA_CSV_SEEN_TEXT = 1, LA_CSV_SEEN_FLOAT = 2, LA_CSV_SEEN_BOOL = 4,
     LA_CSV_SEEN_INTEGER = 8, LA_CSV_SEEN_GAP = 16,

@@ -10,11 +10,11 @@
 #include "modules/csv/io/csv.h"
 #include "base/decimal.h"
 
-/* What a dtype has: bits of its mantissa, the exponent of its least number,
-** and digits that always come back where a value is not subnormal. */
+/* Properties of a dtype: bits of its mantissa, the exponent of its least
+** number, and digits that always come back where a value is not subnormal. */
 typedef struct float_form { int bits, least, digits; } float_form;
 
-/* Of a float dtype. */
+/* Form of a float dtype. */
 static float_form form_of(la_dtype dtype)
 {
     switch (dtype) {
@@ -93,7 +93,7 @@ static char *put_zeros(char *at, int n)
     return at + n;
 }
 
-/* Of a number, or a word. */
+/* Puts the digits of a number, or a word. */
 static char *put_digits(char *at, const char *digits, int n)
 {
     memcpy(at, digits, (size_t)n);
@@ -113,8 +113,8 @@ static char *put_scientific(char *at, const char *digits, int n, int exponent)
     return at + la_decimal_digits(size, at);
 }
 
-/* As C's %g has it with as many digits as are needed: an exponent below 1e-4
-** and where there are more digits before the point than that. */
+/* Puts a number as C's %g has it with as many digits as are needed: an exponent
+** below 1e-4 and where there are more digits before the point than that. */
 static char *put_decimal(char *at, la_decimal x, int least)
 {
     char digits[20];
@@ -178,7 +178,7 @@ static void put_integer(la_bytes *out, const void *p, la_dtype dtype)
     la_bytes_put(out, text, (size_t)(n + minus));
 }
 
-/* By the kind of the dtype; bool in words. */
+/* Puts an element by the kind of the dtype; bool in words. */
 void la_csv_put(la_bytes *out, const void *element, la_dtype dtype)
 {
     if (dtype == LA_BOOL) {

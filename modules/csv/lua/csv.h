@@ -1,4 +1,4 @@
-/* What la.read_csv and la.write_csv share. */
+/* Declarations that la.read_csv and la.write_csv share. */
 #ifndef LA_LUA_FILES_CSV_H
 #define LA_LUA_FILES_CSV_H
 

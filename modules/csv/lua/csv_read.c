@@ -41,7 +41,7 @@ typedef struct reader {
     la_csv_table *t;
 } reader;
 
-/* Where things stand on the stack while a file is read. */
+/* Stack positions while a file is read. */
 enum { PATH = 1, OPTIONS, FILE_BYTES, SCRATCH, NAMES, COLUMNS, GAPS, TABLE,
        VALUES, RESULT };
 
@@ -128,7 +128,7 @@ static la_status look_at(reader *r, column *c, int64_t row, int64_t line,
     return LA_OK;
 }
 
-/* What a column is stored as while it is filled. */
+/* Decides the dtype in which a column is stored while it is filled. */
 static void decide(column *c)
 {
     unsigned seen = c->v->seen;
@@ -442,7 +442,7 @@ static bool read_parts(lua_State *L, la_state *s, reader *r)
     return true;
 }
 
-/* By two passes of the caller, whose errors say where. */
+/* Reads by two passes of the caller, whose errors say where. */
 static void read_rows(lua_State *L, la_state *s, reader *r)
 {
     LA_CHECK(L, "read_csv", in_file(r, each_row(r, look_at)));

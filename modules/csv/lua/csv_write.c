@@ -220,7 +220,7 @@ static void write_string(writer *w, int64_t k, int64_t i)
     lua_pop(w->L, 2);
 }
 
-/* Where the elements of the columns are; no more Lua code runs. */
+/* Finds the elements of the columns; no more Lua code runs. */
 static void find_columns(lua_State *L, writer *w)
 {
     size_t n = (size_t)w->ncolumns + 1;

@@ -16,7 +16,7 @@
 
 #define LA_ROWS_BLOCK 256     /* rows of a block, at most */
 
-/* What instructions do with the registers a, b, c. A truth is all bits or
+/* Operations of instructions on the registers a, b, c. A truth is all bits or
 ** none; bits are 32 of them, in the lower half of a double. */
 typedef enum la_row_op {
     LA_ROW_IN,                /* component b of input a; c: how many follow

@@ -9,8 +9,8 @@
 
 /* ---- reading ---- */
 
-/* By the first bytes; TGA has none of its own and is what is left, checked by
-** its reader. */
+/* Format by the first bytes; TGA has none of its own and is what is left,
+** checked by its reader. */
 static la_status find_format(const la_reader *source, la_image_format *out)
 {
     unsigned char b[18];

@@ -23,8 +23,8 @@ typedef struct la_image_info {
     int channels, bits;         /* 1 to 4; of a sample, 8 or 16 */
 } la_image_info;
 
-/* What the header says; the pixels are not looked at. LA_EIO for what is none
-** of the four formats, or not of a kind that is read. */
+/* Information in the header; the pixels are not looked at. LA_EIO for what is
+** none of the four formats, or not of a kind that is read. */
 la_status la_image_info_read(const la_reader *, la_image_info *out);
 
 /* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
@@ -39,10 +39,10 @@ la_status la_image_write(const la_tensor *, la_image_format, int quality,
 
 /* ---- inside of src/io: one format each ---- */
 
-/* As la_image_info_read and la_image_read, of a source that begins as PNG. */
+/* la_image_info_read and la_image_read of a source that begins as PNG. */
 la_status la_png_info(const la_reader *, la_image_info *out);
 la_status la_png_read(const la_reader *, la_tensor **out);
-/* As la_image_write; what the format can't hold was refused before. */
+/* la_image_write; what the format can't hold was refused before. */
 la_status la_png_write(const la_tensor *, la_bytes *out);
 void la_jpeg_write(const la_tensor *, int quality, la_bytes *out);
 void la_bmp_write(const la_tensor *, la_bytes *out);

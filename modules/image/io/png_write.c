@@ -57,7 +57,7 @@ static void put_header(const la_tensor *t, la_bytes *out)
 
 /* ---- rows ---- */
 
-/* What filter 'f' leaves of a row; 'up' is the row above. */
+/* Residue that filter 'f' leaves of a row; 'up' is the row above. */
 static void filter(int f, const unsigned char *row, const unsigned char *up,
                    unsigned char *out, size_t n, size_t step)
 {

@@ -222,7 +222,7 @@ static la_status run(job *j, work_fn work, la_image_info *info,
     return j->status;
 }
 
-/* What a longjmp, or stb itself, has left. */
+/* Frees blocks that a longjmp, or stb itself, has left. */
 static void free_blocks(job *j)
 {
     while (j->blocks) {

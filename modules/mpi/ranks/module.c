@@ -270,7 +270,8 @@ static void end_all(int status)
     fprintf(stderr, "lunarray.mpi: rank %d of %d ended with status %d; the "
             "other ranks are ended\n", rank + 1, size, status);
     fflush(stderr);
-    /* What launchers have not read by then may be lost (MPICH's does that). */
+    /* Output that launchers have not read by then may be lost (MPICH's does
+    ** that). */
     nanosleep(&(struct timespec){0, 100000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, status);
 }

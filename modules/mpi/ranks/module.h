@@ -45,7 +45,8 @@ typedef struct span {
 extern int64_t mpi_chunk;
 
 comm *mpi_comm(lua_State *L, int arg);
-/* The same, NULL for anything else; raises nothing, and looks nothing up. */
+/* mpi_comm that gives NULL for anything else; raises nothing, and looks nothing
+** up. */
 const comm *mpi_test_comm(lua_State *L, int arg);
 /* Raises the text of an MPI error code, of the function 'name'. */
 void mpi_check(lua_State *L, int code, const char *name);

@@ -42,7 +42,7 @@ static bool find_reduction(const char *dtype, const char *word,
 
 enum { SLOW = 1, GROUP, COMM };         /* upvalues of a short way */
 
-/* What is left is the matter of the Lua function, which knows all cases. */
+/* Leaves the rest to the Lua function, which knows all cases. */
 static int long_way(lua_State *L)
 {
     if (!lua_isnil(L, lua_upvalueindex(GROUP))) {

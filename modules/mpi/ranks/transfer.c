@@ -224,7 +224,7 @@ static int fn_iall_reduce(lua_State *L)
     return 1;
 }
 
-/* What a message that came is to hold is checked here. */
+/* Checks what a message that came is to hold. */
 static int finish(lua_State *L, request *r, MPI_Status *status)
 {
     span s = r->s;
@@ -300,7 +300,7 @@ static int request_test(lua_State *L)
     return 1;
 }
 
-/* Of what was left, what is done by now goes. */
+/* Drops requests that were left and are done by now. */
 static void sweep(void)
 {
     for (request **at = &left; *at;) {

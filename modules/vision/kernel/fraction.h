@@ -17,7 +17,7 @@ typedef struct la_fraction {
     const int64_t *first[3];  /* [count]: where windows begin */
 } la_fraction;
 
-/* Of equals the first, of NaNs the last. */
+/* Ties: the first index; NaN: the last. */
 typedef void (*la_fraction_fn)(const la_fraction *f);
 typedef struct la_fraction_kernels {
     la_fraction_fn f32, f64;

@@ -19,7 +19,7 @@ typedef enum la_sample_mode {
     LA_SAMPLE_LINEAR, LA_SAMPLE_NEAREST, LA_SAMPLE_CUBIC
 } la_sample_mode;
 
-/* What a point outside of the input reads. */
+/* Value that a point outside of the input reads. */
 typedef enum la_sample_padding {
     LA_PAD_ZEROS, LA_PAD_BORDER, LA_PAD_REFLECTION
 } la_sample_padding;

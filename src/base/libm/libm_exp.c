@@ -115,7 +115,7 @@ la_pair la_exp_pair(la_pair x, int *k)
     return finish((int)n, r, rest, k);
 }
 
-/* What e^x is where a double can't hold it, NaN for NaN. */
+/* e^x beyond the range of a double, NaN for NaN. */
 static double beyond(double x)
 {
     return x > 0 ? x * 0x1p1023 : x < 0 ? 0 : x;
@@ -153,8 +153,8 @@ la_pair la_expm1_pair(double x)
     return pair_add(e, (la_pair){-1, 0});
 }
 
-/* Where e^x is large, 1 is below its last digit; where it is tiny, e^x is below
-** that of -1, which the sum rounds to all the same. */
+/* 1 is below the last digit of e^x where that is large; where it is tiny, e^x
+** is below that of -1, which the sum rounds to all the same. */
 double la_m_expm1(double x)
 {
     if (x > 700) return la_m_exp(x);

@@ -6,9 +6,9 @@
 
 /* ---- tables and coefficients (libm_parts.h) ---- */
 
-/* For z from 0.6875 to 1.375 in 128 steps of the upper bits of its pattern: a
-** number of ten bits near 1/z, and minus its logarithm in two parts. Near 1
-** it is 1, so that the logarithm there is that of the rest alone. */
+/* Table for z from 0.6875 to 1.375 in 128 steps of the upper bits of its
+** pattern: a number of ten bits near 1/z, and minus its logarithm in two parts.
+** Near 1 it is 1, so that the logarithm there is that of the rest alone. */
 static const double log_table[][3] = {
     {0x1.738p0, -0x1.7d4eeef5eec6ep-2, 0x1.8f8f27d8e90e9p-61},
     {0x1.71p0, -0x1.7664e1239dbcfp-2, 0x1.f6d5d64f5daf8p-57},
@@ -291,8 +291,8 @@ double la_m_atanh(double x)
 
 /* ---- roots ---- */
 
-/* Of m = x / 8^e, from 1 to 8: Newton's method from a line, then once more with
-** the exact cube. */
+/* Cube root of m = x / 8^e, from 1 to 8: Newton's method from a line, then once
+** more with the exact cube. */
 double la_m_cbrt(double x)
 {
     double a = fabs(x);

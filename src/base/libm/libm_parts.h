@@ -101,7 +101,7 @@ static inline la_pair pair_div(la_pair a, la_pair b)
     double rest = (a.hi - p.hi) - p.lo + a.lo - q * b.lo;
     return sum_down(q, rest / b.hi);
 }
-/* The same by the derivative of the square. */
+/* Square root by the derivative of the square. */
 static inline la_pair pair_sqrt(la_pair a)
 {
     double s = sqrt(a.hi);

@@ -160,7 +160,7 @@ double la_m_cos(double x)
     return sine_from(y, q + 1).hi;
 }
 
-/* Of both in two parts, so that the quotient rounds once. */
+/* sin and cos are taken in two parts each, so that the quotient rounds once. */
 double la_m_tan(double x)
 {
     int q;
@@ -256,7 +256,7 @@ double la_m_acos(double x)
     return x < 0 ? pair_add(la_pi, pair_neg(angle)).hi : angle.hi;
 }
 
-/* Of infinities and zeros: the sizes that stand for them. */
+/* Magnitudes that replace infinities and zeros. */
 static double stand_in(double a, double other)
 {
     if (isinf(a)) return 1;

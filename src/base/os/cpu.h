@@ -88,7 +88,8 @@ size_t la_cpu_cache(int level);
 ** know: threads of a process that may use them have larger signal frames. */
 unsigned la_cpu_extensions(void);
 unsigned la_cpu_best_extensions(void);     /* without what LUNARRAY_CPU says */
-/* What failed its first use is not used, and la_cpu_note says so. */
+/* Extensions that failed their first use are not used, and la_cpu_note says so.
+** */
 void la_cpu_refuse_extensions(unsigned set, const char *why);
 
 #endif

@@ -10,7 +10,7 @@
 static const char *const names[LA_NEXTENSIONS] = {"avx512_bf16", "amx",
                                               "amx_fp16"};
 
-/* By number: compilers know the words only since lately. */
+/* Bits are given by number: compilers know the words only since lately. */
 unsigned la_extensions_here(void)
 {
     unsigned set = 0;

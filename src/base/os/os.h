@@ -44,7 +44,7 @@ bool la_os_random(void *out, size_t n);
 ** of pages of that size where the system has them; NULL. */
 void *la_os_map(size_t size, size_t huge);
 void la_os_unmap(void *block, size_t size);
-/* As aligned_alloc of 64 bytes. */
+/* aligned_alloc of 64 bytes. */
 void *la_os_alloc(size_t size);
 void la_os_free(void *block);
 /* Pages of free blocks that the system's allocator keeps go back, where it can
@@ -58,7 +58,7 @@ void la_os_trim(void);
 typedef struct la_os_signals { uint64_t words[16]; } la_os_signals;
 void la_os_block_signals(la_os_signals *old);
 void la_os_restore_signals(const la_os_signals *old);
-/* As pthread_atfork; nothing where there is no fork. */
+/* pthread_atfork; nothing where there is no fork. */
 void la_os_at_fork(void (*before)(void), void (*parent)(void),
                    void (*child)(void));
 

@@ -153,7 +153,7 @@ bool la_os_random(void *out, size_t n)
     return getrandom(out, n, GRND_NONBLOCK) == (ssize_t)n;
 }
 
-/* What is mapped before and behind the aligned block goes back. */
+/* Memory mapped before and behind the aligned block goes back. */
 void *la_os_map(size_t size, size_t huge)
 {
     size_t reserved = size + huge;

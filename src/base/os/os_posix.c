@@ -1,4 +1,5 @@
-/* What systems after POSIX share: Linux, macOS, WebAssembly by emscripten. */
+/* Code that systems after POSIX share: Linux, macOS, WebAssembly by
+** emscripten. */
 #define _GNU_SOURCE
 #include "base/os/os.h"
 #include "base/os/terminal.h"

@@ -1,5 +1,5 @@
-/* What Linux and macOS share, of systems that have shared libraries and map
-** memory page by page. */
+/* Code that Linux and macOS share, as systems that have shared libraries and
+** map memory page by page. */
 #define _GNU_SOURCE
 #include "base/os/os.h"
 

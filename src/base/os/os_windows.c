@@ -84,7 +84,7 @@ static const wchar_t *wide(const char *path, wchar_t *out)
     return NULL;
 }
 
-/* Of what the system's own functions report. */
+/* Error of the system's own functions. */
 static int failed(void)
 {
     switch (GetLastError()) {
@@ -163,7 +163,7 @@ int la_os_info_at(const char *path, la_os_info *out)
     return info(_wstat64(name, &st), &st, out);
 }
 
-/* At a position of its own, so that threads may share the file. */
+/* Reads at a position of its own, so that threads may share the file. */
 int64_t la_os_read_at(int fd, void *out, size_t n, int64_t at)
 {
     OVERLAPPED where = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};

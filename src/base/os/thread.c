@@ -23,7 +23,7 @@ struct la_thread {
     void *context;              /* borrowed */
 };
 
-/* What pthread_create wants around 'run'. */
+/* Signature that pthread_create wants around 'run'. */
 static void *begin(void *context)
 {
     la_thread *t = context;

@@ -17,7 +17,7 @@ la_status la_thread_start(void (*run)(void *context), void *context,
                           la_thread **out);
 /* Returns when it has ended; t is gone then. NULL is allowed. */
 void la_thread_join(la_thread *t);
-/* In the child of a fork, where it does not run: t goes. */
+/* Releases t in the child of a fork, where it does not run. */
 void la_thread_forget(la_thread *t);
 
 /* Sleep for less than a second, or until a signal comes. */

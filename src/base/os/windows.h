@@ -1,4 +1,4 @@
-/* What mingw-w64's headers are to give; the build includes it before all. */
+/* Settings for mingw-w64's headers; the build includes it before all. */
 #ifndef LA_BASE_OS_WINDOWS_H
 #define LA_BASE_OS_WINDOWS_H
 

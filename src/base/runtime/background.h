@@ -30,10 +30,10 @@ typedef struct la_background {
     bool alone;                 /* it runs on the caller's thread */
 } la_background;
 
-/* By at most so many threads. Without any to be had, on the caller's. LA_OK:
-** it has run, and 'e' is the caller's still, who drops it; or LA_EINTR: the
-** caller is to stop, and 'e' is not its any more. 'leave' (may be NULL) is
-** called before threads are abandoned. */
+/* Runs on at most so many threads, or on the caller's when there is none to be
+** had. LA_OK: it has run, and 'e' is the caller's still, who drops it; or
+** LA_EINTR: the caller is to stop, and 'e' is not its any more. 'leave' (may be
+** NULL) is called before threads are abandoned. */
 la_status la_background_run(la_background *e, int threads, void (*leave)(void));
 /* 'run' asks between parts of its work, and ends early for a no. */
 bool la_background_goes_on(la_background *e);

@@ -21,7 +21,7 @@ typedef struct la_runtime la_runtime;
 typedef struct la_token la_token;
 typedef struct la_local la_local;        /* base/runtime/local.h */
 
-/* Where a thread is. base/runtime/passage.h moves it. */
+/* Position of a thread. base/runtime/passage.h moves it. */
 typedef struct la_position {
     la_runtime *runtime;
     la_local *local;            /* NULL: not looked up yet */
@@ -79,7 +79,7 @@ la_context *la_context_fallback(void);  /* this thread's own, where it is */
 /* Go to a runtime; as la_move_to, it changes nothing but la_here. */
 void la_move_to(la_runtime *rt);
 
-/* From here on the settings of 'c' hold, in its runtime. */
+/* Makes the settings of 'c' hold from here on, in its runtime. */
 static inline void la_make_current(la_context *c)
 {
     la_current_context = c;

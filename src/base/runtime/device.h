@@ -23,10 +23,10 @@ typedef enum la_device {
     LA_NDEVICES = 8
 } la_device;
 
-/* For the runtime where the thread is, from the lunarray.h struct, whose name
-** is copied. Without hooks its memory is the library's own. LA_EARG for a name
-** that is taken or too long, for some of the hooks without the others, and for
-** too many devices; LA_ENOMEM. On any thread. */
+/* Registers a device in the runtime where the thread is, from the lunarray.h
+** struct, whose name is copied. Without hooks its memory is the library's own.
+** LA_EARG for a name that is taken or too long, for some of the hooks without
+** the others, and for too many devices; LA_ENOMEM. On any thread. */
 la_status la_device_register(const struct la_device_def *def, la_device *out);
 const char *la_device_name(la_device d);
 bool la_device_parse(const char *name, size_t n, la_device *out);

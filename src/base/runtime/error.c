@@ -97,7 +97,7 @@ la_status la_error_unnamed(const char *name, size_t n, la_status code)
     return code;
 }
 
-/* For a failure that left no words. */
+/* Text for a failure that left no words. */
 static const char *text_of(la_status code)
 {
     switch (code) {
@@ -145,8 +145,8 @@ int la_error_arg(void)
 
 void la_error_clear(void) { current = NULL; }
 
-/* From outside of any entry the record may be that of a runtime which another
-** thread has ended. */
+/* Checks the record, which outside of any entry may be that of a runtime that
+** another thread has ended. */
 void la_error_check(void)
 {
     if (!current || current == &emergency) return;

@@ -1,4 +1,4 @@
-/* What a thread puts aside while a function of the host's runs on it. */
+/* State that a thread puts aside while a function of the host's runs on it. */
 #include "base/runtime/host_call.h"
 
 #include "base/runtime/passage.h"

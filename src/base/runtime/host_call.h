@@ -25,7 +25,7 @@ typedef struct la_host_call {
 
 void la_host_begin(la_host_call *c);
 void la_host_end(const la_host_call *c);
-/* The same for a function that gives a status: the record of its own failure
+/* la_host_end for a function that gives a status: the record of its own failure
 ** stays, and there is none where it left none. Returns the status. */
 int la_host_end_with(const la_host_call *c, int status);
 /* A function that a host gave with memory, or none. */

@@ -23,10 +23,10 @@ la_status la_poll(void);
 /* Can anybody say yes? A call that could ask nobody may then be made as it
 ** is. */
 bool la_may_be_interrupted(void);
-/* For passes that take nanoseconds for each of n elements: where the piece that
-** begins at i ends. i itself, which ends the loop, when nothing is left or the
-** operation is interrupted. Short passes do not ask, nor do last pieces.
-**     for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
+/* Piece bounds for passes that take nanoseconds for each of n elements: where
+** the piece that begins at i ends. i itself, which ends the loop, when nothing
+** is left or the operation is interrupted. Short passes do not ask, nor do last
+** pieces. for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
 ** la_poll_part, for what takes longer: of pieces of 'most' elements.
 ** LA_EACH_POLLED heads the loop over single elements i = first .. n-1 (a break
 ** leaves the piece alone). */
@@ -44,14 +44,13 @@ static inline int64_t la_poll_piece(int64_t i, int64_t n)
     for (int64_t i = (first), i##_end;                                      \
          (i##_end = la_poll_piece(i, n)) > i; )                             \
         for (; i < i##_end; i++)
-/* The same question after a pass over n elements, before the next one relies
-** on it. */
+/* Polls after a pass over n elements, before the next one relies on it. */
 static inline bool la_poll_long(int64_t n)
 {
     return n > LA_POLL_ELEMENTS && la_interrupted();
 }
-/* For an array of n elements that is worked on by runs of any length: elements
-** until the next look, of which a run takes some. */
+/* Elements until the next poll, for an array of n elements that is worked on by
+** runs of any length, of which a run takes some. */
 static inline int64_t la_poll_every(int64_t n)
 {
     return n > LA_POLL_ELEMENTS ? LA_POLL_ELEMENTS : INT64_MAX;

@@ -34,7 +34,7 @@ static inline la_local *la_local_here(void)
     return la_here.local ? la_here.local : la_local_make();
 }
 
-/* What this thread has in the default runtime goes, until it is needed. */
+/* Drops this thread's state in the default runtime, until it is needed. */
 void la_local_forget(void);
 /* Does it live, and belong to this thread? */
 bool la_local_is_mine(const la_local *t);

@@ -325,7 +325,8 @@ static bool may_keep(const la_memory_part *m, size_t size)
     return !cap || m->cache.kept + size <= cap / 8;
 }
 
-/* Not the lock: a block of the system, after giving up free ones if need be. */
+/* Called without the lock: a block of the system, after giving up free ones if
+** need be. */
 static void *new_block(la_memory_part *m, size_t size, bool *zero)
 {
     void *b = get_block(m, size, zero);
@@ -609,8 +610,9 @@ void la_memory_restart(la_runtime *rt)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Of the default runtime: of others it is known from the start. What threads
-** have without a tensor, a record of an error, does not count. */
+/* Sets the default runtime's allocator: that of others is known from the start.
+** Blocks that threads have without a tensor, a record of an error, do not
+** count. */
 la_status la_mem_set_allocator(la_alloc_fn alloc, la_free_fn release,
                                void *context)
 {

@@ -41,7 +41,7 @@ static inline size_t with_zones(size_t bytes, bool paid)
     return paid ? ROUND_8(whole) + sizeof(la_token *) : whole;
 }
 
-/* Of a block that is paid for: who pays, or NULL. */
+/* Payer of a block that is paid for, or NULL. */
 static inline la_token **footer(void *inner, size_t bytes)
 {
     return (la_token **)((char *)inner + ROUND_8(bytes + ZONE));
@@ -62,7 +62,7 @@ static bool zone_is_whole(const char *zone, size_t bytes)
     return true;
 }
 
-/* What the caller gets of a new block with zones, or NULL. */
+/* Address that the caller gets of a new block with zones, or NULL. */
 static inline void *enter_zones(void *block, size_t bytes)
 {
     if (!ZONE || !block) return block;

@@ -62,8 +62,8 @@ typedef struct la_pool {
     unsigned life;                           /* counts forks */
 } la_pool;
 
-/* What an operation keeps for its next call (plans of transforms): a list that
-** is taken without waiting, and given up by la_mem_trim. */
+/* List that an operation keeps for its next call (plans of transforms): it is
+** taken without waiting, and given up by la_mem_trim. */
 typedef struct la_kept {
     atomic_flag taken;
     void *first;
@@ -87,7 +87,7 @@ struct la_runtime {
     la_kept transforms;
     _Atomic(struct la_abandoned *) abandoned;   /* base/runtime/background.c */
     atomic_int background_threads;         /* ... threads of it that run */
-    /* What was registered, op/registry.c; NULL: nothing. */
+    /* Registered operations and kernels, op/registry.c; NULL: none. */
     _Atomic(struct la_op_table *) table;
     atomic_bool kernels_replaced;   /* ... kernels for plain tensors too */
     _Atomic(struct la_devices *) devices;   /* runtime/device.c; NULL: none */

@@ -23,7 +23,7 @@ void la_move_to(la_runtime *rt)
     la_here = (la_position){rt, known, rt->serial, rt->owner};
 }
 
-/* Not through the runtime of 'before', which may be gone by now. */
+/* Avoids the runtime of 'before', which may be gone by now. */
 void la_move_back(const la_position *before)
 {
     if (before->serial == la_here.serial) return;

@@ -9,18 +9,18 @@
 #include "base/runtime/context.h"
 
 void la_move_back(const la_position *before);
-/* What the thread has in a runtime is about to go. */
+/* Forgets the thread's state in a runtime, which is about to go. */
 void la_position_forget(const la_local *local);
 void la_position_forget_runtime(uint64_t serial);
 /* The runtime that this thread chose by la_use, or the default one. */
 la_runtime *la_runtime_chosen(void);
 
-/* For the C interface: LA_ENTRY(c) masks floating-point exceptions and makes
-** 'c' current (NULL: the thread's own, in the runtime of la_use) until the
-** function ends, and then the mode and the one before again, for a host that
-** calls from within a script. The error record is cleared: what stands there
-** when the function ends is its own. LA_ENTRY_IN(rt) does the same with the
-** thread's own settings in that runtime, and leaves the record: for what
+/* Entries of the C interface: LA_ENTRY(c) masks floating-point exceptions and
+** makes 'c' current (NULL: the thread's own, in the runtime of la_use) until
+** the function ends, and then the mode and the one before again, for a host
+** that calls from within a script. The error record is cleared: what stands
+** there when the function ends is its own. LA_ENTRY_IN(rt) does the same with
+** the thread's own settings in that runtime, and leaves the record: for what
 ** belongs to a tensor and can't fail. */
 typedef struct la_passage {
     la_context *context;

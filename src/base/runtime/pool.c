@@ -384,7 +384,7 @@ void la_pool_forked(la_pool *p)
     p->life++;
 }
 
-/* By LUNARRAY_NUM_THREADS, or by the machine. */
+/* Number of threads by LUNARRAY_NUM_THREADS, or by the machine. */
 static int choose_threads(la_pool *p)
 {
     int n = 0, none = 0;

@@ -37,12 +37,13 @@ typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
                                      la_range_fn fn, void *context);
 __attribute__((visibility("default")))
 void la_set_parallel_for(la_host_parallel_for run, void *host);
-/* What the regions of an operation have left behind, made an error, once:
-** LA_EJOBS for a fault of the host's, the reason of a stop that the operation
-** itself did not report ('status'). */
+/* Error of what the regions of an operation have left behind, once: LA_EJOBS
+** for a fault of the host's, the reason of a stop that the operation itself did
+** not report ('status'). */
 la_status la_region_status(la_status status);
 
-/* For runtime.c. la_pool_end joins the workers; false when a region runs. */
+/* Functions for runtime.c. la_pool_end joins the workers; false when a region
+** runs. */
 struct la_pool;
 void la_pool_begin(struct la_pool *p);
 bool la_pool_end(struct la_pool *p);

@@ -43,7 +43,7 @@ static pthread_key_t key;
 
 void (*la_op_table_drop)(la_runtime *rt);
 
-/* What this thread has in runtimes, a list under the lock; true while a local
+/* Locals of this thread in runtimes, a list under the lock; true while a local
 ** is made or the thread ends. */
 static _Thread_local la_local *locals;
 static _Thread_local bool busy;
@@ -234,8 +234,8 @@ void la_context_init(la_context *c, la_runtime *rt)
     };
 }
 
-/* Where there is no memory for them the settings are shared: the call is about
-** to fail anyway. */
+/* Shared settings, used when there is no memory for a thread's own: the call is
+** about to fail anyway. */
 la_context *la_context_fallback(void)
 {
     la_local *local = la_local_here();

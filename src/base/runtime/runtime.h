@@ -19,14 +19,15 @@
 #include "base/runtime/context.h"
 #include "base/status.h"
 
-/* What a state of 'rt' begins with. */
+/* Settings that a state of 'rt' begins with. */
 void la_context_init(la_context *, la_runtime *rt);
 
 struct la_config;
 
 /* A runtime by its number, of a tensor or storage that lives. */
 la_runtime *la_runtime_at(uint8_t owner);
-/* In that runtime until la_move_back, for the last steps of what dies. */
+/* Moves into that runtime until la_move_back, for the last steps of what
+** dies. */
 la_position la_move_to_owner(uint8_t owner);
 /* Outside of any entry a thread may be in a runtime that another has ended: it
 ** goes to the one of la_use. */
@@ -51,8 +52,8 @@ static inline void la_run_once(la_once *once, void (*fn)(void))
     pthread_once(once, fn);
 }
 
-/* From op/registry.c: what was registered in 'rt' goes; called with nothing of
-** it alive. */
+/* Hook of op/registry.c: registrations in 'rt' go; called with nothing of it
+** alive. */
 extern void (*la_op_table_drop)(la_runtime *rt);
 
 

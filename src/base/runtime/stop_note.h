@@ -15,18 +15,18 @@
 ** region of this thread. */
 extern _Thread_local bool la_host_fault
     LA_HIDDEN;
-/* Not 0: a poll of an operation that this thread began was answered yes, with
-** this status; la_poll clears it, and the dispatcher asks after each
-** operation. */
+/* Nonzero: a poll of an operation that this thread began was answered yes, with
+** this status; la_poll clears it, and the dispatcher asks after each operation.
+** */
 extern _Thread_local atomic_int la_stopping
     LA_HIDDEN;
 static inline bool la_is_stopping(void)
 {
     return atomic_load_explicit(&la_stopping, memory_order_relaxed);
 }
-/* For the pool: what the polls of a region's chunks write, and the token that
-** they ask. The region's caller begins and ends it, so that a yes comes to the
-** caller's operation; for the time of a chunk a thread has the region's.
+/* Note of the pool's: what the polls of a region's chunks write, and the token
+** that they ask. The region's caller begins and ends it, so that a yes comes to
+** the caller's operation; for the time of a chunk a thread has the region's.
 ** la_share_stop_note returns the one before (NULL: the thread's own). */
 typedef struct la_stop_note {
     atomic_int said;

@@ -68,7 +68,7 @@ static la_status reach(la_token *k, la_status code)
     return none ? (la_status)none : code;
 }
 
-/* Of the host's limits. */
+/* LA_OK, or the limit of the host's that was reached. */
 static la_status limit_reached(la_token *k)
 {
     int code = atomic_load_explicit(&k->code, memory_order_acquire);
@@ -266,7 +266,8 @@ LA_API size_t la_token_memory(la_token *k)
     return k ? charged(k) : 0;
 }
 
-/* What runs aside now keeps its own bound. */
+/* Clears the limits of the host; calls that run aside now keep their own
+** bound. */
 LA_API void la_token_clear(la_token *k)
 {
     if (!k) return;

@@ -38,7 +38,8 @@ typedef struct la_token {
     atomic_uint words;              /* new names of dims, tensor/names.c */
 } la_token;
 
-/* Of contexts whose token nobody has asked for: never armed, not counted. */
+/* Token of contexts whose own nobody has asked for: never armed, not
+** counted. */
 extern la_token la_no_token LA_HIDDEN;
 
 /* New, with one reference; NULL when memory is out. It belongs to no runtime,
@@ -58,15 +59,15 @@ static inline bool la_token_counts(la_token *k)
     return (atomic_load_explicit(&k->armed, memory_order_relaxed)
             & (LA_TOKEN_FUEL | LA_TOKEN_ASIDE)) != 0;
 }
-/* What has been reached: LA_OK, LA_ECANCEL, LA_EDEADLINE or LA_EFUEL. Looks at
-** the clock where there is a deadline. */
+/* Limit that has been reached: LA_OK, LA_ECANCEL, LA_EDEADLINE or LA_EFUEL.
+** Looks at the clock where there is a deadline. */
 la_status la_token_reached(la_token *k);
-/* The same, with the error record. */
+/* la_token_reached with the error record. */
 la_status la_token_ask(la_token *k);
 /* Take units of fuel; LA_EFUEL, which stays, when there are not so many left.
 ** Other limits are asked too. */
 la_status la_token_take(la_token *k, int64_t units);
-/* Of work that is begun anew and pays again. */
+/* Gives back fuel of work that is begun anew and pays again. */
 void la_token_give_back(la_token *k, int64_t units);
 /* Work that a state does aside (finalizers) has at most so many units, whatever
 ** the host's limits are, until la_token_aside_ends, which returns what is left.
@@ -100,8 +101,8 @@ static inline bool la_alone(void)
     return !atomic_load_explicit(&la_tensors_shared, memory_order_relaxed);
 }
 
-/* What is charged for a block of so many bytes: what the system loses by it,
-** which has a line of 64 bytes more for each, and whole lines of small ones. */
+/* Charge for a block of so many bytes: what the system loses by it, which has a
+** line of 64 bytes more for each, and whole lines of small ones. */
 static inline size_t la_token_price(size_t bytes)
 {
     return bytes > 1024 ? bytes + 64 : ((bytes + 63) & ~(size_t)63) + 64;
@@ -135,7 +136,7 @@ static inline void la_token_unpay(la_token *k, atomic_size_t *count,
     else
         atomic_store_explicit(count, had - bytes, memory_order_relaxed);
 }
-/* What an operation with so much work costs. */
+/* Fuel for an operation with so much work. */
 static inline int64_t la_fuel_price(int64_t work) { return 1 + work / 1024; }
 /* The record of a stop for this reason (also LA_EINTR): returns 'code'. */
 la_status la_stop_error(la_status code);

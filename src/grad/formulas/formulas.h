@@ -95,8 +95,8 @@ la_tensor *la_x_right_factor(la_formula *x, la_tensor *left, la_tensor *g,
 la_tensor *la_x_conv_input(la_formula *x);
 la_tensor *la_x_conv_weight(la_formula *x);
 la_tensor *la_x_conv_bias(la_formula *x);
-/* In the formulas of a convolution's gradient, with its settings: a convolution
-** of these operands, or one of its gradients ('op'). */
+/* Operations of a convolution's gradient formulas, with its settings: a
+** convolution of these operands, or one of its gradients ('op'). */
 la_tensor *la_x_conv_again(la_formula *x, la_tensor *input,
                            la_tensor *weight);
 la_tensor *la_x_conv_part(la_formula *x, const la_op *op, la_tensor *grad,

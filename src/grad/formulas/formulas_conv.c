@@ -76,7 +76,8 @@ la_tensor *la_x_max_pool_again(la_formula *x)
     return R(view_as, R(gather, flat, la_v_int(-1), at), index);
 }
 
-/* As many spatial dims as output sizes. */
+/* Adaptive average pooling of as many spatial dims as there are output
+** sizes. */
 la_tensor *la_x_adaptive_avg(la_formula *x)
 {
     return R(adaptive_avg_pool_backward, G, A(0), VAL(1).ints.n);

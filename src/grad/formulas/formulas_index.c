@@ -81,7 +81,7 @@ static la_tensor *without_self(la_formula *x, la_tensor *grad)
                         : R(scatter, grad, VAL(DIM), A(INDEX), 0);
 }
 
-/* By the kind of reduction; sum passes the gradient as it is. */
+/* Gradient by the kind of reduction; sum passes it as it is. */
 la_tensor *la_x_combined_self(la_formula *x)
 {
     la_tensor *self, *grad;

@@ -76,8 +76,8 @@ la_tensor *la_x_sgn(la_formula *x)
     return R(where, R(eq, self, 0), 0, r);
 }
 
-/* Of sin(p) / p with p = pi x: pi (p cos(p) - sin(p)) / p^2, and the Taylor
-** series where the difference cancels. */
+/* Gradient of sin(p) / p with p = pi x: pi (p cos(p) - sin(p)) / p^2, and the
+** Taylor series where the difference cancels. */
 la_tensor *la_x_sinc(la_formula *x)
 {
     static const double c[] = {-1 / 3., 1 / 30., -1 / 840., 1 / 45360.,
@@ -228,8 +228,8 @@ la_tensor *la_x_silu(la_formula *x)
     return R(mul, G, C(R(mul, s, slope)));
 }
 
-/* Of x r with r = 1 / (1 + |x|), which is real: g r, and through |x| the part
-** of g along x. */
+/* Gradient of x r with r = 1 / (1 + |x|), which is real: g r, and through |x|
+** the part of g along x. */
 la_tensor *la_x_softsign(la_formula *x)
 {
     la_tensor *self = A(0), *r = R(reciprocal, R(add, R(abs, self), 1));

@@ -25,7 +25,7 @@ static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
     return la_run(constant_pad_nd, out, t, la_v_ints(pads, n));
 }
 
-/* What run k of dim d contributes to the 'size' elements of that dim; the run
+/* Contribution of run k of dim d to the 'size' elements of that dim; the run
 ** begins at index 'first' of g. */
 static la_status one_run(la_tensor *g, int64_t d, int64_t size,
                          const la_runs *r, int k, int64_t first,
@@ -68,8 +68,7 @@ static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
     return la_tensor_hand(&sum, out);
 }
 
-/* In the reverse order of pad's own dims is not needed: dims are
-** independent. */
+/* Dims are independent: the reverse order of pad's own dims is not needed. */
 static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
 {
     la_value pads = VAL(PAD), mode = VAL(MODE), sizes = SIZES(SELF);

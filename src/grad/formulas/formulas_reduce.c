@@ -205,8 +205,8 @@ la_tensor *la_x_std(la_formula *x, la_tensor *g)
     return la_x_var(x, R(where, none, 0, R(div, g, twice)));
 }
 
-/* Of |x|_p by the cases of p; where the norm is 0 the subgradient 0 is taken,
-** and the maximum norm divides evenly among equal extrema. */
+/* Gradient of |x|_p by the cases of p; where the norm is 0 the subgradient 0 is
+** taken, and the maximum norm divides evenly among equal extrema. */
 la_tensor *la_x_norm(la_formula *x)
 {
     double p = VAL(1).d;
@@ -301,7 +301,7 @@ static void quantile_ranks(la_formula *x, quantiles *u)
     u->high = R(add, R(astype, high, la_v_dtype(LA_INT64)), 1);
 }
 
-/* What both gradients need: self with its dim last, its order, the ranks. */
+/* Inputs of both gradients: self with its dim last, its order, the ranks. */
 static quantiles quantile_of(la_formula *x)
 {
     quantiles u = {.self = A(SELF), .dim = -1};

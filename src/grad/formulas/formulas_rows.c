@@ -64,7 +64,8 @@ static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
     return x->status;
 }
 
-/* Of the result, and of the means and inverse deviations that come with it. */
+/* Gradient of the input, from those of the result, and of the means and inverse
+** deviations that come with it. */
 static la_tensor *layer_norm_input(la_formula *x, const rows *r,
                                    la_tensor *centred, la_tensor *rstd,
                                    la_tensor *gw)

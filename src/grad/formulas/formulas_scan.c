@@ -70,7 +70,7 @@ static la_tensor *log_part(la_formula *x, la_tensor *g)
     return R(exp, R(add, l, A(0)));
 }
 
-/* The same as a sum over pairs of positions: exp(self[i] - result[j]) is at
+/* The gradient as a sum over pairs of positions: exp(self[i] - result[j]) is at
 ** most 1 for j from i on. Its size is that of the rows squared, but it holds
 ** for complex numbers, and each part can be differentiated again. */
 static la_tensor *pair_sums(la_formula *x)
@@ -90,7 +90,8 @@ static la_tensor *pair_sums(la_formula *x)
     return R(movedim, sum, last, dim);
 }
 
-/* In logarithms for real numbers that are not recorded, else by pairs. */
+/* Computes in logarithms for real numbers that are not recorded, else by
+** pairs. */
 la_tensor *la_x_logcumsumexp(la_formula *x)
 {
     la_tensor *g = G;

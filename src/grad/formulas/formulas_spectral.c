@@ -151,7 +151,7 @@ typedef struct svd {
     int64_t m, n, k;
 } svd;
 
-/* What U and Vh contribute between them: a k x k matrix, but for what is
+/* Contribution of U and Vh between them: a k x k matrix, but for what is
 ** outside their spaces. */
 static la_tensor *between(la_formula *x, const svd *d)
 {

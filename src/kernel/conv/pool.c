@@ -35,7 +35,7 @@ ALWAYS span span_of(const la_pooling *p, int d, int64_t o)
     return (span){from, lower(to, w->in), w->dilation, counted};
 }
 
-/* What an average divides by. */
+/* Divisor of an average. */
 ALWAYS double size_of(const la_pooling *p, const span s[3])
 {
     if (p->divisor != 0) return p->divisor;
@@ -141,7 +141,7 @@ static bool each_chunk(const la_pooling *p, chunk_fn fn)
     return true;
 }
 
-/* Where windows share a row out, all of it; else n is 0. */
+/* All of a row, where windows share it out; else n is 0. */
 static lines whole_row(const la_pooling *p)
 {
     lines l = {.n = p->w[2].out, .to = p->w[2].in};

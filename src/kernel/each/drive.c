@@ -287,7 +287,7 @@ void run_rows(const core_info *c, char **data, const int64_t *outer,
 
 /* --- blocks packed through the stack --- */
 
-/* Where an operand's elements of a block are: rows of m[0] of them. */
+/* Elements of an operand in a block: rows of m[0] of them. */
 typedef struct block_operand {
     char *at;
     int64_t step;        /* bytes from row to row */

@@ -110,8 +110,8 @@ f32v bf16_load_tail(const char *p, int64_t n)
 {
     return bf16_load_pad(p, n, 1);
 }
-/* By address: GCC lets a function that takes a vector leave the upper halves of
-** registers dirty, which slows down all SSE code behind it. */
+/* Passed by address: GCC lets a function that takes a vector leave the upper
+** halves of registers dirty, which slows down all SSE code behind it. */
 static __attribute__((noinline, unused))
 void f16_store_tail_of(char *p, int64_t n, const f32v *v)
 {

@@ -69,8 +69,8 @@ typedef struct la_fft_move {
                               ** loads scale_im alone, 1 or -1 */
 } la_fft_move;
 
-/* What splits a long transform: element k of lane l, which is column 'column' +
-** l of n2 columns, times w^(k (column + l)), in place. */
+/* Split of a long transform: element k of lane l, which is column 'column' + l
+** of n2 columns, times w^(k (column + l)), in place. */
 typedef struct la_fft_twiddle {
     void *split;
     int64_t im, n;            /* n rows of s lanes */
@@ -79,9 +79,9 @@ typedef struct la_fft_twiddle {
     const void *table, *steps, *leaps;   /* op/fft/plan.h */
 } la_fft_twiddle;
 
-/* From the transform z of the pairs of a real sequence of length 2 h (s lanes,
-** h elements) to its first h + 1 elements, or the way back. 'in' and 'out' may
-** be one buffer. */
+/* Step between the transform z of the pairs of a real sequence of length 2 h (s
+** lanes, h elements) and its first h + 1 elements, or the way back. 'in' and
+** 'out' may be one buffer. */
 typedef struct la_fft_real {
     const void *in;
     void *out;
@@ -115,7 +115,7 @@ typedef struct la_fft_times {
 
 typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
-    /* By radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
+    /* Passes by radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
     void (*pass[17])(const la_fft_pass *);
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);

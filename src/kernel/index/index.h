@@ -21,7 +21,7 @@ typedef struct la_index_dims {
     int *bad;   /* not NULL: 'get' sets it and stops at an index out of range */
 } la_index_dims;
 
-/* By size of the element: 1, 2, 4, 8, 16 bytes. */
+/* Loops by size of the element: 1, 2, 4, 8, 16 bytes. */
 typedef struct la_index_moves {
     /* data: result, indexed, indices. params: la_index_dims. */
     la_loop get[5];
@@ -39,7 +39,8 @@ typedef struct la_index_reductions {
 } la_index_reductions;
 
 typedef struct la_index_scans {
-    /* Where the first index is that is 0 or out of range; -1: all are good. */
+    /* Position of the first index that is 0 or out of range; -1: all are
+    ** good. */
     int64_t (*bad)(const char *index, int64_t step, int64_t n, int64_t size);
     /* 1-based positions, from 'first' + 1 on, of the set bytes. */
     int64_t *(*positions)(int64_t *out, const uint8_t *mask, int64_t n,

@@ -19,9 +19,9 @@ typedef struct index_rows {
     int64_t to_row, from_row, to_step, from_step, n;
 } index_rows;
 
-/* What depends on the dtype and the operation: 'size' bytes of an element and
-** three loops (contracts in reduce.inc). What finds the elements does not, and
-** is compiled once. */
+/* Parts that depend on the dtype and the operation: 'size' bytes of an element
+** and three loops (contracts in reduce.inc). Code that finds the elements does
+** not, and is compiled once. */
 typedef struct index_combine {
     int64_t size;
     void (*flat)(char *to, const char *from, const int64_t *at, int64_t n);

@@ -36,7 +36,7 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
     return -1;
 }
 
-/* Where the last eight set bytes begin: before that, eight positions may be
+/* Start of the last eight set bytes: before that, eight positions may be
 ** written at once. */
 static int64_t last_eight(const uint8_t *mask, int64_t n)
 {

@@ -101,8 +101,8 @@ typedef struct la_linalg_kernels {
     ** 'gram', V^H V; both n x n, row-major. */
     void (*reflector_factor)(char *t, const char *gram, const char *tau,
                              int64_t n);
-    /* The same with a step of 'step' elements: the product of the diagonal of
-    ** n elements (det, of 'odd' exchanges negated); and log |.| and the sign
+    /* Determinants with a step of 'step' elements: the product of the diagonal
+    ** of n elements (det, of 'odd' exchanges negated); and log |.| and the sign
     ** or phase of it. */
     void (*log_det)(const char *diagonal, int64_t step, int64_t n, bool odd,
                     char *sign, char *log_abs);

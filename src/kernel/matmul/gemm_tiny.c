@@ -10,8 +10,8 @@
 
 #if VEC_BYTES >= 32  /* below there are no permutations by a variable */
 
-/* From the first to the last element, as they lie; too many when a stride is
-** negative or large. */
+/* Span from the first to the last element, as they lie; too many when a stride
+** is negative or large. */
 static int64_t tiny_span(int64_t n0, int64_t s0, int64_t n1, int64_t s1)
 {
     uint64_t most = 2 * VEC_BYTES;

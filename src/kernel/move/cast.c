@@ -206,8 +206,8 @@ static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 
 /* --- complex numbers from and to real ones: a row_fn each --- */
 
-/* As bits, the real part is the lower half; with a zero above it is a complex
-** number. */
+/* The real part is the lower half of the bits; with a zero above it is a
+** complex number. */
 #define c64_real_row direct_u32_u64
 #define c64_from_real_row direct_u64_u32
 

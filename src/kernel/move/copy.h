@@ -8,7 +8,7 @@
 
 #include "kernel/kernel.h"
 
-/* By element size: 1, 2, 4, 8, 16 bytes. */
+/* Loops by element size: 1, 2, 4, 8, 16 bytes. */
 typedef la_loop la_size_loops[5];
 
 /* Operand 0 takes the elements of operand 1; params is NULL or a hint. */

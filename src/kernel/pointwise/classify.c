@@ -17,7 +17,8 @@
 #include "kernel/each/each_complex.inc"
 #include "kernel/each/table.inc"
 
-/* In the type of the operand: compilers do not undo a conversion to double. */
+/* Computes in the type of the operand: compilers do not undo a conversion to
+** double. */
 #define SIZE_(x) ((__typeof__(x))__builtin_fabs(x))
 #define INFINITE(a) (SIZE_(a) == (__typeof__(a))__builtin_inf())
 #define FINITE(a) (SIZE_(a) < (__typeof__(a))__builtin_inf())

@@ -46,7 +46,7 @@ static inline uint64_t gcd64(uint64_t a, uint64_t b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-/* By their bits: neighbours of one sign are neighbours as integers. */
+/* nextafter by bits: neighbours of one sign are neighbours as integers. */
 #define WORD uint16_t
 #define NEXT next16
 #include "kernel/pointwise/loops/nextafter.inc"

@@ -29,7 +29,7 @@
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-/* Of a real number: pi below zero, else 0; NaN stays. */
+/* Angle of a real number: pi below zero, else 0; NaN stays. */
 #define NAME angle
 #define ARITY 1
 #define EXPR(a) VPICK_(a, angle)(a)

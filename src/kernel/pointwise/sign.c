@@ -69,7 +69,7 @@
 #define NAME signbit
 #define ARITY 1
 #define RESULT uint8_t
-/* Of doubles, signbit itself would be no vector. */
+/* Sign by copysign for doubles, whose signbit would be no vector. */
 #define EXPR(a) (sizeof(REAL) == 4 ? __builtin_signbit((float)(a)) != 0 \
     : __builtin_copysign(1, a) < 0)
 #define EXPR16(a, inf) ((a) >> 15)

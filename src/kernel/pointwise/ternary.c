@@ -3,8 +3,8 @@
 
 /* An element of 16 bytes. */
 typedef struct pair16 { uint64_t low, high; } pair16;
-/* By bits: compilers make a branch, not vectors, of a choice between two
-** loads. */
+/* Chooses by bits: compilers make a branch, not vectors, of a choice between
+** two loads. */
 static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 {
     uint64_t all = 0 - (uint64_t)(a != 0);
@@ -19,7 +19,7 @@ static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 #include "kernel/each/each_raw.inc"
 #include "kernel/each/table.inc"
 
-/* From the nearer end, so that both ends are met exactly. */
+/* Interpolates from the nearer end, so that both ends are met exactly. */
 #define BETWEEN(a, b, c) vselect(vabs(c) < vset(c, 0.5), \
     (a) + (c) * ((b) - (a)), (b) - ((b) - (a)) * (1 - (c)))
 #define BETWEEN_COMPLEX(a, b, c) \

@@ -39,7 +39,7 @@ static inline f64v double_of_small(i64v i)
     return (f64v)(i + 0x4338000000000000) - 0x1.8p52;
 }
 
-/* The same for double, a rational approximation. */
+/* Logarithm in double, a rational approximation. */
 static inline f64v log_double(f64v x)
 {
     u64v u = (u64v)x;

@@ -74,8 +74,8 @@ void draw_inline(words *w, const la_random_call *c, uint64_t block)
         draw_some(&w->u[0][i], c->seed, low + (uint64_t)i, at >> 32);
 }
 
-/* The same as a function: one call for 64 words, too much only for makers that
-** do little else. */
+/* Draws by a function: one call for 64 words, too much only for makers that do
+** little else. */
 static __attribute__((noinline))
 void draw(words *w, const la_random_call *c, uint64_t block)
 {
@@ -212,7 +212,7 @@ static void normal_double(void *out, uint64_t g, uint64_t end,
     }
 }
 
-/* By inversion: -log(u) / rate, u in (0, 1). */
+/* Exponential by inversion: -log(u) / rate, u in (0, 1). */
 static void exponential_float(void *out, uint64_t g, uint64_t end,
                               const la_random_call *c, int bits)
 {
@@ -237,8 +237,9 @@ static void exponential_double(void *out, uint64_t g, uint64_t end,
     }
 }
 
-/* By inversion: the tangent of a uniform angle. sine / cosine has half the
-** circle as its period, so the whole circle serves as well as half of it. */
+/* Cauchy by inversion: the tangent of a uniform angle. sine / cosine has half
+** the circle as its period, so the whole circle serves as well as half of
+** it. */
 static void cauchy_double(void *out, uint64_t g, uint64_t end,
                           const la_random_call *c, int bits)
 {
@@ -293,7 +294,7 @@ static void make_integer(void *out, uint64_t g, uint64_t end,
     }
 }
 
-/* The same with 128 bits, for any range; 0 stands for 2^64. */
+/* Integers of any range by 128 bits; 0 stands for 2^64. */
 static void make_wide(void *out, uint64_t g, uint64_t end,
                       const la_random_call *c, int bits)
 {

@@ -17,8 +17,8 @@
 /* Words that an element takes; a group takes 16 blocks for each of them. */
 #define LA_RANDOM_BLOCKS(words) (16 * (words))
 
-/* What a fill is a function of; which fields a distribution reads stands at its
-** entry below. */
+/* Arguments that a fill is a function of; which fields a distribution reads
+** stands at its entry below. */
 typedef struct la_random_call {
     uint64_t seed, block;  /* block: a multiple of 16 */
     double a, b;           /* from, to | mean, std | rate | median, sigma */

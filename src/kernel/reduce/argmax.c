@@ -80,7 +80,7 @@ static int64_t find_nan(const arg_kind *k, const char *p, uint64_t magnitude)
     return i;
 }
 
-/* Where among n contiguous elements the first is that equals 'best', which is
+/* Position of the first of n contiguous elements that equals 'best', which is
 ** one of them; the first NaN when it is one. */
 static int64_t find(const arg_kind *k, const char *p, int64_t n,
                     const char *best)
@@ -107,7 +107,8 @@ static inline void extremes(const arg_kind *k, const la_reduce_rows *r,
     k->extreme->store((const char *)acc, best, r->rows, &plain);
 }
 
-/* Of bools all may be the same; every byte but 0 is true. */
+/* Position of the extreme bool; all may be the same, and every byte but 0 is
+** true. */
 static inline int64_t find_bool(const arg_kind *k, const char *p, int64_t n)
 {
     int64_t i = 0;
@@ -254,8 +255,8 @@ static inline void put_values(const arg_kind *k, const la_reduce_cols *c,
                      + j * c->step, k->size);
 }
 
-/* At most SIDE columns. 'padded': memory goes on behind them, up to a multiple
-** of SOME columns. */
+/* Searches at most SIDE columns. 'padded': memory goes on behind them, up to a
+** multiple of SOME columns. */
 static void search_columns(const arg_kind *k, const la_reduce_cols *c,
                            bool padded, int64_t *index, char *value)
 {

@@ -27,7 +27,7 @@
 #define HALF_4(j, h, off, n) HALF_2(j, h, off, n), HALF_2((j) + 2, h, off, n)
 #define HALF_8(j, h, off, n) HALF_4(j, h, off, n), HALF_4((j) + 4, h, off, n)
 #define HALF_16(j, h, off, n) HALF_8(j, h, off, n), HALF_8((j) + 8, h, off, n)
-/* The same for all lanes of vectors of 32-bit and of 64-bit elements. */
+/* Horizontal sums of all lanes of vectors of 32-bit and of 64-bit elements. */
 #if VEC_BYTES == 64
 #define HALVES_32(h, off) HALF_16(0, h, off, 16)
 #define HALVES_64(h, off) HALF_8(0, h, off, 8)

@@ -122,7 +122,7 @@ static inline void reduce_store_bf16(char *p, float x)
     memcpy(p, &y, sizeof(y));
 }
 
-/* What names.inc looks up by the name of a dtype. */
+/* Macros that names.inc looks up by the name of a dtype. */
 #define REDUCE_T_f16 la_f16
 #define REDUCE_T_bf16 la_bf16
 #define REDUCE_T_f32 float

@@ -58,8 +58,8 @@ static inline uint64_t lanes_product(u64v a)
     return even * odd;
 }
 
-/* Of n contiguous numbers, in any order: chains that do not wait for each
-** other. */
+/* Product of n contiguous numbers, in any order: chains that do not wait for
+** each other. */
 static uint64_t product(const uint64_t *x, int64_t n)
 {
     enum { NL = U64_LANES };

@@ -96,8 +96,8 @@ typedef struct la_reduce_transpose {
 } la_reduce_transpose;
 LA_STUB_DECLARE(la_reduce_transpose, reduce_transpose);
 
-/* Where the largest or smallest element is: positions count from 1; the first
-** of equal ones, the first NaN. 'value' may be NULL. */
+/* Position of the largest or smallest element: positions count from 1; the
+** first of equal ones, the first NaN. 'value' may be NULL. */
 typedef struct la_arg_reduction {
     void (*rows)(const la_reduce_rows *r, int64_t *index, char *value);
     void (*cols)(const la_reduce_cols *c, int64_t *index, char *value);

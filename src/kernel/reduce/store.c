@@ -1,4 +1,4 @@
-/* From accumulators to elements; see store.h. */
+/* Conversion of accumulators to elements; see store.h. */
 #include "kernel/reduce/load.h"
 #include "kernel/reduce/store.h"
 #include "simd/math/math.h"

@@ -1,5 +1,5 @@
-/* What 'store' of all floating sums, products, extremes and norms does: the
-** modes of la_reduce_mode up to LA_STORE_ROOT, for each dtype of a result. */
+/* 'store' of all floating sums, products, extremes and norms: the modes of
+** la_reduce_mode up to LA_STORE_ROOT, for each dtype of a result. */
 #ifndef LA_KERNEL_REDUCE_STORE_H
 #define LA_KERNEL_REDUCE_STORE_H
 

@@ -14,8 +14,8 @@ typedef int64_t i4 __attribute__((vector_size(32)));
 typedef uint64_t u4 __attribute__((vector_size(32)));
 typedef float y4 __attribute__((vector_size(16)));
 
-/* By memcpy: a line begins at any element, so that fours are not aligned to the
-** size of a vector. */
+/* Loads by memcpy: a line begins at any element, so that fours are not aligned
+** to the size of a vector. */
 static inline x4 load4_f32(const char *p)
 {
     y4 v;
@@ -110,8 +110,8 @@ static inline u4 load4_i64(const char *p)
 }
 static inline void store4_u64(char *p, u4 x) { memcpy(p, &x, sizeof(x)); }
 
-/* By memory: re + im * I would compute with infinities and lose signs of
-** zeros. */
+/* Made through memory: re + im * I would compute with infinities and lose signs
+** of zeros. */
 static inline double _Complex scan_complex(double re, double im)
 {
     double _Complex z;

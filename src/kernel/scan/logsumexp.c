@@ -15,7 +15,7 @@ static inline double real_join(double a, double b)
     return high + la_m_log1p(la_m_exp(low - high));
 }
 
-/* Of complex numbers the one with the larger real part. */
+/* Complex numbers are compared by the larger real part. */
 static inline double _Complex complex_join(double _Complex a,
                                            double _Complex b)
 {

@@ -142,7 +142,7 @@ enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 #undef PREFIX
 #undef KEY
 
-/* Where there are vectors to sort by, they win, but for one pass of digits. */
+/* Vectors win where there are any to sort by, but for one pass of digits. */
 static bool by_vectors(int width, int64_t n)
 {
     return VEC_SORTS && (n <= BASE_CASE || width > DIGIT);

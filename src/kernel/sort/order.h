@@ -49,8 +49,8 @@ typedef struct la_order_kernels {
     ** for n items. */
     void (*sort_positions)(void *keys, int64_t *positions, int64_t step,
                            void *items, void *spare, int64_t n);
-    /* The same for up to LA_ORDER_ROWS short rows side by side: row r has its
-    ** keys at keys + r * n and its positions at positions[r]. Rows have at most
+    /* Sort of up to LA_ORDER_ROWS short rows side by side: row r has its keys
+    ** at keys + r * n and its positions at positions[r]. Rows have at most
     ** 'few' keys; 0 where this is not worth while. */
     void (*sort_rows)(void *keys, int64_t *const *positions, int64_t step,
                       int64_t n, int rows);
@@ -82,8 +82,8 @@ typedef struct la_order_kernels {
                    uint8_t *out);
     /* How many bits there are between the least key, 'low', and the largest. */
     int (*width)(const void *keys, int64_t n, uint64_t *low);
-    /* The same as 'member' for any m; 'table' has a byte for each of the
-    ** 1 << width values from 'low' on: tests lie there, keys need not. */
+    /* 'member' for any m; 'table' has a byte for each of the 1 << width values
+    ** from 'low' on: tests lie there, keys need not. */
     void (*looked_up)(const void *keys, int64_t n, const void *tests,
                       int64_t m, uint64_t low, int width, uint8_t *table,
                       uint8_t *out);

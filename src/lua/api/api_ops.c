@@ -184,8 +184,8 @@ LA_API la_op *la_register_op_ex(la_runtime *rt, const la_op_def *def)
     return (la_op *)&op->state->calls[0];
 }
 
-/* Enters the library only when nobody is inside: other threads may need
-** whatever this one would hold. */
+/* Makes no entry of the library's until nobody is inside: other threads may
+** need whatever this one would hold. */
 LA_API int la_withdraw_op(la_op *op)
 {
     const la_callable *what = (const la_callable *)op;

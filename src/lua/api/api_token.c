@@ -25,7 +25,7 @@ int la_raise_stack(lua_State *L)
     return luaL_error(L, "stack overflow (stack of the host)");
 }
 
-/* Of a small stack scripts may use the upper half. */
+/* Scripts may use the upper half of a small stack. */
 LA_API int la_set_stack(lua_State *L, void *low, size_t bytes)
 {
     la_error_clear();

@@ -57,7 +57,7 @@ static bool is_active(lua_State *co)
     return lua_status(co) == LUA_OK && lua_getstack(co, 0, &frame);
 }
 
-/* Of the two, what was opened later. */
+/* The one of the two that was opened later. */
 static la_mode *later_grad(la_mode *a, la_mode *b)
 {
     return !b->grad || (a && a->grad > b->grad) ? a : b;

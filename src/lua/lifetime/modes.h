@@ -34,13 +34,13 @@ typedef struct la_modes {
 /* The context gets the modes of L. Raises and allocates nothing. */
 void la_settle_modes(lua_State *L, struct la_state *s);
 
-/* What a grad mode replaces, on one thread of Lua. */
+/* State that a grad mode replaces, on one thread of Lua. */
 typedef struct la_mode_mark {
     la_mode *mode;              /* the coroutine's; NULL: the main thread */
     bool had, own, context;
 } la_mode_mark;
-/* From here on L has this grad mode: pushes what keeps the mark's 'mode' (or
-** nil). Raises for want of memory, and then nothing has changed. */
+/* Begins this grad mode on L: pushes what keeps the mark's 'mode' (or nil).
+** Raises for want of memory, and then nothing has changed. */
 la_mode_mark la_open_mode(lua_State *L, struct la_state *s, bool no_grad);
 /* The end of it for C, on L, where L did not yield meanwhile: the context is as
 ** it was. Raises nothing. */
@@ -48,7 +48,8 @@ void la_end_mode(lua_State *L, struct la_state *s, const la_mode_mark *m);
 /* The end of a scope's, on any thread, by then. Raises nothing. */
 void la_close_mode(lua_State *L, struct la_state *s, const la_mode_mark *m);
 
-/* The same for a generator that begins where the one of L is. */
+/* Fork of the generator: it begins where the one of L is, and ends like a grad
+** mode. */
 typedef struct la_fork {
     la_mode *mode;
     la_generator saved;

@@ -18,7 +18,8 @@ int la_fft_odd_radix(int64_t n);
 la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
                           la_fft_plan **out);
 void la_fft_plan_release(la_fft_plan *p);
-/* What is kept for this token's state, which closes or is short of memory. */
+/* Drops plans kept for this token's state, which closes or is short of memory.
+** */
 void la_fft_forget(la_token *k);
 static inline void la_fft_plan_drop(la_fft_plan **p)
 {

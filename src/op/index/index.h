@@ -73,10 +73,10 @@ la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from);
 static inline void la_reading_drop(la_reading *r) { la_tensor_drop(&r->index); }
 #define LA_READING __attribute__((cleanup(la_reading_drop))) la_reading
 
-/* In meta: the result has self's shape and dtype. In-place: it is self, and
-** LA_EALIAS when its elements share memory (an expanded tensor). */
+/* Meta function: the result has self's shape and dtype. In-place: it is self,
+** and LA_EALIAS when its elements share memory (an expanded tensor). */
 la_status la_target_meta(la_frame *f);
-/* In impl: the result holds self's values. */
+/* First step of impl: the result holds self's values. */
 la_status la_target_begin(la_frame *f);
 /* LA_EALIAS when 't' shares elements with the tensor that will be written. */
 la_status la_target_scratch(const la_frame *f, const la_tensor *t);

@@ -284,9 +284,9 @@ static la_status fill_cube(la_frame *f)
     return la_run_(fill_, t, f->args[1]);
 }
 
-/* In a matrix with more rows than columns, wrap begins a diagonal anew a row
-** below the end of the one before. An expanded tensor is refused here, because
-** the views that are filled have no overlap of their own. */
+/* Wrapping, in a matrix with more rows than columns, begins a diagonal anew a
+** row below the end of the one before. An expanded tensor is refused here,
+** because the views that are filled have no overlap of their own. */
 la_status la_impl_fill_diagonal_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);

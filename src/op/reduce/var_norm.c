@@ -129,7 +129,7 @@ LA_FORWARD(la_impl_var_unbiased,
            by_flag(f, LA_OP(var), la_v_none(), f->args[1], la_v_bool(false)))
 LA_FORWARD(la_impl_std_unbiased,
            by_flag(f, LA_OP(std), la_v_none(), f->args[1], la_v_bool(false)))
-/* The same with the mean. */
+/* The variants of by_flag that return the mean, too. */
 static la_status pair_by_flag(la_frame *f, const la_op *op)
 {
     la_value all[] = {f->args[0], la_v_none(), la_v_none(), f->args[1]};

@@ -70,8 +70,8 @@ static inline f64v f64_trunc(f64v a)
 {
     return (f64v)_mm512_roundscale_pd((__m512d)a, 11);
 }
-/* By bits: compilers keep a comparison in a mask register through this, but not
-** through movepi32_mask. */
+/* Selects by bits: compilers keep a comparison in a mask register through this,
+** but not through movepi32_mask. */
 static inline f32v f32_select(i32v m, f32v a, f32v b)
 {
     return (f32v)((i32v)b ^ (((i32v)a ^ (i32v)b) & m));

@@ -15,7 +15,7 @@ static inline f64v f64_select(i64v m, f64v a, f64v b)
 {
     return (f64v)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b);
 }
-/* Of two zeros, and with NaN, the second one: fmin chooses otherwise. */
+/* The second one of two zeros, and with NaN: fmin chooses otherwise. */
 static inline f32v f32_min(f32v a, f32v b) { return f32_select(a < b, a, b); }
 static inline f64v f64_min(f64v a, f64v b) { return f64_select(a < b, a, b); }
 static inline f32v f32_max(f32v a, f32v b) { return f32_select(a > b, a, b); }
@@ -36,7 +36,7 @@ ROUNDING_(ceil, vrndpq)
 ROUNDING_(trunc, vrndq)
 #undef ROUNDING_
 
-/* Of masks, whose lanes have all bits set or none. */
+/* Masks have all bits of a lane set or none. */
 static inline bool i32_any(i32v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 static inline bool i64_any(i64v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 static inline bool i32_all(i32v m) { return vminvq_u32((uint32x4_t)m) != 0; }

@@ -69,7 +69,8 @@ static inline f32v f32_scale_near_(f32v y, f32v shifted)
 {
     return (f32v)((u32v)y + ((u32v)shifted << 23));
 }
-/* The same for any |n| < 250: in two steps, of which only the second rounds. */
+/* f32_scale_near_ for any |n| < 250: in two steps, of which only the second
+** rounds. */
 static inline f32v f32_scale_far_(f32v y, f32v shifted)
 {
     i32v n = (i32v)((u32v)shifted - (u32v)K(EXP_SHIFT));
@@ -142,7 +143,7 @@ static inline f32_log_parts_ f32_log_split_(f32v x, float low)
     return (f32_log_parts_){f32_from_i32(e),
                              (f32v)((u32v)x - (u32v)e) - 1};
 }
-/* Not a positive normal number. */
+/* All but positive normal numbers. */
 #define LOG_NORMAL_ ((i32v){0} + (int32_t)0xfeffffff)
 static inline i32v f32_log_rare_(f32v x)
 {

@@ -97,7 +97,7 @@ static inline bool f64_any_above_(i64v a, i64v b)
 {
     return i64_any_above(a, b);
 }
-/* As f32_cbrt_guess_; the third of the upper half of the bits is enough. */
+/* Like f32_cbrt_guess_; the third of the upper half of the bits is enough. */
 static inline f64v f64_cbrt_guess_(f64v x)
 {
     u64v third = u64_mul_low32((u64v)x >> 32, (u64v){0} + 0x55555555);

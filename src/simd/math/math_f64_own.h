@@ -68,7 +68,7 @@ static inline f64v f64_scale_near_(f64v y, f64v shifted)
 {
     return (f64v)((u64v)y + ((u64v)shifted << 52));
 }
-/* The same for any |n| < 2000: in two steps, of which only the second
+/* f64_scale_near_ for any |n| < 2000: in two steps, of which only the second
 ** rounds. */
 static inline f64v f64_scale_far_(f64v y, f64v shifted)
 {
@@ -77,7 +77,7 @@ static inline f64v f64_scale_far_(f64v y, f64v shifted)
     i64v b = (i64v)(n - half + (EXP_SHIFT_64 + 1023)) << 52;
     return y * (f64v)a * (f64v)b;
 }
-/* As f32_exp_far_. */
+/* Like f32_exp_far_. */
 RARE f64v f64_exp_far_(f64v x)
 {
     f64v near = f64_max(f64_min(x, f64_set1(720)), f64_set1(-760));
@@ -156,7 +156,7 @@ static inline f64v f64_log_sum_(f64v k, f64v f, f64v low)
     f64v h = f * f * 0.5, base = k * 0x1.62e42fefa38p-1, high = base + f;
     return high - (h - f64_log_tail_(f, h, low + (base - high + f)));
 }
-/* The same to another base: units of 'unit' (few bits and the rest) for k, the
+/* Logarithm to another base: units of 'unit' (few bits and the rest) for k, the
 ** logarithm times 'scale' (in two parts). */
 typedef struct { double unit, unit_low, scale, scale_low; } f64_log_base_;
 static inline f64v f64_log_based_(f64v k, f64v f, f64_log_base_ b)
@@ -289,7 +289,7 @@ static inline f64_angle_ f64_angle_reduce_(f64v x)
 
 /* ---- erf and tanh ---- */
 
-/* As f32_erf: an odd polynomial for small |x|, 1 - e^q(|x|) above, q for
+/* Like f32_erf: an odd polynomial for small |x|, 1 - e^q(|x|) above, q for
 ** log(erfc), fitted where erfc matters against 1. Even and odd coefficients go
 ** apart: one chain would be too long to hide its latency. */
 static inline f64v f64_erf_small_(f64v a)
@@ -342,7 +342,7 @@ static inline f64v f64_erf(f64v x)
     return f64_copysign(y, x);
 }
 
-/* As f32_tanh: an odd polynomial for small |x|, 1 - 2/(e^2x + 1) above. */
+/* Like f32_tanh: an odd polynomial for small |x|, 1 - 2/(e^2x + 1) above. */
 static inline f64v f64_tanh_small_(f64v a)
 {
     f64v s = a * a, z = s * s;

@@ -42,7 +42,7 @@ static inline f64v portable_exp_part_(f64v t, f64v r, f64v *s)
     *s = (f64v)(((u64v)t << 52) + ONE_BITS_);
     return r + r * r * POLY_(r, c);
 }
-/* The same for e^v; |v| < 700. */
+/* portable_exp_part_ for e^v; |v| < 700. */
 static inline f64v portable_exp_split_(f64v v, f64v *s)
 {
     f64v t = v * 1.44269504088896340736 + MAGIC_, n = t - MAGIC_;

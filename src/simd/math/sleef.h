@@ -53,7 +53,7 @@
                                         (SLEEF_F64_TYPE)y); \
     }
 #else
-/* Of floats the baseline has vectors, math_portable.h. */
+/* Vectors of floats are math_portable.h's in the baseline. */
 #ifdef __AVX2__
 #define SLEEF_LANES1(name) \
     static inline f32v f32_sleef_##name(f32v x) \

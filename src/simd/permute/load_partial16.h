@@ -1,5 +1,6 @@
-/* At most four 16-bit elements in one word, without touching what lies beyond;
-** for capabilities whose masks are of 32 bits and more. Little-endian. */
+/* Loads of at most four 16-bit elements in one word, without touching what lies
+** beyond; for capabilities whose masks are of 32 bits and more.
+** Little-endian. */
 #ifndef LA_SIMD_PERMUTE_LOAD_PARTIAL16_H
 #define LA_SIMD_PERMUTE_LOAD_PARTIAL16_H
 

@@ -16,8 +16,8 @@
 
 #define ROW_ static inline __attribute__((always_inline))
 
-/* For functions whose loops take one row at a time: these are so short that
-** they need up to 1.7 times as long where they lie across two lines. */
+/* Attribute of functions whose loops take one row at a time: these are so short
+** that they need up to 1.7 times as long where they lie across two lines. */
 #if defined(__clang__)
 #define ROW_SPEED
 #elif defined(__OPTIMIZE_SIZE__)

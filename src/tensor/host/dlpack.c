@@ -65,7 +65,7 @@ static la_status read_type(DLDataType type, la_dtype *out)
 
 /* ---- out ---- */
 
-/* What an exported struct keeps, in one block with it. */
+/* Contents that an exported struct keeps, in one block with it. */
 typedef struct holder {
     union {
         DLManagedTensor plain;
@@ -177,7 +177,7 @@ static void end_versioned(void *context, void *data)
     la_host_end(&call);
 }
 
-/* What can be said before the memory is looked at. */
+/* Checks that need no look at the memory. */
 static la_status check(const DLTensor *d, la_dtype *dtype, char **data)
 {
     if (d->device.type != DEVICE_CPU)

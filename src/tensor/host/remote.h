@@ -19,7 +19,7 @@ la_status la_remote_store(la_tensor *t, const la_tensor *fetched);
 la_status la_remote_move(la_tensor *t, const la_tensor *from);
 /* LA_EKEY for such a tensor: for code that only reads the CPU's memory. */
 la_status la_remote_refuse(const la_tensor *t);
-/* Where the first element lies, as a pointer that counts in bytes from the
+/* Address of the first element, as a pointer that counts in bytes from the
 ** block's. What it means the device knows. NULL without elements. */
 void *la_remote_address(const la_tensor *t);
 

@@ -327,7 +327,7 @@ static bool has_gap(const printer *p, int d)
     return shown(p, d) < la_sizes(p->t)[d];
 }
 
-/* What stands between two parts of dim d: a comma, and for rows line ends. */
+/* Separator between two parts of dim d: a comma, and for rows line ends. */
 static la_status add_separator(printer *p, int d)
 {
     LA_TRY(add_string(p->out, ","));

@@ -113,7 +113,7 @@ static inline f64c wide_exp(f64c z)
     f64v e = f64_exp(z.re);
     return (f64c){e * f64_cos(z.im), e * f64_sin(z.im)};
 }
-/* As complex_expm1. */
+/* Like complex_expm1. */
 static inline f64c wide_expm1(f64c z)
 {
     f64v half = f64_sin(z.im * 0.5);
@@ -130,7 +130,7 @@ static inline f64c wide_cosh(f64c z)
     return (f64c){f64_cosh(z.re) * f64_cos(z.im),
                   f64_sinh(z.re) * f64_sin(z.im)};
 }
-/* Of s = sinh x and t = tan y (Kahan, Branch cuts for complex elementary
+/* tanh by s = sinh x and t = tan y (Kahan, Branch cuts for complex elementary
 ** functions). */
 static inline f64c wide_tanh(f64c z)
 {

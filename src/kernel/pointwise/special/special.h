@@ -70,7 +70,7 @@ static inline double special_trigamma(double x)
     if (isinf(x)) return NAN;
     return M_PI * M_PI / (s * s) - special_zeta(2, 1 - x);
 }
-/* For n from 1; order 0 is digamma itself. */
+/* Polygamma of n from 1; order 0 is digamma itself. */
 static inline double special_polygamma(double n, double x)
 {
     if (x != x || x == -INFINITY) return NAN;

@@ -42,7 +42,7 @@ static inline f64v f64_digamma(f64v x)
     if (i64_any(below)) {
         f64v part = x - f64_round(x);
         f64v reflected = y - M_PI / f64_tan(part * M_PI);
-        /* At a pole the two sides have opposite infinities. */
+        /* NaN at a pole, whose two sides have opposite infinities. */
         reflected = f64_select(part == 0, f64_set1(NAN), reflected);
         y = f64_select(below, reflected, y);
     }
@@ -100,8 +100,8 @@ static inline f64v special_quantile_far(f64v q)
     }
     return z;
 }
-/* As erfinv of 2p - 1, whose distance from 1 is known exactly here: that is
-** twice what is left on the nearer side. The first guess is float32's
+/* Quantile as erfinv of 2p - 1, whose distance from 1 is known exactly here:
+** that is twice what is left on the nearer side. The first guess is float32's
 ** result. */
 static inline __attribute__((always_inline))
 f64v special_quantile(f64v p, bool polish)
