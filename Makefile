@@ -107,7 +107,7 @@ ALL_MODULES := $(patsubst modules/%/README.md,%,$(wildcard modules/*/README.md))
 MODULES := $(ALL_MODULES)
 UNKNOWN_MODULES := $(filter-out $(ALL_MODULES),$(MODULES))
 $(if $(UNKNOWN_MODULES),$(error MODULES: there is no $(UNKNOWN_MODULES), only $(ALL_MODULES)))
-MODULE_TABLES := ops.def grads.def grads.h aliases.def rules.def theme.def binding.def
+MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
 -include $(MODULES:%=modules/%/module.mk)
