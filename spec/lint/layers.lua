@@ -40,6 +40,7 @@ local CORE = [[
   op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
   tensor/host/remote.h io/bytes.h io/stream.h io/zip.h io/flate.h io/decimal.h
+  op/scalar_range.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
