@@ -275,7 +275,8 @@ static void own_result(la_tensor *t)
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
     if (t->flags & LA_F_BATCHED) return;
     la_tensor_drop(&t->base);
-    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW);
+    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
+                            | LA_F_CUSTOM_VIEW);
 }
 
 /* A composite runs in its functional form; its results go to the outputs by

@@ -332,7 +332,7 @@ la_status la_tensor_owed(const la_tensor *t)
 enum {
     INHERITED = LA_F_CONJ | LA_F_NEG,
     INHERITED_BY_VIEWS = INHERITED | LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
-                       | LA_F_NO_HISTORY
+                       | LA_F_NO_HISTORY | LA_F_CUSTOM_VIEW
 };
 
 /* A deferred tensor needs its storage before it can share it. */

@@ -61,6 +61,8 @@ enum {
     LA_F_HOST = 1 << 15,            /* la_wrap's: its memory may be moved */
     LA_F_BATCHED = 1 << 16,         /* one element of the batch in 'base': no
                                     ** storage (src/vmap) */
+    LA_F_CUSTOM_VIEW = 1 << 17,     /* a view that a custom function gave, or
+                                    ** a view of that (la.Function) */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
