@@ -37,9 +37,9 @@ static __attribute__((noinline)) bool lost_history(la_tensor *t)
     return lost;
 }
 
-/* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. A view
-** whose history was lost to a change of its memory still has a text. The text
-** stays on the stack. Making it may run finalizers. */
+/* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. A
+** view whose history was lost to a change of its memory still has a text. The
+** text stays on the stack. Making it may run finalizers. */
 static const char *history_text(lua_State *L, la_tensor *t)
 {
     if (!la_grad_flag(t))

@@ -366,8 +366,9 @@ static la_status part_results(lua_State *L, int top, int first, int last)
 }
 
 /* Results get their history; a view among them keeps it until its memory is
-** changed, and has none from then on (grad/view_history.c). Integer and boolean results get none. Their slots
-** still count, so that gradients keep the order of the results. */
+** changed, and has none from then on (grad/view_history.c). Integer and boolean
+** results get none. Their slots still count, so that gradients keep the order
+** of the results. */
 static la_status attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
