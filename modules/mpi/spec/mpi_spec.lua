@@ -51,6 +51,11 @@ describe("mpi", function()
       {settings = "LUNARRAY_MPI_DEBUG=1"})
   end)
 
+  it_runs("cuts calls to parts that give the same", function()
+    all_done(2, SCRIPTS .. "parts.lua")
+    all_done(3, SCRIPTS .. "parts.lua")
+  end)
+
   it_runs("ends all ranks when one ends in an error", function()
     local text = fails(2, "if mpi.rank == 2 then error 'no more' end "
       .. "mpi.recv(la.ones(1), 2)")
