@@ -36,9 +36,9 @@ local CORE = [[
   base/runtime/memory.h
   base/runtime/pool.h base/runtime/token.h kernel/kernel.h tensor/promote.h
   tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h iter/iter.h
-  op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/observe.h
-  op/op.h op/value.h
-  op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h op/lockstep.h
+  op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/observe.h op/op.h
+  op/value.h op/create/window.h op/move/copy.h op/view/view.h op/conv/conv.h
+  op/reduce/reduce.h op/lockstep.h
   grad/formulas/formula.h grad/formulas/formula_terms.h kernel/sort/sorting.h
   kernel/matmul/muladd.h base/os/os.h tensor/host/remote.h io/bytes.h
   io/stream.h io/zip.h io/flate.h io/decimal.h

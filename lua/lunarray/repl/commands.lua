@@ -6,7 +6,7 @@ local chunk = require "lunarray.repl.chunk"
 local pretty = require "lunarray.repl.pretty"
 
 -- Kept, as whoever types may wipe the globals.
-local error, ipairs, load, next, pcall = error, ipairs, load, next, pcall
+local error, ipairs, load, next = error, ipairs, load, next
 local rawlen, rawset, select, tonumber = rawlen, rawset, select, tonumber
 local tostring, type, collectgarbage, io = tostring, type, collectgarbage, io
 local math, os, table, utf8, _G = math, os, table, utf8, _G
