@@ -1,5 +1,6 @@
 -- Figures: ticks, text for terminals, SVG, PNG, statistics, bad data.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local plot = require "lunarray.plot"
 local axis = require "lunarray.plot.axis"
 local contours = require "lunarray.plot.contours"
@@ -219,7 +220,9 @@ describe("plot as SVG", function()
 end)
 
 describe("plot as pixels", function()
-  it("fills bars and cells with their colours", function()
+  local image_it = modules.needing("image", it)
+
+  image_it("fills bars and cells with their colours", function()
     local fig = plot.heatmap({{0, 1}, {1, 0}}, {colormap = {"#ff0000",
       "#0000ff"}, colorbar = false})
     local t = la.image.decode(fig:png{width = 200, height = 200, scale = 1})
@@ -243,7 +246,7 @@ describe("plot as pixels", function()
     assert.is_true(math.abs(dark - 4) < 0.1, dark)
   end)
 
-  it("writes files that readers know, in one size", function()
+  image_it("writes files that readers know, in one size", function()
     local path = os.tmpname()
     os.remove(path)
     local fig = plot.line({1, 3, 2}, {size = {320, 200}})

@@ -23,7 +23,7 @@ describe("modules", function()
     for _, op in ipairs(la.operations()) do known[op.name] = true end
     for _, name in ipairs(modules.every) do
       local table_of_rows = text(("modules/%s/ops.def"):format(name))
-      for row in table_of_rows:gmatch "\nOP%(([%w_]+)," do
+      for row in table_of_rows:gmatch '\nOP%(.-"([%w_]+)[.(]' do
         if (known[row] or false) ~= (is_here[name] or false) then
           wrong[#wrong + 1] = name .. ": " .. row
         end
