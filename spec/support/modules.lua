@@ -42,6 +42,11 @@ function modules.has(names)
   return true
 end
 
+-- The module whose table la.<theme> is; "" for one of the core.
+function modules.of(theme)
+  return exists(("modules/%s/README.md"):format(theme)) and theme or ""
+end
+
 -- 'it' or 'describe' for what needs the modules 'names': in a build without
 -- them it does nothing.
 --   modules.needing("image", it)("is saved as PNG", function() ... end)
