@@ -12,7 +12,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "op/profile.h"
+#include "op/observe.h"
 #include "tensor/host/host.h"
 #include "tensor/shape.h"
 
@@ -58,7 +58,8 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     n->edges = (la_edge *)(block + l.edges);
     n->outputs = (la_output_meta *)(block + l.outputs);
     n->grads = (la_tensor **)(block + l.grads);
-    if (__builtin_expect(la_ctx()->profiled, 0)) la_profile_node(n->sequence);
+    if (__builtin_expect(la_ctx()->observed, 0))
+        la_observe_recorded(n->sequence);
     *out = n;
     return LA_OK;
 }

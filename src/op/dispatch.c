@@ -23,8 +23,8 @@
 #include "op/hosted.h"
 #include "op/lockstep.h"
 #include "op/device_names.h"
+#include "op/observe.h"
 #include "op/op.h"
-#include "op/profile.h"
 #include "op/schema.h"
 #include "op/trace.h"
 #include "op/frame_verify.h"
@@ -407,15 +407,17 @@ static la_status launch_in_lockstep(la_frame *f, const gate *g)
     return status;
 }
 
-/* Launches in lockstep, for a profile, or both. */
+/* Launches in lockstep, before an observer, or both. */
 static __attribute__((noinline, cold)) la_status
 launch_watched(la_frame *f, const gate *g, const la_context *c)
 {
-    la_profile_call call;
-    bool profiled = c->profiled;
-    if (profiled) la_profile_operation(&call, f);
+    la_observed call;
+    bool observed = c->observed;
+    if (observed)
+        la_observe_begin(&call, LA_OBSERVED_CALL, f->op->signature,
+                         la_op_name_length(f->op), 0);
     la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
-    if (profiled) la_profile_end(&call);
+    if (observed) la_observe_end(&call);
     return status;
 }
 

@@ -69,11 +69,11 @@ function Session:bundle(value)
   if figure.is_figure(value) then
     local svg = value:svg()
     if #svg <= MOST_SVG then self:send("data image/svg+xml", svg) end
-    self:send("data image/png", value:png())
+    if la.image then self:send("data image/png", value:png()) end
     self:send("data text/plain", value:text{color = false})
     return
   end
-  if is_image(value) then
+  if la.image and is_image(value) then
     self:send("data image/png", la.image.encode(value, "png"))
   end
   self:send("data text/plain", pretty.text(value))
