@@ -1,6 +1,6 @@
-/* Packing and unpacking of our own (tools/embed/flate) against zlib: what one writes
-** the other reads, in pieces of any size; on damaged streams both say the
-** same. */
+/* Packing and unpacking of our own (tools/embed/flate) against zlib: what one
+** writes the other reads, in pieces of any size; on damaged streams both say
+** the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
