@@ -1,6 +1,6 @@
 /* Programs of la.game's matrices: 4 x 4, row-major, for columns. */
 #include "base/runtime/context.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "modules/game/kernel/transforms.h"
 #include "op/composite.h"

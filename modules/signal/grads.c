@@ -80,8 +80,8 @@ static la_tensor *without_lead(la_formula *x, const adjoint *p, la_tensor *g)
     return R(constant_pad_nd, g, la_v_ints(pad, 2));
 }
 
-/* Gradient of one section, or of x alone (modules/signal/composite.c sees to
-** it). */
+/* Gradient of one section, or of x alone (modules/signal/filter_composite.c
+** sees to it). */
 la_status la_x_filter(la_formula *x, la_tensor **out)
 {
     adjoint p = {.b = C(A(B)), .a = C(A(A_)), .dim = VAL(DIM).i};

@@ -1,7 +1,7 @@
 /* histogramdd: counts of points in boxes, as torch.histogramdd. */
 #include <math.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/stats/stats.h"
 #include "tensor/scalar.h"
 

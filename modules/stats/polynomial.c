@@ -1,5 +1,5 @@
 /* Polynomials: values, and fits by least squares, as NumPy's. */
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/stats/stats.h"
 #include "tensor/promote.h"
 

@@ -10,7 +10,7 @@
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/runtime.h"
 #include "base/runtime/stop_note.h"
 #include "base/runtime/token.h"
@@ -27,8 +27,8 @@
 #include "op/profile.h"
 #include "op/schema.h"
 #include "op/trace.h"
-#include "op/verify.h"
-#include "tensor/verify.h"
+#include "op/frame_verify.h"
+#include "tensor/tensor_verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
 /* The keys of devices of the host's. */

@@ -10,7 +10,7 @@
 ** SHARED       the same with another row's table: (family, table)
 ** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
 **              kernel table reduce_<table>, whose accumulators are stored by
-**              LA_STORE_<store> (kernel/reduce/reduce.h)
+**              LA_STORE_<store> (kernel/reduce/reduce_loops.h)
 **
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in

@@ -15,8 +15,8 @@
 #include "base/os/clock.h"
 #include "base/runtime/local.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/thread_pool.h"
 #include "op/op.h"
 #include "op/schema.h"
 

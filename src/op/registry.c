@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
 #include "op/hosted.h"
 #include "op/impls.h"

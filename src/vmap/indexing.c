@@ -1,6 +1,6 @@
 /* Rules of rows with index tensors. */
-#include "vmap/call.h"
 #include "vmap/rules.h"
+#include "vmap/vmap_call.h"
 
 #include "base/runtime/memory.h"
 #include "op/composite.h"

@@ -1,6 +1,6 @@
 /* Rules of single rows and of small groups of them. */
-#include "vmap/call.h"
 #include "vmap/rules.h"
+#include "vmap/vmap_call.h"
 
 #include "op/call.h"
 #include "op/composite.h"

@@ -10,7 +10,7 @@
 #include "base/runtime/background.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/os/thread.h"
 #include "tensor/scalar.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/complex.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/linalg/linalg.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"

@@ -10,7 +10,7 @@
 #include "op/linalg/linalg.h"
 #include "base/libm/libm.h"
 #include "op/move/copy.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"

@@ -13,7 +13,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 

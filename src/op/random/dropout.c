@@ -1,6 +1,6 @@
 /*
 ** Dropout of whole channels, alpha_dropout, gumbel_softmax: composites of a
-** draw and arithmetic. Plain dropout is in composite.c.
+** draw and arithmetic. Plain dropout is in random_composite.c.
 */
 #include <math.h>
 

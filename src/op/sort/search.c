@@ -1,5 +1,5 @@
 /* searchsorted, bucketize, isin: binary searches among keys. */
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/sort/order.h"
 #include "tensor/promote.h"
 
