@@ -416,9 +416,9 @@ static la_status check_shape(const la_tensor *t, int arg, char letter,
 static la_tensor *as_rows(la_chain *w, la_tensor *t, char letter,
                           la_dtype dtype)
 {
-    if (t->dtype != dtype) t = STEP(astype, t, la_v_dtype(dtype));
-    if (letter == 's') return STEP(unsqueeze, t, -1);
-    if (strchr("rmo", letter)) return STEP(flatten, t, -2, -1);
+    if (t->dtype != dtype) t = R(astype, t, la_v_dtype(dtype));
+    if (letter == 's') return R(unsqueeze, t, -1);
+    if (strchr("rmo", letter)) return R(flatten, t, -2, -1);
     return t;
 }
 
@@ -435,9 +435,9 @@ la_status la_run_rows(la_program_id id, int n, la_tensor *const *in,
 static la_tensor *shaped(la_chain *w, la_tensor *t, char letter)
 {
     static const int64_t sides[2][2] = {{3, 3}, {4, 4}};
-    if (letter == 's') return STEP(select, t, -1, 0);
+    if (letter == 's') return R(select, t, -1, 0);
     if (letter == 'r' || letter == 'm')
-        return STEP(unflatten, t, -1, la_v_ints(sides[letter == 'm'], 2));
+        return R(unflatten, t, -1, la_v_ints(sides[letter == 'm'], 2));
     return t;
 }
 
@@ -450,9 +450,9 @@ static la_status give_results(la_chain *w, la_frame *f, la_tensor *all,
     for (int k = 0; out[k] && !w->status; k++) {
         int64_t m = components(out[k]);
         if (!m) m = n;
-        la_tensor *t = one ? all : STEP(narrow, all, -1, at, m);
+        la_tensor *t = one ? all : R(narrow, all, -1, at, m);
         if (t) t = shaped(w, t, out[k]);
-        if (t && !one) t = STEP(contiguous, t);
+        if (t && !one) t = R(contiguous, t);
         if (t) la_set_result(f, k, la_tensor_retain(t));
         at += m;
     }
@@ -493,9 +493,8 @@ la_status la_run_program(la_frame *f, la_program_id id, int n,
     for (int k = 0; k < n && !w->status; k++)
         in[k] = as_rows(w, la_arg(f, k), row->in[k], dtype);
     if (w->status) return w->status;
-    la_status status = la_run_rows(id, n, in, params, nparams, &all);
-    if (status) return status;
-    w->temps[w->n++] = all;
+    LA_TRY(la_run_rows(id, n, in, params, nparams, &all));
+    la_chain_own(w, all);
     return give_results(w, f, all, row->out, vector);
 }
 

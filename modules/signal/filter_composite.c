@@ -37,7 +37,7 @@ static la_status choose_dtype(const la_frame *f, const int *args, int n,
 
 static la_tensor *as_run(la_chain *w, const ready *r, la_tensor *t)
 {
-    return t->dtype == r->run ? t : STEP(astype, t, la_v_dtype(r->run));
+    return t->dtype == r->run ? t : R(astype, t, la_v_dtype(r->run));
 }
 
 static la_status wrap_dim(const la_tensor *x, int arg, const la_value *dim,
@@ -65,7 +65,7 @@ static la_tensor *expand_states(la_chain *w, const ready *r, la_tensor *zi,
     for (int d = 0; d < ndim && fits; d++)
         fits = la_sizes(zi)[d] == sizes[d] || la_sizes(zi)[d] == 1;
     if (fits && la_has_sizes(zi, ndim, sizes)) return zi;
-    if (fits) return STEP(expand, zi, la_v_ints(sizes, ndim));
+    if (fits) return R(expand, zi, la_v_ints(sizes, ndim));
     w->status = la_error_at(LA_ESHAPE, arg + 1, "states zi of the sizes %s "
         "expected, got %s", la_sizes_text(ndim, sizes, want, sizeof(want)),
         la_sizes_text(zi->ndim, la_sizes(zi), got, sizeof(got)));
@@ -119,16 +119,16 @@ static la_status check_vector(const la_frame *f, int k, const char *name)
 static la_tensor *as_row(la_chain *w, const ready *r, la_tensor *t, int64_t n)
 {
     int64_t sizes[2] = {1, -1}, pad[2] = {0, n - t->numel};
-    t = STEP(reshape, as_run(w, r, t), la_v_ints(sizes, 2));
-    return pad[1] > 0 ? STEP(constant_pad_nd, t, la_v_ints(pad, 2)) : t;
+    t = R(reshape, as_run(w, r, t), la_v_ints(sizes, 2));
+    return pad[1] > 0 ? R(constant_pad_nd, t, la_v_ints(pad, 2)) : t;
 }
 
 /* Both over the leading coefficient of a: LA_EARG where that is 0. */
 static la_status normalise(la_chain *w, ready *r)
 {
     la_scalar lead;
-    la_tensor *a0 = STEP(narrow, r->a, 1, 0, 1);
-    la_tensor *value = STEP(detach, a0);
+    la_tensor *a0 = R(narrow, r->a, 1, 0, 1);
+    la_tensor *value = R(detach, a0);
     if (w->status) return w->status;
     if (la_tensor_to_scalar(value, &lead)) {
         if (lead.re == 0 && lead.im == 0)
@@ -136,8 +136,8 @@ static la_status normalise(la_chain *w, ready *r)
                                "is 0");
         if (lead.re == 1 && lead.im == 0 && !la_grad_flag(a0)) return LA_OK;
     }
-    r->b = STEP(div, r->b, a0);
-    r->a = STEP(div, r->a, a0);
+    r->b = R(div, r->b, a0);
+    r->a = R(div, r->a, a0);
     return w->status;
 }
 
@@ -158,7 +158,7 @@ static la_status lfilter(la_frame *f, la_tensor *zi)
     LA_TRY(normalise(w, &r));
     if (zi) {
         zi = expand_states(w, &r, as_run(w, &r, zi), -1, n - 1, F_ZI);
-        r.zi = w->status ? NULL : STEP(unsqueeze, zi, 0);
+        r.zi = w->status ? NULL : R(unsqueeze, zi, 0);
     }
     if (w->status) return w->status;
     LA_TRY(run_ready(f, &r));
@@ -187,8 +187,8 @@ static la_status check_sections(la_frame *f)
         return la_error_at(LA_ESHAPE, S_SOS + 1, "sections {n, 6} with the "
                            "columns b0 b1 b2 a0 a1 a2 expected, got %d-D%s",
                            sos->ndim, sos->ndim == 2 ? " of other sizes" : "");
-    la_tensor *lead = STEP(select, STEP(detach, sos), 1, 3);
-    la_tensor *ones = STEP(all_dim, STEP(eq, lead, 1));
+    la_tensor *lead = R(select, R(detach, sos), 1, 3);
+    la_tensor *ones = R(all_dim, R(eq, lead, 1));
     if (w->status) return w->status;
     if (!la_tensor_to_scalar(ones, &same) || same.re != 0) return LA_OK;
     return la_error_at(LA_EARG, S_SOS + 1, "a0, column 4, is 1 in every "
@@ -202,9 +202,9 @@ static la_status run_section(const ready *r, int64_t k, la_tensor **x,
 {
     LA_CHAIN(w);
     la_value v[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
-    la_tensor *b = STEP(narrow, r->b, 0, k, 1);
-    la_tensor *a = STEP(narrow, r->a, 0, k, 1);
-    la_tensor *zi = r->zi ? STEP(narrow, r->zi, 0, k, 1) : NULL;
+    la_tensor *b = R(narrow, r->b, 0, k, 1);
+    la_tensor *a = R(narrow, r->a, 0, k, 1);
+    la_tensor *zi = r->zi ? R(narrow, r->zi, 0, k, 1) : NULL;
     if (w->status) return w->status;
     LA_TRY(la_run_many(filter_sections, v, b, a, *x, la_v_tensor(zi), r->dim));
     la_tensor_release(*x);
@@ -252,8 +252,8 @@ static la_status sosfilt(la_frame *f, la_tensor *zi)
         || (zi && (la_grad_flag(zi) || la_grad_flag(x)));
     r.x = as_run(w, &r, x);
     sos = as_run(w, &r, sos);
-    r.b = STEP(narrow, sos, 1, 0, 3);
-    r.a = STEP(narrow, sos, 1, 3, 3);
+    r.b = R(narrow, sos, 1, 0, 3);
+    r.a = R(narrow, sos, 1, 3, 3);
     if (zi)
         r.zi = expand_states(w, &r, as_run(w, &r, zi), sections, 2, S_ZI);
     if (w->status) return w->status;

@@ -40,7 +40,7 @@ la_tensor *la_fft_promoted(la_chain *w, const la_frame *f, bool complex)
         w->status = la_refuse_dtype(f, to);
     if (w->status) return NULL;
     if (complex) to = la_dtype_to_complex(to);
-    return to == dtype ? x : STEP(to_dtype, x, la_v_dtype(to));
+    return to == dtype ? x : R(to_dtype, x, la_v_dtype(to));
 }
 
 la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
@@ -49,10 +49,10 @@ la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
     if (w->status) return NULL;
     int64_t have = la_sizes(x)[dim];
     if (have == n) return x;
-    if (have > n) return STEP(narrow, x, dim, (int64_t)0, n);
+    if (have > n) return R(narrow, x, dim, (int64_t)0, n);
     int at = 2 * (x->ndim - 1 - dim);
     pads[at + 1] = n - have;
-    return STEP(constant_pad_nd, x, la_v_ints(pads, at + 2));
+    return R(constant_pad_nd, x, la_v_ints(pads, at + 2));
 }
 
 /* 2 (m - 1) elements of none. */
@@ -155,8 +155,8 @@ static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
     bool real = !la_is_complex((la_dtype)la_arg(f, 0)->dtype) && e.n > 0;
     la_tensor *x = fitted(w, la_fft_promoted(w, f, !real), &e, false);
     if (real)
-        x = STEP(fft_r2c, x, dims_of(&e), norm, forward, false);
-    else x = STEP(fft_c2c, x, dims_of(&e), norm, forward);
+        x = R(fft_r2c, x, dims_of(&e), norm, forward, false);
+    else x = R(fft_c2c, x, dims_of(&e), norm, forward);
     return la_chain_end(w, f, x);
 }
 
@@ -173,7 +173,7 @@ static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
         return la_error_at(LA_EARG, 3, "%s must transform at least one axis",
                            what);
     la_tensor *x = fitted(w, la_fft_promoted(w, f, false), &e, false);
-    x = STEP(fft_r2c, x, dims_of(&e), norm, forward, true);
+    x = R(fft_r2c, x, dims_of(&e), norm, forward, true);
     return la_chain_end(w, f, x);
 }
 
@@ -190,7 +190,7 @@ static la_status half_form(la_frame *f, extent_fn *extent_of, bool forward,
         return la_error_at(LA_EARG, 3, "%s must transform at least one axis",
                            what);
     la_tensor *x = fitted(w, la_fft_promoted(w, f, true), &e, true);
-    x = STEP(fft_c2r, x, dims_of(&e), norm, forward, e.sizes[e.n - 1]);
+    x = R(fft_c2r, x, dims_of(&e), norm, forward, e.sizes[e.n - 1]);
     return la_chain_end(w, f, x);
 }
 

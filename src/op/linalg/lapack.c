@@ -122,6 +122,16 @@ la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
     return send_away(p, count, (int)la_min(threads, LA_MOST_BACKGROUND), w);
 }
 
+la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
+                          double work, la_matrix_fn fn, const void *job,
+                          size_t size, la_tensor *copy)
+{
+    la_lapack_work w = {fn, job, size,
+                        {copy, b->codes, b->out[0], b->out[1], b->out[2]}};
+    LA_TRY(la_lapack_run(p, b->count, work, &w));
+    return la_check_finite(b->info, b->count);
+}
+
 /* ---- plans ---- */
 
 static char letter_of(const la_field *f)

@@ -35,8 +35,8 @@ la_status la_impl_lu_factor(la_frame *f)
 static la_tensor *identity(la_chain *w, const la_tensor *like, int64_t m,
                            int64_t n, int64_t diagonal)
 {
-    return STEP(eye, m, n, diagonal, la_v_dtype((la_dtype)like->dtype),
-                la_v_device((la_device)like->device));
+    return R(eye, m, n, diagonal, la_v_dtype((la_dtype)like->dtype),
+             la_v_device((la_device)like->device));
 }
 
 /* An empty vector for a part that is not wanted. */
@@ -57,9 +57,9 @@ static la_status set_triangles(la_frame *f, la_tensor *lu)
     int d = lu->ndim;
     int64_t m = la_sizes(lu)[d - 2], n = la_sizes(lu)[d - 1];
     int64_t k = la_min(m, n);
-    la_tensor *l = STEP(tril, STEP(narrow, lu, d - 1, (int64_t)0, k), -1);
-    l = STEP(add, l, identity(w, lu, m, k, 0));
-    la_tensor *u = STEP(triu, STEP(narrow, lu, d - 2, (int64_t)0, k));
+    la_tensor *l = R(tril, R(narrow, lu, d - 1, (int64_t)0, k), -1);
+    l = R(add, l, identity(w, lu, m, k, 0));
+    la_tensor *u = R(triu, R(narrow, lu, d - 2, (int64_t)0, k));
     if (w->status) return w->status;
     la_set_result(f, 1, la_tensor_retain(l));
     la_set_result(f, 2, la_tensor_retain(u));
@@ -109,9 +109,9 @@ la_status la_impl_logdet(la_frame *f)
     LA_TRY(la_run_many(slogdet, r, a));
     la_tensor *sign = r[0].tensor, *logs = r[1].tensor;
     if (la_is_complex((la_dtype)a->dtype))
-        return la_chain_end(w, f, STEP(add, STEP(log, sign), logs));
-    la_tensor *negative = STEP(eq, sign, -1);
-    return la_chain_end(w, f, STEP(where, negative, (double)NAN, logs));
+        return la_chain_end(w, f, R(add, R(log, sign), logs));
+    la_tensor *negative = R(eq, sign, -1);
+    return la_chain_end(w, f, R(where, negative, (double)NAN, logs));
 }
 
 /* ---- Cholesky ---- */
@@ -120,10 +120,10 @@ la_status la_impl_logdet(la_frame *f)
 static la_tensor *solve_cholesky(la_chain *w, la_tensor *b, la_tensor *l,
                                  bool upper)
 {
-    la_tensor *other = STEP(mH, l);
+    la_tensor *other = R(mH, l);
     la_tensor *lower = upper ? other : l, *top = upper ? l : other;
-    la_tensor *y = STEP(solve_triangular, lower, b, false);
-    return STEP(solve_triangular, top, y, true);
+    la_tensor *y = R(solve_triangular, lower, b, false);
+    return R(solve_triangular, top, y, true);
 }
 
 /* (B, L, upper) */
@@ -156,13 +156,12 @@ static la_tensor *reflect(la_chain *w, la_tensor *a, la_tensor *tau,
 {
     int d = a->ndim;
     int64_t m = la_sizes(a)[d - 2];
-    la_tensor *v = STEP(tril, STEP(narrow, a, d - 1, j, (int64_t)1), -j - 1);
-    v = STEP(add, v, identity(w, a, m, 1, -j));
-    la_tensor *t = STEP(unsqueeze, STEP(narrow, tau, d - 2, j, (int64_t)1),
-                        -1);
-    if (adjoint) t = STEP(conj, t);
-    la_tensor *p = STEP(mul, STEP(matmul, STEP(mH, v), c), t);
-    return STEP(sub, c, STEP(matmul, v, p));
+    la_tensor *v = R(tril, R(narrow, a, d - 1, j, (int64_t)1), -j - 1);
+    v = R(add, v, identity(w, a, m, 1, -j));
+    la_tensor *t = R(unsqueeze, R(narrow, tau, d - 2, j, (int64_t)1), -1);
+    if (adjoint) t = R(conj, t);
+    la_tensor *p = R(mul, R(matmul, R(mH, v), c), t);
+    return R(sub, c, R(matmul, v, p));
 }
 
 /* No reflection: c, of which a and tau are inputs all the same. */
@@ -170,8 +169,8 @@ static la_status without_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
                                la_tensor **out)
 {
     LA_CHAIN(w);
-    la_tensor *none = STEP(narrow, a, a->ndim - 1, (int64_t)0, (int64_t)0);
-    la_tensor *x = STEP(add, STEP(add, c, STEP(sum, none)), STEP(sum, tau));
+    la_tensor *none = R(narrow, a, a->ndim - 1, (int64_t)0, (int64_t)0);
+    la_tensor *x = R(add, R(add, c, R(sum, none)), R(sum, tau));
     LA_TRY(w->status);
     return la_tensor_same(x, out);
 }
@@ -214,8 +213,8 @@ la_status la_impl_householder_product(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "at least as many rows as columns "
                            "expected, got %lld x %lld", (long long)m,
                            (long long)n);
-    la_tensor *one = STEP(expand, identity(w, a, m, n, 0),
-                          la_v_ints(la_sizes(a), d));
+    la_tensor *one =
+        R(expand, identity(w, a, m, n, 0), la_v_ints(la_sizes(a), d));
     LA_TRY(w->status);
     return la_give(f, apply(a, la_arg(f, 1), one, false, &out), &out);
 }
@@ -228,7 +227,7 @@ la_status la_impl_ormqr(la_frame *f)
     bool left = la_arg_bool(f, 3), transpose = la_arg_bool(f, 4);
     LA_TRY(la_check_matrix(f, 0));
     LA_TRY(la_check_matrix(f, 2));
-    if (!left) c = STEP(mH, c);
+    if (!left) c = R(mH, c);
     LA_TRY(w->status);
     LA_TRY(apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left, &out));
     LA_OWNED product = out;

@@ -56,12 +56,12 @@ la_status la_impl_ldexp(la_frame *f)
     LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     if (is_wide_unsigned(b) && !is_wide_unsigned(a)) {
-        if (b->dtype != LA_UINT16) b = STEP(clamp_max, b, la_scalar_int(65535));
-        b = STEP(to_dtype, b, la_v_dtype(LA_INT32));
+        if (b->dtype != LA_UINT16) b = R(clamp_max, b, la_scalar_int(65535));
+        b = R(to_dtype, b, la_v_dtype(LA_INT32));
     }
     if (b && (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL))
-        return la_chain_end(w, f, STEP(ldexp_whole, a, b));
-    return la_chain_end(w, f, STEP(mul, a, STEP(exp2, b)));
+        return la_chain_end(w, f, R(ldexp_whole, a, b));
+    return la_chain_end(w, f, R(mul, a, R(exp2, b)));
 }
 
 /* hardtanh between 0 and 6. */

@@ -318,21 +318,19 @@ la_status la_impl_multivariate_normal(la_frame *f)
     if (!la_arg(f, 1) == !l)
         return la_error_at(LA_EARG, 2, "either cov or scale_tril is needed");
     LA_TRY(need_random_float(d, 4));
-    if (!l) l = STEP(cholesky, STEP(to_dtype, la_arg(f, 1),
-                                    la_v_dtype(wide_of(d))));
+    if (!l) l = R(cholesky, R(to_dtype, la_arg(f, 1), la_v_dtype(wide_of(d))));
     if (w->status) return w->status;
     if (mean->ndim == 0 || l->ndim < 2)
         return la_error_at(LA_ESHAPE, mean->ndim ? 4 : 1, "mean is a vector, "
                            "cov and scale_tril are matrices");
     LA_TRY(normal_sizes(f, mean, l, sizes, &size));
-    l = STEP(to_dtype, l, la_v_dtype(d));
-    z = STEP(randn, size, la_v_dtype(d), la_v_none(), la_v_bool(false),
-             la_v_none(), la_v_none(), f->args[5]);
+    l = R(to_dtype, l, la_v_dtype(d));
+    z = R(randn, size, la_v_dtype(d), la_v_none(), la_v_bool(false),
+          la_v_none(), la_v_none(), f->args[5]);
     if (w->status) return w->status;
-    if (l->ndim == 2 && z->ndim > 1) z = STEP(matmul, z, STEP(mT, l));
-    else z = STEP(squeeze, STEP(matmul, l, STEP(unsqueeze, z, -1)), -1);
-    return la_chain_end(w, f, STEP(add, z, STEP(to_dtype, mean,
-                                                la_v_dtype(d))));
+    if (l->ndim == 2 && z->ndim > 1) z = R(matmul, z, R(mT, l));
+    else z = R(squeeze, R(matmul, l, R(unsqueeze, z, -1)), -1);
+    return la_chain_end(w, f, R(add, z, R(to_dtype, mean, la_v_dtype(d))));
 }
 
 /* ---- choices ---- */

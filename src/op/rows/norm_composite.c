@@ -248,12 +248,11 @@ static la_status batch_as_before(la_frame *f)
         LA_TRY(per_channel(self, la_arg(f, WEIGHT), WEIGHT + 1, &weight));
     if (la_arg(f, BIAS))
         LA_TRY(per_channel(self, la_arg(f, BIAS), BIAS + 1, &bias));
-    la_tensor *scale = STEP(rsqrt, STEP(add, var, la_arg_float(f, EPS)));
-    if (weight) scale = STEP(mul, scale, weight);
-    la_tensor *centre = STEP(mul, mean, scale);
-    la_tensor *shift = bias ? STEP(sub, bias, centre)
-                            : STEP(neg, centre);
-    return la_chain_end(w, f, STEP(addcmul, shift, self, scale));
+    la_tensor *scale = R(rsqrt, R(add, var, la_arg_float(f, EPS)));
+    if (weight) scale = R(mul, scale, weight);
+    la_tensor *centre = R(mul, mean, scale);
+    la_tensor *shift = bias ? R(sub, bias, centre) : R(neg, centre);
+    return la_chain_end(w, f, R(addcmul, shift, self, scale));
 }
 
 /* Batch norm by operations, where the fused one does not pay. */

@@ -4,9 +4,8 @@
 ** Prefix codes are canonical: counts of each length and the symbols in order of
 ** their codes; a table finds those of up to FAST bits at once.
 */
-#include "io/flate.h"
+#include "tools/embed/flate/flate.h"
 
-#ifdef LA_NO_ZLIB
 #include <stdbool.h>
 #include <string.h>
 
@@ -487,4 +486,3 @@ int la_inflate_close(la_flate *z)
     z->state = NULL;
     return Z_OK;
 }
-#endif

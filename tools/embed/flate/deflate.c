@@ -3,9 +3,8 @@
 ** fixed codes, matches found by the last occurrence of their first four bytes.
 ** Output is a third to a half larger than zlib's.
 */
-#include "io/flate.h"
+#include "tools/embed/flate/flate.h"
 
-#ifdef LA_NO_ZLIB
 #include <stdbool.h>
 #include <string.h>
 
@@ -203,4 +202,3 @@ int la_deflate_close(la_flate *z)
     z->state = NULL;
     return Z_OK;
 }
-#endif
