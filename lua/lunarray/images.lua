@@ -4,6 +4,6 @@ local la = require "lunarray"
 
 -- 'what' begins the message where there is none.
 return function(what)
-  return la.image or error(what .. ": this build has no module 'image' to write "
-    .. "pictures with", 0)
+  return la.image or error(what .. ": this build has no module 'image' to "
+    .. "write pictures with", 0)
 end

@@ -41,8 +41,9 @@ static la_status read_lengths(const la_frame *f, int arg, int64_t n,
     return la_tensor_check_bounds(t);
 }
 
-/* At most 'frames' frames per sequence; labels within the targets. 'total' is the
-** length of flat targets, which the lengths must add up to. */
+/* Checks that a sequence has at most 'frames' frames and labels within the
+** targets. 'total' is the length of flat targets, which the lengths must add up
+** to. */
 static la_status check_lengths(const ctc *c, int64_t total)
 {
     int64_t sum = 0;
@@ -233,8 +234,8 @@ static la_tensor *begin(la_chain *w, const ctc *c, const maps *m,
 {
     int64_t frames = 0;
     if (c->frames == 0)         /* the sum of nothing needs a gradient too */
-        return STEP(add, STEP(sum, emit, la_v_ints(&frames, 1)), m->first);
-    la_tensor *start = STEP(add, STEP(select, emit, 0, 0), m->first);
+        return R(add, R(sum, emit, la_v_ints(&frames, 1)), m->first);
+    la_tensor *start = R(add, R(select, emit, 0, 0), m->first);
     return keep_ended(w, c, 0, m->first, start);
 }
 
