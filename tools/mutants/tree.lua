@@ -7,8 +7,8 @@ local tree = {root = "build/mutants/tree", origin = "."}
 local function shell(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read("a")
-  local ok = pipe:close()
-  return ok == true, text
+  local ok, _, status = pipe:close()
+  return ok == true, text, status
 end
 tree.shell = shell
 
@@ -137,17 +137,18 @@ function tree.restore(path)
   end
 end
 
+-- Passed, seconds, and was it ended by its time?
 local function limited(command, seconds)
   local begun = os.time()
-  local ok, text = inside(("ulimit -v 24000000; timeout -k 5 %d %s")
+  local ok, _, status = inside(("ulimit -v 24000000; timeout -k 5 %d %s")
     :format(seconds, command))
-  return ok, text, os.time() - begun
+  return ok, os.time() - begun, status == 124 or status == 137
 end
 
 local SETTINGS = "env LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
   .. "LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=build/lunarray "
 
--- Runs a spec until its first failure: passed, output, seconds.
+-- Runs a spec until its first failure.
 function tree.spec(path, seconds)
   local lua = os.getenv("LUA") or "lua5.4"
   return limited(SETTINGS .. lua .. " $(command -v busted) "
