@@ -36,11 +36,17 @@ function tree.write(path, text)
 end
 
 -- A new copy, sources and build alike; times of files stay as they are, so that
--- nothing is built again.
+-- nothing is built again. What is not copied is built when it is needed.
+local LEFT = {".git", "build/mutants", "build/ctest", "build/embed-spec",
+  "build/embed", "build/peers", "build/docs", "build/asan", "build/tsan",
+  "build/ubsan", "build/debug", "build/cross"}
+
 function tree.copy()
+  local words = {}
+  for k, path in ipairs(LEFT) do words[k] = "--exclude=./" .. path end
   assert(shell("rm -rf " .. tree.root .. " && mkdir -p " .. tree.root))
-  assert(shell("tar --exclude=./build/mutants --exclude=./.git --exclude="
-    .. "./build/peers -cf - . | tar -xf - -C " .. tree.root))
+  assert(shell("tar " .. table.concat(words, " ") .. " -cf - . | tar -xf - -C "
+    .. tree.root))
 end
 
 function tree.sources()
