@@ -9,9 +9,9 @@
 --   --survivors   no new mistakes: those that were alive, once more
 --   --page        only writes the page anew
 -- A mistake is killed when a spec or a C test fails, or does not come to its
--- end in five times the time that it takes without. Results are kept in
--- build/mutants/results.tsv until 'make clean', and all of them stand on
--- bench/MUTANTS.md.
+-- end in eight times the time that it takes without, and a minute. Results are
+-- kept in build/mutants/results.tsv until 'make clean', and all of them stand
+-- on bench/MUTANTS.md.
 package.path = "tools/mutants/?.lua;" .. package.path
 local plant = require "plant"
 local tree = require "tree"
@@ -84,7 +84,7 @@ local function measure(list)
   local file = assert(io.open(BASELINE, "a"))
   for _, path in ipairs(list) do
     if not times[path] then
-      local ok, _, seconds = tree.spec(path, 900)
+      local ok, seconds = tree.spec(path, 900)
       file:write(("%s\t%d\t%.1f\n"):format(path, ok and 0 or 1, seconds))
       file:flush()
       times[path] = ok and seconds or nil
@@ -99,23 +99,30 @@ end
 ---------------------------------------------------------------------------
 -- One mistake
 
-local function patience(seconds) return math.ceil(20 + 5 * (seconds or 10)) end
+-- Seconds that a spec may take: other work slows a machine down.
+local function patience(seconds)
+  return math.ceil(60 + 8 * (seconds or 10))
+end
+
+local function found_by(name, ok, _, late)
+  return not ok and name .. (late and " (time)" or "") or nil
+end
 
 local function run_specs(list, times, budget)
   local spent = 0
   for _, path in ipairs(list) do
     spent = spent + (times[path] or 10)
     if spent > budget then return nil end
-    if not tree.spec(path, patience(times[path])) then return path end
+    local by = found_by(path, tree.spec(path, patience(times[path])))
+    if by then return by end
   end
 end
 
 local function run_tests(site, names)
   for _, name in ipairs(names) do
-    if tree.build_test(site.path, name)
-        and not tree.test(name, 120) then
-      return name
-    end
+    local by = tree.build_test(site.path, name)
+      and found_by(name, tree.test(name, 300))
+    if by then return by end
   end
 end
 

@@ -7,8 +7,8 @@ local tree = {root = "build/mutants/tree", origin = "."}
 local function shell(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read("a")
-  local ok = pipe:close()
-  return ok == true, text
+  local ok, _, status = pipe:close()
+  return ok == true, text, status
 end
 tree.shell = shell
 
@@ -36,11 +36,17 @@ function tree.write(path, text)
 end
 
 -- A new copy, sources and build alike; times of files stay as they are, so that
--- nothing is built again.
+-- nothing is built again. What is not copied is built when it is needed.
+local LEFT = {".git", "build/mutants", "build/ctest", "build/embed-spec",
+  "build/embed", "build/peers", "build/docs", "build/asan", "build/tsan",
+  "build/ubsan", "build/debug", "build/cross"}
+
 function tree.copy()
+  local words = {}
+  for k, path in ipairs(LEFT) do words[k] = "--exclude=./" .. path end
   assert(shell("rm -rf " .. tree.root .. " && mkdir -p " .. tree.root))
-  assert(shell("tar --exclude=./build/mutants --exclude=./.git --exclude="
-    .. "./build/peers -cf - . | tar -xf - -C " .. tree.root))
+  assert(shell("tar " .. table.concat(words, " ") .. " -cf - . | tar -xf - -C "
+    .. tree.root))
 end
 
 function tree.sources()
@@ -137,17 +143,18 @@ function tree.restore(path)
   end
 end
 
+-- Passed, seconds, and was it ended by its time?
 local function limited(command, seconds)
   local begun = os.time()
-  local ok, text = inside(("ulimit -v 24000000; timeout -k 5 %d %s")
+  local ok, _, status = inside(("ulimit -v 24000000; timeout -k 5 %d %s")
     :format(seconds, command))
-  return ok, text, os.time() - begun
+  return ok, os.time() - begun, status == 124 or status == 137
 end
 
 local SETTINGS = "env LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
   .. "LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=build/lunarray "
 
--- Runs a spec until its first failure: passed, output, seconds.
+-- Runs a spec until its first failure.
 function tree.spec(path, seconds)
   local lua = os.getenv("LUA") or "lua5.4"
   return limited(SETTINGS .. lua .. " $(command -v busted) "

@@ -131,20 +131,18 @@ local function agrees(p, filter, what)
     for c = 1, p.channels do list[c] = sample(p, x, y, c) end
     return list
   end, filter)
-  local got = image.decode(bytes)
-  local want = {}
+  local got, want = image.decode(bytes), {}
   local scale = p.depth < 8 and 255 // ((1 << p.depth) - 1) or 1
   for c = 1, p.channels do
-    want[c] = {}
     for y = 1, p.height do
-      want[c][y] = {}
       for x = 1, p.width do
-        want[c][y][x] = sample(p, x - 1, y - 1, c) * scale
+        want[#want + 1] = sample(p, x - 1, y - 1, c) * scale
       end
     end
   end
   assert.equal(p.depth == 16 and "uint16" or "uint8", got.dtype, what)
-  assert.same(want, got:to("int64"):totable(), what)
+  assert.same({p.channels, p.height, p.width}, got.shape, what)
+  assert.is_true(la.equal(la.tensor(want), got:long():view(-1)), what)
 end
 
 describe("a PNG file", function()
@@ -153,8 +151,8 @@ describe("a PNG file", function()
       it(("of %d channels with %d bits"):format(kind.channels, depth),
         function()
           for _, interlaced in ipairs {false, true} do
-            for width = 1, 10 do
-              for height = 1, 10 do
+            for width = 1, interlaced and 9 or 3 do
+              for _, height in ipairs {1, 2, 3, 5, 8} do
                 local p = {width = width, height = height, depth = depth,
                   colour = kind.colour, channels = kind.channels,
                   interlaced = interlaced}
