@@ -1,8 +1,8 @@
 -- The code blocks of README.md and docs/: those in Lua run, page by page, and
 -- print what the page says; those in C are compiled and run; those for a shell
 -- are parsed, since they install, build or start other programs. How a page
--- says so: support/documents.lua. Pages of modules that the build does not have,
--- or that need one, are left out.
+-- says so: support/documents.lua. Pages of modules that the build does not
+-- have, or that need one, are left out.
 local la = require "lunarray"
 local modules = require "spec.support.modules"
 local documents = require "spec.support.documents"

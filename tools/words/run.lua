@@ -73,8 +73,8 @@ function run.example(entry)
   return outputs
 end
 
--- Can the example run here? "lapack" and so on, or a module; a text says what is
--- missing.
+-- Can the example run here? "lapack" and so on, or a module; a text says what
+-- is missing.
 -- MPI begins where it is asked for: it has processes and output of its own.
 function run.lacks(needs)
   if not needs then return nil end

@@ -56,7 +56,8 @@ double la_window_kaiser(const la_window *w, double i)
 /* ---- filling ---- */
 
 /* 'n' points of the buffer from 'first' on, in the dtype of the result. */
-static void put_points(const la_window *w, int64_t first, int64_t n, double *from)
+static void put_points(const la_window *w, int64_t first, int64_t n,
+                       double *from)
 {
     char *data[2] = {w->data + first * w->stride, (char *)from};
     int64_t strides[4] = {w->stride, 8, 0, 0};
