@@ -344,6 +344,9 @@ local function modules()
     end
     add_alone(group, name, files)
   end
+  -- One more that only a page of the manual has.
+  add_job(group, (os.getenv("LUA") or "lua5.4")
+    .. " spec/support/page_module.lua", count_busted)
 end
 
 local function specs_each_path()
