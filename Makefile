@@ -114,6 +114,8 @@ needed = $(sort $1 $(foreach m,$1,$(NEEDS_$m)))
 with_needed = $(if $(filter-out $1,$(needed)),$(call with_needed,$(needed)),$1)
 LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
+MISSED := $(filter $(LEFT_OUT),$(MODULES))
+$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)), which need it))
 MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
@@ -137,10 +139,11 @@ kernel_key = $(subst /kernel/,/,$(patsubst kernel/%,%,$(patsubst modules/%,%,$(c
 object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
 extension_object = $(call object,$(1),$(call extension_of,$(1))$(if $(CAP_$(call extension_of,$(1))),,.off))
-# BORROW=build/obj: objects of that build, which is whole, are linked here again,
-# but those that the lists of modules and the embedded Lua files are compiled into.
+# BORROW=build/obj: objects that the build there has are linked here again, but
+# those that the lists of modules and the embedded Lua files are compiled into.
 LISTED := $(if $(BORROW),lua.embed.o $(notdir $(patsubst %.d,%.o,$(shell grep -l $(BORROW)/modules/ $(BORROW)/*.d))))
-linked = $(if $(BORROW),$(foreach o,$1,$(if $(filter $(notdir $o),$(LISTED)),$o,$(BORROW)/$(notdir $o))),$1)
+BORROWED := $(if $(BORROW),$(filter-out $(LISTED),$(notdir $(wildcard $(BORROW)/*.o))))
+linked = $(if $(BORROW),$(foreach o,$1,$(if $(filter $(notdir $o),$(BORROWED)),$(BORROW)/$(notdir $o),$o)),$1)
 CORE_OBJ := $(call linked,$(foreach s,$(CORE_SRC),$(call object,$(s))))
 KERNEL_OBJ := $(call linked,$(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \

@@ -9,10 +9,11 @@ return function(part, ...)
   for _, name in ipairs(la.config().modules) do
     local module = ("lunarray.%s.%s"):format(name, part)
     local found, add = pcall(require, module)
+    local why = not found and tostring(add) or ""
     if found then
       add(...)
-    elseif not tostring(add):find(("module '%s' not found"):format(module), 1,
-                                  true) then
+    elseif not why:find(("module '%s' not found"):format(module), 1, true)
+      and not why:find("not in this build", 1, true) then
       error(add, 0)
     end
   end

@@ -2,8 +2,12 @@
 -- the notebook). A build may be without it.
 local la = require "lunarray"
 
+local images = {present = la.image ~= nil}
+
 -- 'what' begins the message where there is none.
-return function(what)
+function images.get(what)
   return la.image or error(what .. ": this build has no module 'image' to "
     .. "write pictures with", 0)
 end
+
+return images

@@ -2,8 +2,8 @@
 --
 --   lua5.4 tools/site/build.lua OUT [REFERENCE [MODULES]]
 --
--- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md;
--- all of them, or of MODULES, a list of names: links to others are plain text),
+-- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md; of
+-- all, or of MODULES, a list of names: links to others are plain text),
 -- CONTRIBUTING.md, CHANGELOG.md and the Markdown files of the folder REFERENCE
 -- (one for each theme of operations), turned into HTML by cmark-gfm, with
 -- navigation, anchors, colours and an index for the search box (site.js). A

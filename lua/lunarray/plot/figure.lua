@@ -309,7 +309,7 @@ function Figure:pixels(options)
 end
 
 function Figure:png(options)
-  return images "png".encode(self:pixels(options), "png")
+  return images.get "png".encode(self:pixels(options), "png")
 end
 
 -- ---- output ----
@@ -335,7 +335,7 @@ function Figure:save(path, options)
     end
   elseif kind == "png" or kind == "jpg" or kind == "jpeg" or kind == "bmp"
     or kind == "tga" then
-    images "save".save(self:pixels(options), path)
+    images.get "save".save(self:pixels(options), path)
   else
     error(("save: %s: a path that ends with .svg, .png, .jpg, .bmp, .tga or "
       .. ".txt expected"):format(path), 0)

@@ -1,7 +1,7 @@
 /*
 ** la.profile(f, ...): what f's operations take, by operation and by line
-** (modules/profile/record.h). What is shown of it is made in lua/profile.lua,
-** by the functions of the record here.
+** (modules/profile/record.h). lua/profile.lua makes what is shown of it, by the
+** functions of the record here.
 **
 ** The record is to be closed while f runs, so that a profile ends on every way
 ** out of f, and an error keeps its traceback. f can't yield across it.
