@@ -350,8 +350,8 @@ function writer:loose_macros(path)
   for header in pairs(headers_below(path)) do
     headers[#headers + 1] = header
   end
-  -- A header comes after those that it includes: its macro is the one that holds
-  -- where both define it.
+  -- A header comes after those that it includes: where both define a macro, its
+  -- own is the one that holds.
   local function depth(header)
     local n = 0
     for _ in pairs(headers_below(header)) do n = n + 1 end
