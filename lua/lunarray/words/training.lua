@@ -6,7 +6,8 @@ return [==[
 The methods of all optimisers. opt.param_groups is a list of tables with the
 parameters (params) and their options, which you may assign:
 opt.param_groups[1].lr = 0.01. Make an optimiser from a list of parameters, or
-from a list of groups: {{params = a, lr = 0.1}, {params = b}}.
+from a list of groups: {{params = a, lr = 0.1}, {params = b}}. Options go by
+name or, in PyTorch's order, by position: optim.SGD({w}, 0.1, 0.9).
 > w = la.ones(1, {requires_grad = true})
 > opt = optim.SGD({w}, {lr = 0.5})
 > (w * 2):sum():backward()
@@ -165,7 +166,8 @@ see: optim.SGD
 : optim.Scheduler
 The methods of all schedules of the learning rate. A schedule sets
 opt.param_groups[i].lr. Call its step() once an epoch (or a batch) after the
-optimiser's.
+optimiser's. Options go by name or, in PyTorch's order, by position:
+optim.StepLR(opt, 3, 0.5).
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ExponentialLR(opt, {gamma = 0.5})
 > schedule:step()
