@@ -4,8 +4,8 @@
 ** 2006), which serve whatever no other method does.
 **
 ** Columns are built for some output rows at a time, for a part of a row where
-** one has too many, and for some taps where even a few pixels have too many: the
-** memory that they take is bounded (MAX_COLUMNS) whatever the sizes.
+** one has too many, and for some taps where even a few pixels have too many:
+** the memory that they take is bounded (MAX_COLUMNS) whatever the sizes.
 */
 #include "op/conv/method.h"
 
