@@ -71,8 +71,8 @@ local function note_failures(title, text)
   for line in text:gmatch("[^\n]+") do lines[#lines + 1] = line end
   for k, line in ipairs(lines) do
     if line:find("^Failure %->") or line:find("^Error %->")
-       or line:find("^%[  FAILED  %] %a") or line:find("^  ?[%w_/]+%.%w+:%d+: ")
-    then
+       or line:find("^%[  FAILED  %] %a")
+       or line:find("^  ?[%w_/]+%.%w+:%d+: ") then
       failures[#failures + 1] = title .. ": " .. line:sub(1, 160)
       if line:find("%->") then
         for i = k + 1, math.min(k + 2, #lines) do
