@@ -61,8 +61,8 @@ local function add_job(group, command, read_output, long)
                      long = long or 0, index = #jobs}
 end
 
--- What failed, by group, which is said once more at the end: the last lines of a
--- long log are what one reads first.
+-- What failed, by group, which is said once more at the end: one reads the last
+-- lines of a long log first.
 local failures = {}
 
 local function note_failures(title, text)
