@@ -364,7 +364,7 @@ static la_status differences(la_formula *x, la_tensor **out)
     }
     la_tensor *d = R(sub, R(unsqueeze, args[0], -2), R(unsqueeze, args[1], -3));
     la_tensor *root = R(vector_norm, d, VAL(2), la_v_ints(&last, 1)), *seed = G;
-    if (x->w.status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_TRY(la_run_backward(1, &root, &seed, n, inputs, grads,
                            LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
     for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
