@@ -290,4 +290,8 @@ define("LBFGS", {"lr", "max_iter", "max_eval", "tolerance_grad",
   history_size = 100}, nil, nil, require "lunarray.lbfgs")
 require "lunarray.schedule"(optim)
 
+setmetatable(optim, {__index = function(_, name)
+  return require("lunarray.foreign").missing(name, "optim")
+end, __metatable = false})
+
 return optim

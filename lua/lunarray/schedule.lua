@@ -151,9 +151,8 @@ local function cycle_rate(self, _, epoch, k)
 end
 
 local function check_cyclic(self, o)
-  if o.scale_fn or o.scale_mode then
-    error("CyclicLR: scale_fn and scale_mode are not supported: write the "
-      .. "rate as a LambdaLR", user_level())
+  if o.scale_fn then
+    positions.check("CyclicLR", "scale_fn", o.scale_fn, "function")
   end
   local modes = {triangular = true, triangular2 = true, exp_range = true}
   if not modes[o.mode] then
@@ -170,7 +169,9 @@ local function cyclic_rate(self, _, epoch, k)
   local cycle = 1 + epoch // total
   local at = epoch % total
   local part = at <= up and at / up or (total - at) / down
-  if o.mode == "triangular2" then part = part / 2 ^ (cycle - 1)
+  if o.scale_fn then
+    part = part * o.scale_fn(o.scale_mode == "iterations" and epoch or cycle)
+  elseif o.mode == "triangular2" then part = part / 2 ^ (cycle - 1)
   elseif o.mode == "exp_range" then part = part * o.gamma ^ epoch end
   set_momentum(self, k, linear(o.max_momentum, o.base_momentum, part))
   return linear(of_group(o.base_lr, k), of_group(o.max_lr, k), part)
@@ -334,6 +335,7 @@ return function(optim)
     "step_size_down", "mode", "gamma", "scale_fn", "scale_mode",
     "cycle_momentum", "base_momentum", "max_momentum"},
     {step_size_up = 2000, mode = "triangular", gamma = 1,
+    scale_mode = "cycle",
     cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9,
     ["!base_lr"] = "number or table", ["!max_lr"] = "number or table"},
     cyclic_rate, check_cyclic)

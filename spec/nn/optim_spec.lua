@@ -237,7 +237,7 @@ describe("options by position", function()
     {"MultiplicativeLR", {"lr_lambda", {function() return 0.5 end}}},
     {"CyclicLR", {"base_lr", 0.1}, {"max_lr", 0.5}, {"step_size_up", 3},
       {"step_size_down", 2}, {"mode", "exp_range"}, {"gamma", 0.9},
-      {"scale_fn"}, {"scale_mode"}, {"cycle_momentum", true},
+      {"scale_fn", math.abs}, {"scale_mode", "iterations"}, {"cycle_momentum", true},
       {"base_momentum", 0.7}, {"max_momentum", 0.8}},
     {"OneCycleLR", {"max_lr", 0.5}, {"total_steps", 9}, {"epochs", 3},
       {"steps_per_epoch", 3}, {"pct_start", 0.4},
@@ -305,9 +305,8 @@ describe("options by position", function()
         opt, 3},
       {"SGD: lr: number expected, got string", "SGD", {leaf(1)}, "x"},
       {"Adam: betas: table expected, got number", "Adam", {leaf(1)}, 1, 0.9},
-      {"CyclicLR: scale_fn and scale_mode are not", "CyclicLR",
-        optim.SGD({leaf(1)}, 1, 0.9), 0.1, 1, 2, 2, "triangular", 1,
-        function() end},
+      {"CyclicLR: scale_fn: function expected, got number", "CyclicLR",
+        optim.SGD({leaf(1)}, 1, 0.9), 0.1, 1, 2, 2, "triangular", 1, 3},
     } do
       local ok, message = pcall(function()
         optim[case[2]](table.unpack(case, 3))
@@ -315,6 +314,20 @@ describe("options by position", function()
       assert.is_false(ok)
       assert.truthy(message:find(case[1], 1, true), message)
       assert.truthy(message:find("optim_spec.lua", 1, true), message)
+    end
+  end)
+
+  it("scale the cycles of CyclicLR", function()
+    for mode, want in pairs {cycle = {0.1, 0.35, 0.6, 0.35, 0.1, 0.225, 0.35},
+      iterations = {0.1, 0.6, 0.6, 0.1 + 0.5 / 3, 0.1, 0.2, 0.1 + 1 / 6}} do
+      local opt = optim.SGD({leaf(1)}, 1, 0.9)
+      local schedule = optim.CyclicLR(opt, 0.1, 1.1, 2, nil, "triangular", 1,
+        function(n) return mode == "cycle" and 2 ^ -n or 1 / math.max(n, 1) end,
+        mode)
+      for k, lr in ipairs(want) do
+        assert.is_true(math.abs(lr - opt.param_groups[1].lr) < 1e-12, mode .. k)
+        schedule:step()
+      end
     end
   end)
 

@@ -317,10 +317,12 @@ source: Smith, Topin: Super-convergence (2017)
 see: optim.CyclicLR, optim.SGD
 == optim.CyclicLR
 : optim.CyclicLR(optimizer, {base_lr =, max_lr =, step_size_up = 2000,
-  step_size_down =, mode = "triangular", gamma = 1, cycle_momentum = true,
-  base_momentum = 0.8, max_momentum = 0.9}) -> optim.Scheduler
+  step_size_down =, mode = "triangular", gamma = 1, scale_fn =, scale_mode =
+  "cycle", cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9}) ->
+  optim.Scheduler
 lr goes up and down between base_lr and max_lr again and again. "triangular2"
-halves the height each time, "exp_range" shrinks it by gamma each step.
+halves the height each time, "exp_range" shrinks it by gamma each step; scale_fn
+gives the height of a cycle (from 1), or of a step with scale_mode "iterations".
 > opt = optim.SGD({la.ones(1, {requires_grad = true})},
 >>   {lr = 1, momentum = 0.9})
 > schedule = optim.CyclicLR(opt, {base_lr = 0.5, max_lr = 1,
