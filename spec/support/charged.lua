@@ -43,7 +43,9 @@ local products = {
     return la.chain_matmul, {square(n), square(n)}
   end,
   multi_dot = function(n) return la.multi_dot, {square(n), square(n)} end,
-  einsum = function(n) return la.einsum, "ij,jk->ik", {square(n), square(n)} end,
+  einsum = function(n)
+    return la.einsum, "ij,jk->ik", {square(n), square(n)}
+  end,
   einsum_batch = function(n)
     return la.einsum, "bij,bjk->bik", {batch(n), batch(n)}
   end,
