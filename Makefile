@@ -115,7 +115,7 @@ with_needed = $(if $(filter-out $1,$(needed)),$(call with_needed,$(needed)),$1)
 LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
 MISSED := $(filter $(LEFT_OUT),$(MODULES))
-$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)), which need it))
+$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
 MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
