@@ -516,7 +516,7 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
-bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record.c */
+bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
 
 /* Owned references behind a userdata whose finalizer releases them. */
 #define LA_BOX_NAME "lunarray.box"

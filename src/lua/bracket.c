@@ -217,8 +217,8 @@ int la_bracket_get(lua_State *L, int type)
 }
 
 /* z:imag() gets the attribute and calls it with z. Where Lua says that the call
-** was one of a method, it is meant so: a tensor is indexed through a name of its
-** own. */
+** was one of a method, it is meant so: a tensor is indexed through a name of
+** its own. */
 static void refuse_attribute(lua_State *L)
 {
     lua_Debug call;
