@@ -67,16 +67,6 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
 /* Drops one; true when it was the last. */
 static bool last_reference(la_node *n) { return la_drop_ref(&n->refs); }
 
-void la_hooks_free(la_hook *h)
-{
-    while (h) {
-        la_hook *next = h->next;
-        if (h->release) h->release(h->context);
-        la_mem_free(h, sizeof(*h));
-        h = next;
-    }
-}
-
 /* Sizes of more than LA_OUTPUT_DIMS dims have a block of their own. */
 static void free_sizes(la_output_meta *o)
 {
@@ -110,7 +100,7 @@ static void free_one(la_node *n)
     if (n->class->clear) n->class->clear(n);
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
-    if (n->hooks) la_hooks_free(n->hooks);
+    la_hooks_free(n->hooks);
     if (n->trace) la_mem_free(n->trace, strlen(n->trace) + 1);
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);

@@ -37,8 +37,8 @@
 #include "op/ops.def"
 #undef OP
 
-/* Fields that a kind fills in, the flags that come with it, and its rule on a
-** batch. */
+/* Fields that a kind fills in, the flags that come with it, its rule on a batch
+** and its cost. */
 #define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
@@ -69,6 +69,14 @@
 #define BATCH_ELEMENTWISE LA_BATCH_each
 #define BATCH_SHARED LA_BATCH_each
 #define BATCH_REDUCE LA_BATCH_dims
+#define COST_STRUCTURED LA_COST_elements
+#define COST_DYNAMIC LA_COST_elements
+#define COST_VIEW LA_COST_nothing
+#define COST_METADATA LA_COST_nothing
+#define COST_COMPOSITE LA_COST_nothing
+#define COST_ELEMENTWISE LA_COST_elements
+#define COST_SHARED LA_COST_elements
+#define COST_REDUCE LA_COST_elements
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,
@@ -84,6 +92,7 @@ static la_op_state states[NOPS];
         .name = #n, .signature = sch, .doc = d, .id = ID_##n, \
         .forms = (uint32_t)(frm) | FLAGS_##kind, .dtypes = (types), \
         .batch = LA_BATCH_OF(frm) ? LA_BATCH_OF(frm) : BATCH_##kind, \
+        .cost = LA_COST_OF(frm) ? LA_COST_OF(frm) : COST_##kind, \
         .state = &states[ID_##n], ROW_##kind(n, fam)};
 #include "op/ops.def"
 #undef OP
