@@ -6,6 +6,9 @@
 ** VIEW         la_meta_<name> alone: it makes the view, nothing is filled
 ** METADATA     la_meta_<name> alone: it changes geometry or storage, not data
 ** COMPOSITE    la_impl_<name> alone, which calls other operations
+** FORMULA      a composite that is one expression, written where others have a
+**              family, in the words of the derivatives: R(op, ...) is a call,
+**              A(k) tensor k of the arguments, VAL(k) any of them
 ** ELEMENTWISE  by la_family_<family>, with the kernel table of the row's name
 ** SHARED       the same with another row's table: (family, table)
 ** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
