@@ -16,6 +16,13 @@ lint: $(KERNEL_OBJ) $(CORE_OBJ)
 check: all ctests examples
 	@$(LUA) spec/run.lua lint ctest specs
 
+# Plants mistakes in a copy of the tree and runs the suite against each: hours,
+# on one processor. MUTANTS="--seed 2 --count 100 --path src/grad"; the head of
+# the program has all options.
+.PHONY: mutants
+mutants: all ctests
+	@nice $(LUA) tools/mutants/run.lua $(MUTANTS)
+
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples

@@ -14,7 +14,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
-#include "grad/verify.h"
+#include "grad/node_verify.h"
 #include "op/call.h"
 #include "op/device_names.h"
 #include "op/observe.h"

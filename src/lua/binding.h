@@ -512,7 +512,7 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 /* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
 ** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
-/* The generator of la.Generator at 'arg', or NULL (lua/lifetime/random.c). */
+/* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
 
 /* Owned references behind a userdata whose finalizer releases them. */
@@ -531,7 +531,7 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 
-/* x[key]; the key's type, which is no string (index.c). Like those below a
+/* x[key]; the key's type, which is no string (bracket.c). Like those below a
 ** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
 int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */

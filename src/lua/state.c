@@ -15,7 +15,7 @@
 #include "lua/binding.h"
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
-#include "lua/index.h"
+#include "lua/bracket.h"
 #include "op/fft/plans.h"
 #include "lunarray.h"
 #include "op/op.h"

@@ -11,7 +11,7 @@
 #include "modules/audio/io/wav.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "lua/files/media.h"
 #include "op/call.h"
 

@@ -13,7 +13,7 @@
 #include "base/ascii.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "lua/files/media.h"
 #include "op/call.h"
 

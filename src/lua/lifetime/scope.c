@@ -18,7 +18,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "lua/binding.h"
-#include "lua/lifetime/record.h"
+#include "lua/lifetime/record_handle.h"
 
 #define GUARD_NAME "lunarray.guard"
 /* Handles in a table or list that is not kept for the next scope. */
