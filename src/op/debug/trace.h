@@ -1,4 +1,4 @@
-/* LUNARRAY_TRACE at the gate: op/debug/trace.c. Call these while la_trace_on. */
+/* LUNARRAY_TRACE at the gate: trace.c. Call these while la_trace_on. */
 #ifndef LA_OP_DEBUG_TRACE_H
 #define LA_OP_DEBUG_TRACE_H
 
