@@ -5,7 +5,7 @@
 # enabled and its console on the serial line.
 #   BUSYBOX=/bin/busybox tools/initramfs.sh OUT.cpio PATH...
 # PATH: values for LUNARRAY_CPU, each of which runs the C test of products and
-# spec/support/extension_products.lua. BUSYBOX: a static one. Needs cpio.
+# spec/support/values/extension_products.lua. BUSYBOX: a static one. Needs cpio.
 set -e
 if [ $# -lt 2 ]; then
     echo "usage: tools/initramfs.sh OUT.cpio PATH..." >&2
@@ -21,8 +21,8 @@ lua=$(command -v lua5.4)
 cp "$lua" "$root/bin/lua5.4"
 strip -o "$root/build/lunarray.so" build/lunarray.so
 strip -o "$root/build/test_gemm" build/ctest/test_gemm
-cp spec/support/extension_products.lua spec/support/product_bits.lua \
-    "$root/support"
+cp spec/support/values/extension_products.lua \
+    spec/support/values/product_bits.lua "$root/support"
 for file in "$lua" build/lunarray.so build/ctest/test_gemm; do
   ldd "$file" | grep -o '/[^ ]*' | while read -r library; do
     mkdir -p "$root$(dirname "$library")"

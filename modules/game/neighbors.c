@@ -1,6 +1,6 @@
 /* Neighbours within a radius, and what flocks make of them. */
 #include "op/composite.h"
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 #include "modules/game/program.h"
 
 #include "base/runtime/memory.h"

@@ -16,7 +16,7 @@
 #include "grad/graph.h"
 #include "grad/node_verify.h"
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/observe.h"
 #include "tensor/shape.h"
 

@@ -20,14 +20,14 @@
 #include "op/dispatch.h"
 #include "op/families.h"
 #include "op/fuel.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/lockstep.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/observe.h"
 #include "op/op.h"
 #include "op/schema.h"
-#include "op/trace.h"
-#include "op/frame_verify.h"
+#include "op/debug/trace.h"
+#include "op/debug/frame_verify.h"
 #include "tensor/tensor_verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))

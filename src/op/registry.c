@@ -4,14 +4,14 @@
 ** that are appended, kernels of any row, is the runtime's: others do
 ** not see it. Nothing runs at load time.
 */
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
 #include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/impls.h"
 #include "op/schema.h"
 

@@ -1,6 +1,6 @@
 -- Products of 16-bit floats on the ISA extensions of this machine: kernels
 -- above AVX512 with sums of their own order. Each runs
--- spec/support/extension_products.lua in a process of its own, since
+-- spec/support/values/extension_products.lua in a process of its own, since
 -- LUNARRAY_CPU is read when the library starts.
 local la = require "lunarray"
 local once = require "spec.support.once"

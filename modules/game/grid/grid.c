@@ -1,5 +1,5 @@
 /* Points in cells of a grid; see grid.h. */
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 
 #include <math.h>
 
