@@ -1,5 +1,5 @@
 -- The canvas of pixels that figures are drawn on, against distances and areas
--- pixel by pixel: paths, dashes, polygons, rectangles, dots, pictures, clipping.
+-- pixel by pixel: paths, dashes, polygons, rectangles, dots, pictures, clips.
 local la = require "lunarray"
 local raster = require "lunarray.plot.raster"
 

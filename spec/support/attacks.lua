@@ -47,7 +47,7 @@ attacks.escapes = {
   "local ok = pcall(la.load, ('../'):rep(5000) .. 'etc/passwd')"
     .. " ESCAPED = ok or nil",
   "for _, f in pairs {la.load, la.mmap, la.read_csv} do for _, n in ipairs"
-    .. " {'/dev/mem', '/dev/stdin', 'con', '\\\\.\\C:'} do if"
+    .. " {'/dev/mem', '/dev/stdin', 'con', [[\\\\.\\C:]]} do if"
     .. " pcall(f, n) then ESCAPED = n end end end",
   "local p = la.plot and la.plot.figure and pcall(function() la.plot.plot(x)"
     .. " la.plot.savefig('/tmp/lunarray_attack.svg') end) ESCAPED = p or nil",

@@ -13,9 +13,9 @@
 #include "base/ascii.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
+#include "lua/files/media.h"
 #include "op/call.h"
-#include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
 
@@ -132,22 +132,11 @@ static la_status decode(const la_reader *source, const options *o,
     return finish(t, o, out);
 }
 
-/* A failure with the path in front, unless it is the host's or memory's. */
-static la_status name_path(la_status status, const char *path)
-{
-    char text[512], shown[300];
-    if (status != LA_EIO) return status;
-    strncpy(text, la_error_message(), sizeof text - 1);
-    text[sizeof text - 1] = 0;
-    return la_error(status, "'%s': %s",
-                    la_quote(path, strlen(path), shown, sizeof shown), text);
-}
-
 static la_status load(const char *path, const options *o, la_tensor **out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(decode(&source, o, out), path);
+    return la_media_name(decode(&source, o, out), path);
 }
 
 static const char *const reading[] = {"channels", "dtype", NULL};
@@ -175,14 +164,9 @@ static int image_decode(lua_State *L)
     la_state *s = la_begin(L, "image.decode", 0);
     la_tensor *t = NULL;
     la_reader source;
-    size_t n;
-    if (lua_type(L, 1) != LUA_TSTRING)
-        la_raise_arg(L, 1, "image.decode", "string of an image's bytes "
-                     "expected, got %s", la_type_text(L, 1));
+    la_media_source(L, "image.decode", "an image's", &source);
     options o = read_options(L, 2, reading, "image.decode");
     la_handle *h = la_new_handle(L, s);
-    const char *bytes = lua_tolstring(L, 1, &n);
-    la_reader_of_memory(bytes, n, &source);
     LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.decode", h->tensor->numel);
@@ -194,7 +178,7 @@ static la_status read_info(const char *path, la_image_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(la_image_info_read(&source, info), path);
+    return la_media_name(la_image_info_read(&source, info), path);
 }
 
 /* la.image.info(path): width, height, channels, bits */
@@ -216,12 +200,7 @@ static int image_info(lua_State *L)
 /* {channels, height, width} or {height, width} with values. */
 static la_status check_tensor(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
-    if (t->device == LA_META)
-        return la_error(LA_ESTATE, "a meta tensor has no data to save");
-    LA_TRY(la_remote_refuse(t));
-    if (t->numel && !t->storage)
-        return la_error(LA_ESTATE, "the tensor has no data to save");
+    LA_TRY(la_media_check(t));
     if (t->ndim != 2 && t->ndim != 3)
         return la_error(LA_ESHAPE, "an image of {channels, height, width} or "
                         "{height, width} expected, got %d dims", t->ndim);
@@ -297,12 +276,7 @@ static la_status save(la_tensor *t, const char *path, const options *o)
 static int image_save(lua_State *L)
 {
     la_begin(L, "image.save", 0);
-    lua_settop(L, 3);
-    if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
-        lua_pushvalue(L, 1);
-        lua_copy(L, 2, 1);
-        lua_replace(L, 2);
-    }
+    la_media_order(L, 3);
     const char *path = la_check_path(L, 2, "image.save");
     options o = read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');
