@@ -93,7 +93,7 @@ typedef struct la_node_class {
 typedef struct la_visitor {
     void (*tensor)(struct la_visitor *v, la_tensor *t);
     void (*node)(struct la_visitor *v, la_node *n);
-    void (*hooks)(struct la_visitor *v, la_hook *list);     /* may be NULL */
+    void (*hook)(struct la_visitor *v, const la_hook *h);
 } la_visitor;
 /* Counted references alone: no borrowed ones. No recursion. */
 void la_visit_tensor(const la_tensor *t, la_visitor *v);

@@ -255,6 +255,12 @@ void la_visit_saved(const la_saved *s, la_visitor *v)
     if (s->fn && !s->is_result) v->node(v, s->fn);
 }
 
+static void visit_hooks(const la_hook_list *list, la_visitor *v)
+{
+    const la_hook *h = la_hooks_after(list, 0);
+    for (; h; h = la_hooks_after(list, h->id)) v->hook(v, h);
+}
+
 void la_visit_tensor(const la_tensor *t, la_visitor *v)
 {
     const la_grad_meta *m = t->grad;
@@ -263,7 +269,7 @@ void la_visit_tensor(const la_tensor *t, la_visitor *v)
     if (m->grad) v->tensor(v, m->grad);
     if (m->fn) v->node(v, m->fn);
     if (m->accumulator) v->node(v, m->accumulator);
-    v->hooks(v, m->hooks);
+    visit_hooks(m->hooks, v);
 }
 
 void la_visit_node(la_node *n, la_visitor *v)
@@ -272,7 +278,7 @@ void la_visit_node(la_node *n, la_visitor *v)
         if (n->edges[i].node) v->node(v, n->edges[i].node);
     for (int k = 0; k < n->noutputs; k++)
         if (n->grads[k]) v->tensor(v, n->grads[k]);
-    v->hooks(v, n->hooks);
+    visit_hooks(n->hooks, v);
     if (n->class->visit) n->class->visit(n, v);
 }
 

@@ -78,6 +78,7 @@
 #define COST_VIEW LA_COST_nothing
 #define COST_METADATA LA_COST_nothing
 #define COST_COMPOSITE LA_COST_nothing
+#define COST_FORMULA LA_COST_nothing
 #define COST_ELEMENTWISE LA_COST_elements
 #define COST_SHARED LA_COST_elements
 #define COST_REDUCE LA_COST_elements

@@ -34,7 +34,7 @@ static la_image_format format_of(const char *word)
 }
 
 typedef struct options {
-    bool turns;                 /* as EXIF says */
+    bool orients;                 /* as EXIF says */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
     la_image_format format;     /* LA_IMAGE_FORMATS: not given */
@@ -87,7 +87,7 @@ static options read_options(lua_State *L, int at, const char *const *known,
         if (!lua_isboolean(L, -1))
             la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
                          "expected, got %s", la_type_text(L, lua_gettop(L)));
-        o.turns = lua_toboolean(L, -1);
+        o.orients = lua_toboolean(L, -1);
     }
     lua_pop(L, 1);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
@@ -126,7 +126,7 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
 
 /* Planes as EXIF's orientation means them: rows and columns exchanged from 5
 ** on, then one of them or both in reverse. */
-static la_status turn(la_tensor *t, int orientation, la_tensor **out)
+static la_status orient(la_tensor *t, int orientation, la_tensor **out)
 {
     static const uint8_t reversed[9] = {0, 0, 2, 3, 1, 0, 2, 3, 1};
     int64_t dims[2], n = 0;
@@ -145,8 +145,8 @@ static la_status finish(la_tensor *t, const options *o, int orientation,
 {
     static const int64_t order[3] = {2, 0, 1};
     LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
-    LA_LET(turned, turn(view, orientation, &turned));
-    LA_LET(planes, la_run(contiguous, &planes, turned));
+    LA_LET(oriented, orient(view, orientation, &oriented));
+    LA_LET(planes, la_run(contiguous, &planes, oriented));
     return convert(planes, o->dtype, out);
 }
 
@@ -154,7 +154,7 @@ static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, o->turns ? la_jpeg_orientation(source) : 1, out);
+    return finish(t, o, o->orients ? la_jpeg_orientation(source) : 1, out);
 }
 
 static la_status load(const char *path, const options *o, la_tensor **out)
