@@ -1,6 +1,7 @@
 /* Polynomials: values, and fits by least squares, as NumPy's. */
 #include "base/runtime/thread_pool.h"
 #include "modules/stats/stats.h"
+#include "op/scalar_range.h"
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
@@ -46,6 +47,7 @@ la_status la_impl_polyval(la_frame *f)
     la_result_type_add(&type, p);
     la_result_type_add(&type, x);
     LA_TRY(la_result_type_get(&type, &d));
+    LA_TRY(la_wrapped_fits(x, d, 2));
     p = R(to_dtype, p, la_v_dtype(d));
     x = R(to_dtype, x, la_v_dtype(d));
     if (w->status) return w->status;

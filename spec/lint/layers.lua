@@ -1,10 +1,12 @@
 -- Calls go one way: each folder of src includes only what the table allows, and
 -- its objects link only to symbols of those folders. A module (modules/) sees
--- itself and the headers of CORE; the core sees no module, but for the tables
--- that rows make.
+-- itself, the modules that it needs, and the headers of CORE; the core sees no
+-- module, but for the tables that rows make. The same of files in Lua is in
+-- spec/lint/needs.lua.
 --   lua5.4 spec/lint/layers.lua [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
+local needs = require "needs"
 
 local allowed = {
   repl = "lua base",
@@ -41,6 +43,8 @@ local CORE = [[
   op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
   tensor/host/remote.h io/bytes.h io/stream.h io/zip.h io/flate.h io/decimal.h
+  op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
+  op/create/window.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
@@ -62,6 +66,8 @@ local foreign = {
   ["^histedit%.h$"] = "repl", ["^editline"] = "repl",
   ["^zlib%.h$"] = "io",
 }
+
+local needed = needs.read()
 
 local function has(words, word)
   return (" " .. words .. " "):find(" " .. word .. " ", 1, true) ~= nil
@@ -97,9 +103,8 @@ local function may_see(from, path)
   if not module then
     return is_list(path) or may_include(from, path)
   end
-  if path:find("^modules/" .. module .. "/") or has(CORE_SET, path) then
-    return true
-  end
+  if needed[module][path:match("^modules/([%w_]+)/")]
+    or has(CORE_SET, path) then return true end
   return PARTS[part] and path:find(PARTS[part]) ~= nil
     or part == "kernel" and (path:find("^simd/") ~= nil or is_contract(path))
 end
@@ -142,11 +147,13 @@ local function symbols(build)
 end
 
 -- A table of kernels may be used by the folders that see its contract. Headers
--- say what a module may link to; another module's names are none of it.
+-- say what a module may link to; of other modules, those that it needs.
 local function may_link(use, to)
   local from, name = use.from, use.name
   if to == from then return true end
   if to:find("^modules%.") then
+    local set = needed[from:match("^modules%.(.*)$") or "core"]
+    if set[to:match("^modules%.(.*)$")] then return true end
     local of_rows = TABLES[use.object]
     return of_rows ~= nil and name:find(of_rows) ~= nil
   end
@@ -175,6 +182,7 @@ end
 local function check(build)
   local found = {}
   check_symbols(build or "build", found)
+  needs.check(found)
   for _, path in ipairs(files.list("src modules", "*.c", "*.h", "*.inc",
                                    "*.def")) do
     local from = folder_of(path)

@@ -9,7 +9,7 @@
 #include "base/trace.h"
 #include "fuse/fuse_plan.h"
 #include "fuse/fuse_verify.h"
-#include "op/profile.h"
+#include "op/observe.h"
 #include "tensor/host/host.h"
 
 /* ---- the loop ---- */
@@ -335,13 +335,14 @@ static la_status run(la_fuse *z, la_fuse_set wanted)
 
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
 {
-    la_profile_call call;
-    bool profiled = la_ctx()->profiled;
-    if (profiled) la_profile_begin(&call, LA_PROFILE_FUSED, "fused chain", 11);
+    la_observed call;
+    bool observed = la_ctx()->observed;
+    if (observed)
+        la_observe_begin(&call, LA_OBSERVED_PASS, "fused chain", 11, 0);
     la_fuse_verify(z);
     la_fuse_show(z);
     la_status status = run(z, wanted);
     la_fuse_hide(z);
-    if (profiled) la_profile_end(&call);
+    if (observed) la_observe_end(&call);
     return status ? status : la_region_status(LA_OK);
 }

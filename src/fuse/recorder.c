@@ -164,7 +164,9 @@ static la_dtype common_dtype(const la_frame *f, const la_family *family)
     }
     for (int k = 0; k < family->nraw; k++)
         if (la_arg(f, k)->dtype != LA_BOOL) return LA_UNDEFINED;
-    if (la_pointwise_widens(f, d)) return LA_UNDEFINED;
+    if (d != LA_UNDEFINED
+        && (la_pointwise_widens(f, d) || la_pointwise_exceeds(f, d)))
+        return LA_UNDEFINED;
     if (family->nraw || d == LA_UNDEFINED) return d;
     return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
 }

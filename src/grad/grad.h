@@ -59,7 +59,10 @@ typedef struct la_saved {
                             ** node, when a view was written */
     int slot;
     uint32_t version;
+    uint32_t others;        /* la_other_writes */
     bool is_result;
+    bool is_whole;          /* the tensor itself, whose memory set_data may
+                            ** replace: the formula reads the new data then */
 } la_saved;
 
 /* Description of an output: gradients are brought to this form. */

@@ -148,8 +148,10 @@ static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot)
 {
     if (!differentiable(t)) return LA_OK;
     if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold)) {
-        /* A root that was detached in place: its views still have theirs. */
-        bool lost = !la_requires_grad(t->base);
+        /* A root that was detached in place: its views still have theirs. And
+        ** what a custom function gave has that function's. */
+        bool lost = !la_requires_grad(t->base)
+                 || t->flags & LA_F_CUSTOM_VIEW;
         return la_view_history(t, lost ? f->args[0].tensor : t->base);
     }
     LA_TRY(la_node_output(n, slot, t));

@@ -554,7 +554,6 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
-void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */

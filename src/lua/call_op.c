@@ -111,8 +111,8 @@ static la_status take_outs(call *c)
     return LA_OK;
 }
 
-/* A profile asks for the line of the coroutine that calls. */
-static __attribute__((noinline, cold)) la_status dispatch_profiled(call *c)
+/* An observer asks for the line of the coroutine that calls. */
+static __attribute__((noinline, cold)) la_status dispatch_observed(call *c)
 {
     la_context *context = &c->state->context;
     context->caller = c->L;
@@ -134,8 +134,8 @@ static inline la_status compute(call *c, la_form form)
     c->nwrapped = 0;
     la_status status = take_tensors(c);
     if (!status) status = take_outs(c);
-    if (!status) status = __builtin_expect(c->state->context.profiled, 0)
-        ? dispatch_profiled(c) : la_dispatch(f);
+    if (!status) status = __builtin_expect(c->state->context.observed, 0)
+        ? dispatch_observed(c) : la_dispatch(f);
     unwrap_numbers(c, status == LA_ENOMEM);
     return status;
 }

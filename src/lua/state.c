@@ -265,8 +265,7 @@ static const struct {
     void (*open)(lua_State *L, int lib);
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
-    {"profile", la_open_profile}, {"plot", la_open_plot},
-    {"snapshot", la_open_snapshots},
+    {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
 };
 
 /* ---- names ---- */

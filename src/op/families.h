@@ -17,7 +17,8 @@
 **
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in
-** op/reduce/ops.c.
+** op/reduce/ops.c. The column forms also names the row's rule in la.vmap,
+** LA_BATCH(rule), where that does not follow from the kind.
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
 ** and dtype=; of a composite what it accepts. The dispatcher refuses a first
@@ -58,12 +59,17 @@ typedef struct la_family {
     uint8_t fast;             /* LA_FAST_...: for these dtypes plain tensors
                               ** skip the iterator */
     bool keeps_numbers;       /* la_pointwise_widens */
+    bool by_value;            /* takes numbers that an integer dtype can't hold
+                              ** (la_pointwise_exceeds); others refuse them */
     /* Change the iterator's settings; NULL: out and inputs as they come. */
     la_status (*configure)(la_frame *f, la_iter_config *config);
     /* Choose the loop for the dtype and complete the parameters, or refuse
     ** them; leaves loop NULL when the dtype is not supported. Runs on the meta
     ** device too: reads no element of an input. NULL: the row's kernel. */
     la_status (*pick)(la_frame *f, la_dtype dtype, la_loop_plan *plan);
+    /* Before 'configure', where the iterator is to run: leave inputs out, or
+    ** put another tensor (*spare, owned by the caller) in place of one. */
+    la_status (*adapt)(la_frame *f, la_iter_config *config, la_tensor **spare);
 } la_family;
 
 enum {
@@ -76,6 +82,9 @@ la_status la_pointwise_meta(la_frame *f);
 ** 16-bit float? So it is where a number is among the inputs that the dtype
 ** can't hold: rounded, it would be the largest error of the result. */
 bool la_pointwise_widens(const la_frame *f, la_dtype dtype);
+/* Is there a number among the inputs that the integer dtype can't hold, of a
+** family that goes by value? Then 'adapt' has to see the call. */
+bool la_pointwise_exceeds(const la_frame *f, la_dtype dtype);
 /* The loop and its parameters for a computation in 'dtype' (src/fuse), which
 ** calls its 'inspect' itself. */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan);

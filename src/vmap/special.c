@@ -4,6 +4,7 @@
 
 #include "op/call.h"
 #include "op/composite.h"
+#include "op/scalar_range.h"
 #include "tensor/shape.h"
 
 static la_status behind(const la_vcall *c, int k, la_tensor **out)
@@ -435,6 +436,13 @@ static bool is_number(const la_value *v, int n)
     return s->kind == LA_KINT ? s->i == n : s->kind == LA_KFLOAT && s->re == n;
 }
 
+/* Can 'mul' take the scalar? The products themselves wrap integers around. */
+static bool is_factor_of(const la_value *v, const la_tensor *t)
+{
+    return !la_is_integral((la_dtype)t->dtype)
+        || la_scalar_side(&v->scalar, (la_dtype)t->dtype) == 0;
+}
+
 /* beta * self + alpha * product, inside of the level. */
 la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
 {
@@ -442,6 +450,7 @@ la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
     LA_CHAIN(w);
     la_tensor *self = la_varg(c, 0), *a = la_varg(c, 1), *b = la_varg(c, 2), *r;
     la_value beta = c->f->args[3], alpha = c->f->args[4];
+    if (!is_factor_of(&alpha, a) || !is_factor_of(&beta, a)) return LA_OK;
     la_vmap *before = la_vmap_enter(c->level);
     if (op == LA_OP(addmm)) r = R(mm, a, b);
     else if (op == LA_OP(addmv)) r = R(mv, a, b);

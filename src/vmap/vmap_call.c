@@ -375,33 +375,15 @@ la_status la_vmap_rule_first(la_vcall *c, bool *done)
 
 /* ---- the table ---- */
 
-typedef struct table_row {
-    const la_op *op;
-    la_vmap_rule rule;
-} table_row;
-
-#define RULE(op, rule) extern const la_op la_row_##op;
-#include "vmap/rules.def"
-#undef RULE
-
-static const table_row rows[] = {
-#define RULE(op, rule) {&la_row_##op, la_vmap_rule_##rule},
-#include "vmap/rules.def"
-#undef RULE
+static const la_vmap_rule rules[] = {
+#define BATCH(rule) [LA_BATCH_##rule] = la_vmap_rule_##rule,
+#include "op/batch.def"
+#undef BATCH
 };
-
-/* Rows that say nothing go by their kind. */
-static la_vmap_rule rule_of(const la_op *op)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].op == op) return rows[i].rule;
-    if (op->family) return la_vmap_rule_each;
-    return op->reductions[0] ? la_vmap_rule_dims : NULL;
-}
 
 la_status la_vmap_by_rule(la_vcall *c, bool *done)
 {
-    la_vmap_rule rule = rule_of(c->f->op);
+    la_vmap_rule rule = rules[c->f->op->batch];
     if (!rule) return LA_OK;
     begin(c);
     la_vmap *before = la_vmap_enter(c->level->outer);

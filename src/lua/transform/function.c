@@ -15,6 +15,7 @@
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
 #include "lua/transform/autograd.h"
+#include "tensor/names.h"
 #include "vmap/vmap.h"
 
 #define CTX_NAME "lunarray.ctx"
@@ -338,6 +339,15 @@ static la_status add_edges(lua_State *L, la_node *n, int top)
     return LA_OK;
 }
 
+/* A view of all of 't' with its names. */
+static la_status view_whole(la_tensor *t, la_tensor **out)
+{
+    LA_TRY(la_tensor_view(t, t->ndim, la_sizes(t), la_strides(t), t->offset,
+                          out));
+    (*out)->names = la_names_retain(t->names);
+    return LA_OK;
+}
+
 /* A result that is an argument is replaced by a view of it. Otherwise the
 ** argument itself would get the node as its history. Raises for want of
 ** memory. */
@@ -348,15 +358,17 @@ static la_status part_results(lua_State *L, int top, int first, int last)
         if (!h || !h->tensor || !among_results(L, 2, top, h->tensor)) continue;
         la_tensor *other = NULL;
         la_handle *fresh = la_new_handle(L, la_up_state(L));
-        if (h->tensor) LA_TRY(la_tensor_alias(h->tensor, false, &other));
+        if (h->tensor) LA_TRY(view_whole(h->tensor, &other));
         fresh->tensor = other;
         lua_replace(L, at);
     }
     return LA_OK;
 }
 
-/* Results get their history. Integer and boolean results get none. Their slots
-** still count, so that gradients keep the order of the results. */
+/* Results get their history; a view among them keeps it until its memory is
+** changed, and has none from then on (grad/view_history.c). Integer and boolean
+** results get none. Their slots still count, so that gradients keep the order
+** of the results. */
 static la_status attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
@@ -364,6 +376,7 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
         if (!h || !h->tensor) continue;
         char kind = la_dtype_kind((la_dtype)h->tensor->dtype);
         LA_TRY(la_node_output(n, at - first, h->tensor));
+        if (h->tensor->base) h->tensor->flags |= LA_F_CUSTOM_VIEW;
         if (kind == 'f' || kind == 'c')
             LA_TRY(la_set_history(h->tensor, n, at - first));
     }

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/runtime/thread_pool.h"
+#include "base/size.h"
 
 #define FIXED_CACHE ((int64_t)512 << 10)
 #define LEAST_COLS 64       /* of a unit, where a row is cut */
+#define LEAST_ROWS 4        /* of a unit, unless there are more threads */
+#define LEAST_PACKED (4 << 20)  /* bytes of weights that may be mostly zeros */
 
 const la_conv_kernels *la_conv_kernels_of(la_dtype d)
 {
@@ -34,6 +37,15 @@ static void set_forward(la_conv_plan *s, const la_conv *c)
     memcpy(s->w, c->w, sizeof s->w);
 }
 
+void la_conv_flip(const la_conv *c, la_window w[3])
+{
+    for (int d = 0; d < 3; d++) {
+        const la_window *from = &c->w[d];
+        w[d] = (la_window){from->out, from->in, from->kernel, 1,
+            from->dilation * (from->kernel - 1) - from->pad, from->dilation};
+    }
+}
+
 /* x from y, stride 1: sides are swapped, taps are reversed and the padding is
 ** what is left of the kernel's reach. */
 static void set_backward(la_conv_plan *s, const la_conv *c)
@@ -48,13 +60,8 @@ static void set_backward(la_conv_plan *s, const la_conv *c)
     s->flip = true;
     s->w_row = s->taps;
     s->w_channel = c->ic * s->taps;
-    for (int d = 0; d < 3; d++) {
-        const la_window *w = &c->w[d];
-        s->w[d] = (la_window){w->out, w->in, w->kernel, 1,
-            w->dilation * (w->kernel - 1) - w->pad, w->dilation};
-    }
+    la_conv_flip(c, s->w);
 }
-
 
 /* Which form of the kernel is cheaper? Counts multiplications for one row with
 ** pixels in the lanes and with channels there. The end of each tile counts as a
@@ -76,7 +83,11 @@ static bool plan_lanes(const la_conv_plan *s)
 static void plan_panels(la_conv_plan *s)
 {
     int64_t mr = s->ker->mr;
+    double weights = (double)(s->groups * s->ic * s->taps * s->size);
     s->lanes = plan_lanes(s);
+    /* Lanes of channels that do not exist are packed too. */
+    if (s->oc < s->ker->lanes && weights * 2 * s->ker->lanes > LEAST_PACKED)
+        s->lanes = false;
     s->panel = s->lanes ? 2 * s->ker->lanes
         : s->oc > 0 ? la_conv_ceil_div(s->oc, la_conv_ceil_div(s->oc, mr)) : 1;
     s->packed_bytes = la_conv_aligned(s->groups
@@ -98,6 +109,22 @@ static int64_t reach_of(const la_window *w)
     return (w->kernel - 1) * w->dilation + 1;
 }
 
+/* The sizes are doubles: a product of reaches may be larger than any integer.
+** The plan of a larger cache takes up to 'scratch_capacity' more. */
+bool la_conv_plan_fits(const la_conv *c, const la_window w[3], int64_t ic)
+{
+    double taps = (double)w[0].kernel * (double)w[1].kernel
+        * (double)w[2].kernel;
+    int64_t fit = taps < LA_CONV_BLOCK ? LA_CONV_BLOCK / (int64_t)taps : 1;
+    double bytes = (double)la_conv_lesser(fit, ic)
+        * (double)la_dtype_size(c->dtype) * (double)w[0].kernel;
+    int64_t rows = la_conv_lesser(w[1].out, LEAST_ROWS);
+    int64_t cols = la_conv_lesser(w[2].out, 2 * LEAST_COLS);
+    bytes *= (double)((rows - 1) * w[1].stride + reach_of(&w[1]));
+    bytes *= (double)(cols * w[2].stride + reach_of(&w[2]));
+    return bytes <= (double)LA_CONV_SCRATCH * 3 / 4;
+}
+
 /* Threads that units should be enough for. */
 static int64_t threads_of(const la_conv_plan *s)
 {
@@ -109,7 +136,8 @@ static int64_t threads_of(const la_conv_plan *s)
 static void plan_cols(la_conv_plan *s)
 {
     const la_window *h = &s->w[1], *x = &s->w[2];
-    int64_t rows = (la_conv_lesser(h->out, 4) - 1) * h->stride + reach_of(h);
+    int64_t rows = (la_conv_lesser(h->out, LEAST_ROWS) - 1) * h->stride
+        + reach_of(h);
     int64_t each = s->channels * s->w[0].kernel * rows * x->stride * s->size;
     int64_t fit = scratch_capacity(s) / each, threads = threads_of(s);
     int64_t others = s->batch * s->groups * s->w[0].out * h->out;
@@ -144,7 +172,7 @@ static void plan_bands(la_conv_plan *s)
     const la_window *h = &s->w[1];
     int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
     int64_t fit = (scratch_capacity(s) / line - reach_of(h)) / h->stride + 1;
-    int64_t least = la_conv_lesser(h->out, 4), threads = threads_of(s);
+    int64_t least = la_conv_lesser(h->out, LEAST_ROWS), threads = threads_of(s);
     int64_t others = s->batch * s->groups * s->w[0].out * s->col_bands;
     fit = fit < least ? least : la_conv_lesser(fit, h->out);
     s->bands = la_conv_ceil_div(h->out, fit);
@@ -191,6 +219,22 @@ void la_conv_plan_make(la_conv_plan *s, const la_conv *c, bool backward,
     s->shift_bytes = la_conv_aligned(s->channels * s->taps * 8);
     s->scratch_bytes = la_conv_aligned(s->channels * s->w[0].kernel * s->height
                                        * s->pitch * s->size);
+}
+
+/* The rows' scratch only shrinks. */
+void la_conv_plan_shorten(la_conv_plan *s, int64_t pixels)
+{
+    if (s->band * s->cols <= pixels) return;
+    int64_t cut = s->cols, others = s->units / s->bands / s->col_bands;
+    if (pixels < s->cols) cut = la_conv_ceil_div(s->cols,
+        la_conv_ceil_div(s->cols, la_max(pixels, 1)));
+    s->cols = cut;
+    s->col_bands = la_conv_ceil_div(s->w[2].out, s->cols);
+    s->band = la_conv_lesser(s->band, la_max(pixels / s->cols, 1));
+    s->bands = la_conv_ceil_div(s->w[1].out, s->band);
+    s->height = (s->band - 1) * s->w[1].stride + reach_of(&s->w[1]);
+    s->units = others * s->bands * s->col_bands;
+    s->same_border = s->bands * s->col_bands == 1;
 }
 
 /* Offsets of each tap of each channel from the position of an output. */

@@ -14,6 +14,8 @@
 
 #define LA_CONV_BLOCK 576   /* taps that are summed at a time, at least one
                             ** channel's */
+#define LA_CONV_PART (4 * LA_CONV_BLOCK)  /* taps of one channel that are summed
+                                          ** at a time; a multiple of 3 */
 
 typedef struct la_conv_plan {
     const la_conv_kernels *ker;
@@ -44,6 +46,11 @@ typedef struct la_conv_unit {
     int64_t n, g, d, row, rows, col, cols;   /* of one unit of work */
 } la_conv_unit;
 
+/* Is the scratch of one task, whose units have the fewest rows and columns,
+** below LA_CONV_SCRATCH? Follows from the sizes alone. */
+bool la_conv_plan_fits(const la_conv *c, const la_window w[3], int64_t ic);
+/* The windows of the gradient of x for stride 1, which is a convolution. */
+void la_conv_flip(const la_conv *c, la_window w[3]);
 /* NULL: no direct method for the dtype. */
 const la_conv_kernels *la_conv_kernels_of(la_dtype d);
 
@@ -51,6 +58,9 @@ const la_conv_kernels *la_conv_kernels_of(la_dtype d);
 ** Allocates nothing: scratch, packed and shift are the caller's to set. */
 void la_conv_plan_make(la_conv_plan *s, const la_conv *c, bool backward,
                        bool fixed);
+/* Fewer rows and columns of a unit, so that it has at most 'pixels' where more
+** than one; before anything that depends on them. */
+void la_conv_plan_shorten(la_conv_plan *s, int64_t pixels);
 /* Fills s->shift: where each tap of each channel of a block lies. */
 void la_conv_plan_shifts(const la_conv_plan *s);
 la_conv_unit la_conv_plan_unit(const la_conv_plan *s, int64_t unit);

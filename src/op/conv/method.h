@@ -16,6 +16,10 @@
 #include "base/status.h"
 #include "kernel/conv/conv.h"
 
+/* Bytes of scratch that a method may take for each thread, besides copies of
+** the operands. */
+#define LA_CONV_SCRATCH ((int64_t)16 << 20)
+
 typedef struct la_conv {
     la_dtype dtype;
     int64_t batch, groups;
@@ -49,6 +53,7 @@ extern const la_conv_method la_conv_depthwise;
 extern const la_conv_method la_conv_direct;
 extern const la_conv_method la_conv_strided;    /* strided_backward.c */
 extern const la_conv_method la_conv_weight_sums;    /* weight_backward.c */
+extern const la_conv_method la_conv_weight_swapped;
 
 static inline int64_t la_conv_taps(const la_conv *c)
 {

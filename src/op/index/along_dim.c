@@ -286,6 +286,7 @@ la_status la_meta_put(la_frame *f)
                            "source.dtype = %s",
                            la_dtype_name((la_dtype)self->dtype),
                            la_dtype_name((la_dtype)src->dtype));
+    LA_TRY(la_wrapped_fits(src, (la_dtype)self->dtype, 3));
     if (src->numel != index->numel)
         return la_error_at(LA_ESHAPE, 3, "put_(): Expected source and index to "
                            "have the same number of elements, but got "

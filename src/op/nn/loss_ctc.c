@@ -41,15 +41,16 @@ static la_status read_lengths(const la_frame *f, int arg, int64_t n,
     return la_tensor_check_bounds(t);
 }
 
-/* 1 to 'frames' frames per sequence; labels within the targets. 'total' is the
-** length of flat targets, which the lengths must add up to. */
+/* Checks that a sequence has at most 'frames' frames and labels within the
+** targets. 'total' is the length of flat targets, which the lengths must add up
+** to. */
 static la_status check_lengths(const ctc *c, int64_t total)
 {
     int64_t sum = 0;
     for (int64_t i = 0; i < c->batch; i++) {
-        if (c->in[i] < 1 || c->in[i] > c->frames)
+        if (c->in[i] < 0 || c->in[i] > c->frames)
             return la_error_at(LA_EARG, IN_LENGTHS + 1, "length %lld is not "
-                               "within 1 to %lld, the number of frames",
+                               "within 0 to %lld, the number of frames",
                                (long long)c->in[i], (long long)c->frames);
         if (c->lengths[i] < 0 || (!c->flat && c->lengths[i] > c->longest))
             return la_error_at(LA_EARG, TARGET_LENGTHS + 1, "length %lld does "
@@ -123,7 +124,8 @@ static la_status set_label(const ctc *c, int64_t blank, int64_t label,
 
 /* The row of one sequence in each map. A path may begin at the first blank or
 ** label and end at the last; a blank between two labels may be skipped unless
-** the labels are equal. */
+** the labels are equal. Without frames it stays at the first blank, which
+** spells no labels. */
 static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
                           const int64_t *targets, const maps *m)
 {
@@ -142,7 +144,8 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
         if (k > 0 && label[s] != label[s - 2]) skip[s] = 0;
     }
     first[0] = last[2 * n] = 0;
-    if (n > 0) first[1] = last[2 * n - 1] = 0;
+    if (n > 0) last[2 * n - 1] = 0;
+    if (n > 0 && c->in[i] > 0) first[1] = 0;
     return LA_OK;
 }
 
@@ -224,6 +227,18 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     return la_tensor_same(next, alpha);
 }
 
+/* The states after the first frame: what a path may begin with, and the frame's
+** log-probability in sequences that have one. */
+static la_tensor *begin(la_chain *w, const ctc *c, const maps *m,
+                        la_tensor *emit)
+{
+    int64_t frames = 0;
+    if (c->frames == 0)         /* the sum of nothing needs a gradient too */
+        return R(add, R(sum, emit, la_v_ints(&frames, 1)), m->first);
+    la_tensor *start = R(add, R(select, emit, 0, 0), m->first);
+    return keep_ended(w, c, 0, m->first, start);
+}
+
 /* The loss of each sequence: minus the logsumexp over the states in which a
 ** path may end. */
 static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
@@ -233,14 +248,13 @@ static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
     int64_t sizes[3] = {c->frames, c->batch, c->states}, last = 1;
     la_tensor *index = R(expand, m->label, la_v_ints(sizes, 3));
     la_tensor *emit = R(gather, logs, 2, index);
-    la_tensor *start = R(select, emit, 0, 0);
-    start = R(add, start, m->first);
+    la_tensor *start = begin(w, c, m, emit);
     if (w->status) return NULL;
     alpha = la_tensor_retain(start);
     for (int64_t t = 1; t < c->frames; t++)
         if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
     la_tensor *ends = R(add, alpha, m->last);
-    return R(neg, R(logsumexp, ends, la_v_ints(&last, 1)));
+    return R(sub, 0, R(logsumexp, ends, la_v_ints(&last, 1)));
 }
 
 /* The mean is over sequences, each by the number of its labels. */

@@ -8,17 +8,14 @@
 ** as texts: a chunk may be collected while the profile runs. Blocks are the
 ** runtime's raw ones, which are not counted: a profile does not measure itself.
 */
-#include "op/profile.h"
+#include "modules/profile/record.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/os/clock.h"
 #include "base/runtime/local.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
-#include "base/runtime/thread_pool.h"
-#include "op/op.h"
-#include "op/schema.h"
 
 /* An array that doubles. */
 typedef struct list {
@@ -42,15 +39,16 @@ typedef struct shared {
     list nodes;
 } shared;
 
-typedef struct la_profile {
+struct la_profile {
+    la_observer observer;       /* the context's while this is the innermost */
     struct la_profile *outer;
     la_runtime *runtime;
     la_context *context;        /* NULL: stopped */
     shared *shared;
-    la_profile_call *open;      /* the innermost; of the innermost profile */
+    la_observed *open;          /* the innermost; of the innermost profile */
     list rows, row_slots, events;
     int64_t most, begun, ended, used, dropped, lost;
-} la_profile;
+};
 
 /* ---- arrays and tables ---- */
 
@@ -145,7 +143,7 @@ const char *la_profile_line_text(const la_profile *p, int32_t line)
     return line < 0 ? "?" : line_at(p->shared, line);
 }
 
-/* ---- start and end ---- */
+/* ---- calls ---- */
 
 static int64_t used_here(void)
 {
@@ -153,101 +151,18 @@ static int64_t used_here(void)
     return t ? atomic_load_explicit(&t->used, memory_order_relaxed) : 0;
 }
 
-static void leave_shared(la_runtime *rt, shared *s)
-{
-    if (--s->refs) return;
-    drop(rt, &s->lines, LA_PROFILE_LINE);
-    drop(rt, &s->line_slots, sizeof(int32_t));
-    drop(rt, &s->nodes, sizeof(noted));
-    la_raw_free(rt, s, sizeof *s);
-}
-
-la_status la_profile_start(la_profile_where where, void *host, int64_t most,
-                           la_profile **out)
-{
-    la_context *c = la_ctx();
-    la_runtime *rt = la_runtime_here();
-    la_profile *p = la_raw_alloc(rt, sizeof *p), *outer = c->profile;
-    shared *s = !p ? NULL : outer ? outer->shared
-                                  : la_raw_alloc(rt, sizeof *s);
-    if (!s) {
-        la_raw_free(rt, p, sizeof *p);
-        return la_error(LA_ENOMEM, "not enough memory for a profile");
-    }
-    if (!outer) *s = (shared){.where = where, .host = host};
-    s->refs++;
-    *p = (la_profile){.outer = outer, .runtime = rt, .context = c,
-                      .shared = s, .most = most,
-                      .open = outer ? outer->open : NULL};
-    p->used = used_here();
-    p->begun = la_nanoseconds();
-    c->profile = p;
-    c->profiled = true;
-    *out = p;
-    return LA_OK;
-}
-
-void la_profile_stop(la_profile *p)
-{
-    la_context *c = p->context;
-    if (!c) return;
-    p->ended = la_nanoseconds();
-    p->context = NULL;
-    c->profile = p->outer;
-    c->profiled = p->outer != NULL;
-}
-
-void la_profile_free(la_profile *p)
-{
-    if (!p) return;
-    la_runtime *rt = p->runtime;
-    drop(rt, &p->rows, sizeof(la_profile_row));
-    drop(rt, &p->row_slots, sizeof(int32_t));
-    drop(rt, &p->events, sizeof(la_profile_event));
-    leave_shared(rt, p->shared);
-    la_raw_free(rt, p, sizeof *p);
-}
-
-/* ---- calls ---- */
-
-static void begin(la_profile_call *c, enum la_profile_kind kind,
-                  const char *name, size_t n, int32_t line)
-{
-    la_profile *p = la_ctx()->profile;
-    *c = (la_profile_call){
-        .outer = p->open, .profile = p, .name = name, .n = n, .line = line,
-        .depth = p->open ? p->open->depth + 1 : 0, .kind = kind,
-        .used = used_here()
-    };
-    p->open = c;
-    c->begun = la_nanoseconds();
-}
-
 /* The line of the call around, else the script's. */
-static int32_t inherited_line(void)
+static int32_t inherited_line(la_profile *p)
 {
-    la_profile *p = la_ctx()->profile;
     return p->open ? p->open->line : line_now(p);
 }
 
-void la_profile_begin(la_profile_call *c, enum la_profile_kind kind,
-                      const char *name, size_t n)
+static void recorded(la_observer *o, uint64_t sequence)
 {
-    begin(c, kind, name, n, inherited_line());
-}
-
-void la_profile_operation(la_profile_call *c, const la_frame *f)
-{
-    begin(c, LA_PROFILE_CALL, f->op->signature, la_op_name_length(f->op),
-          inherited_line());
-}
-
-void la_profile_node(uint64_t sequence)
-{
-    la_profile *p = la_ctx()->profile;
+    la_profile *p = (la_profile *)o;
     list *l = &p->shared->nodes;
     if (!reserve(p->runtime, l, l->n + 1, sizeof(noted))) return;
-    ((noted *)l->items)[l->n++] = (noted){sequence, inherited_line()};
+    ((noted *)l->items)[l->n++] = (noted){sequence, inherited_line(p)};
 }
 
 /* The line that noted the node, or -1: it is older than the profile, or another
@@ -266,14 +181,20 @@ static int32_t line_of_node(const shared *s, uint64_t sequence)
     return notes[first].line;
 }
 
-void la_profile_derivative(la_profile_call *c, const char *name, size_t n,
-                           uint64_t sequence)
+static void begin(la_observer *o, la_observed *c)
 {
-    int32_t line = line_of_node(la_ctx()->profile->shared, sequence);
-    begin(c, LA_PROFILE_NODE, name, n, line < 0 ? inherited_line() : line);
+    la_profile *p = (la_profile *)o;
+    c->line = c->kind == LA_OBSERVED_NODE ? line_of_node(p->shared, c->sequence)
+                                          : -1;
+    if (c->line < 0) c->line = inherited_line(p);
+    c->outer = p->open;
+    c->depth = p->open ? p->open->depth + 1 : 0;
+    c->used = used_here();
+    p->open = c;
+    c->begun = la_nanoseconds();
 }
 
-static bool same_call(const la_profile_call *a, const la_profile_call *b)
+static bool same_call(const la_observed *a, const la_observed *b)
 {
     return a->kind == b->kind && a->name == b->name && a->line == b->line;
 }
@@ -291,7 +212,7 @@ static uint32_t hash_row_at(const void *p, int64_t i)
 }
 
 /* A host's operation may be gone, and its name's address be another's. */
-static bool is_row_of(const la_profile_row *r, const la_profile_call *c)
+static bool is_row_of(const la_profile_row *r, const la_observed *c)
 {
     size_t n = c->n < LA_PROFILE_NAME ? c->n : LA_PROFILE_NAME - 1;
     return r->key == c->name && r->kind == (int32_t)c->kind
@@ -300,7 +221,7 @@ static bool is_row_of(const la_profile_row *r, const la_profile_call *c)
 }
 
 /* The row of the call, made when it is new; NULL without memory. */
-static la_profile_row *row_of(la_profile *p, const la_profile_call *c)
+static la_profile_row *row_of(la_profile *p, const la_observed *c)
 {
     int64_t n = p->rows.n;
     if (n == INT32_MAX / 2
@@ -323,7 +244,7 @@ static la_profile_row *row_of(la_profile *p, const la_profile_call *c)
 
 /* One call of a profile; 'again' inside of a call of the same row, which has
 ** its time already. */
-static void add(la_profile *p, const la_profile_call *c, int64_t took,
+static void add(la_profile *p, const la_observed *c, int64_t took,
                 int64_t bytes, bool again)
 {
     la_profile_row *r = row_of(p, c);
@@ -350,18 +271,75 @@ static void add(la_profile *p, const la_profile_call *c, int64_t took,
     };
 }
 
-void la_profile_end(la_profile_call *c)
+static void end(la_observer *o, la_observed *c)
 {
-    la_profile *p = c->profile;
+    la_profile *p = (la_profile *)o;
     int64_t took = la_nanoseconds() - c->begun;
     int64_t bytes = used_here() - c->used;
     bool again = false;
-    for (la_profile_call *o = c->outer; o && !again; o = o->outer)
-        again = same_call(o, c);
+    for (la_observed *d = c->outer; d && !again; d = d->outer)
+        again = same_call(d, c);
     p->open = c->outer;
     if (c->outer) c->outer->inside += took;
     if (c->outer) c->outer->bytes_inside += bytes;
     for (; p; p = p->outer) add(p, c, took, bytes, again);
+}
+
+/* ---- start and end ---- */
+
+static void leave_shared(la_runtime *rt, shared *s)
+{
+    if (--s->refs) return;
+    drop(rt, &s->lines, LA_PROFILE_LINE);
+    drop(rt, &s->line_slots, sizeof(int32_t));
+    drop(rt, &s->nodes, sizeof(noted));
+    la_raw_free(rt, s, sizeof *s);
+}
+
+la_status la_profile_start(la_profile_where where, void *host, int64_t most,
+                           la_profile **out)
+{
+    la_context *c = la_ctx();
+    la_runtime *rt = la_runtime_here();
+    la_profile *p = la_raw_alloc(rt, sizeof *p);
+    la_profile *outer = (la_profile *)c->observer;
+    shared *s = !p ? NULL : outer ? outer->shared
+                                  : la_raw_alloc(rt, sizeof *s);
+    if (!s) {
+        la_raw_free(rt, p, sizeof *p);
+        return la_error(LA_ENOMEM, "not enough memory for a profile");
+    }
+    if (!outer) *s = (shared){.where = where, .host = host};
+    s->refs++;
+    *p = (la_profile){.observer = {begin, end, recorded},
+                      .outer = outer, .runtime = rt, .context = c,
+                      .shared = s, .most = most,
+                      .open = outer ? outer->open : NULL};
+    p->used = used_here();
+    p->begun = la_nanoseconds();
+    la_observe(c, &p->observer);
+    *out = p;
+    return LA_OK;
+}
+
+void la_profile_stop(la_profile *p)
+{
+    la_context *c = p->context;
+    if (!c) return;
+    p->ended = la_nanoseconds();
+    p->context = NULL;
+    la_observe(c, p->outer ? &p->outer->observer : NULL);
+}
+
+void la_profile_free(la_profile *p)
+{
+    if (!p) return;
+    la_runtime *rt = p->runtime;
+    drop(rt, &p->rows, sizeof(la_profile_row));
+    drop(rt, &p->row_slots, sizeof(int32_t));
+    drop(rt, &p->events, sizeof(la_profile_event));
+    leave_shared(rt, p->shared);
+    la_raw_free(rt, p, sizeof *p);
 }
 
 /* ---- reading ---- */

@@ -1,7 +1,7 @@
 -- lunarray.profile: what la.profile gives, as tables, as text, and as a file of
 -- trace events for a browser's viewer.
 --
--- The record comes from src/lua/transform/profile.c, which has measured.
+-- The record comes from modules/profile/lua/profile.c, which has measured.
 local profile = {}
 
 local Profile = {}

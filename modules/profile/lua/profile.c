@@ -1,19 +1,18 @@
 /*
 ** la.profile(f, ...): what f's operations take, by operation and by line
-** (op/profile.h). What is shown of it is made in lua/lunarray/profile.lua, by
-** the functions of the record here.
+** (modules/profile/record.h). lua/profile.lua makes what is shown of it, by the
+** functions of the record here.
 **
 ** The record is to be closed while f runs, so that a profile ends on every way
 ** out of f, and an error keeps its traceback. f can't yield across it.
 */
-#include "op/profile.h"
+#include "modules/profile/record.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "lua/binding.h"
 #include "lua/embed.h"
-#include "op/op.h"
 
 #define RECORD_NAME "lunarray.profile"
 /* So many single calls are kept: 40 MB at most. */
@@ -22,7 +21,7 @@
 enum { MOST_LEVELS = 24 };
 
 typedef struct record {
-    struct la_profile *profile;
+    la_profile *profile;
     la_state *state;
     lua_State *thread;          /* runs la.profile, so it lives meanwhile */
 } record;
@@ -162,6 +161,21 @@ static int record_gc(lua_State *L)
     return 0;
 }
 
+static void push_metatable(lua_State *L)
+{
+    static const luaL_Reg methods[] = {
+        {"rows", record_rows}, {"event", record_event}, {"sums", record_sums},
+        {NULL, NULL}};
+    if (!la_new_metatable(L, RECORD_NAME, "a profile's metatable is locked"))
+        return;
+    lua_pushcfunction(L, record_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, record_close);
+    lua_setfield(L, -2, "__close");
+    luaL_newlib(L, methods);
+    lua_setfield(L, -2, "__index");
+}
+
 /* la.profile(f, ...): what was measured, then f's results. */
 static int fn_profile(lua_State *L)
 {
@@ -172,7 +186,7 @@ static int fn_profile(lua_State *L)
     la_check_callable(L, 1, "profile");
     record *r = lua_newuserdatauv(L, sizeof *r, 0);
     *r = (record){NULL, s, L};
-    lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
+    push_metatable(L);
     la_take_metatable(L);
     lua_insert(L, 1);
     lua_toclose(L, 1);
@@ -192,18 +206,6 @@ static int fn_profile(lua_State *L)
     return lua_gettop(L) - 1;
 }
 
-void la_open_profile(lua_State *L, int lib)
-{
-    static const luaL_Reg methods[] = {
-        {"rows", record_rows}, {"event", record_event}, {"sums", record_sums},
-        {NULL, NULL}};
-    la_new_metatable(L, RECORD_NAME, "a profile's metatable is locked");
-    lua_pushcfunction(L, record_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, record_close);
-    lua_setfield(L, -2, "__close");
-    luaL_newlib(L, methods);
-    lua_setfield(L, -2, "__index");
-    la_closure(L, fn_profile);
-    lua_setfield(L, lib, "profile");
-}
+static const luaL_Reg functions[] = {{"profile", fn_profile}, {NULL, NULL}};
+
+const la_module la_module_profile = {functions, NULL};
