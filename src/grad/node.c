@@ -257,6 +257,35 @@ void la_saved_clear(la_saved *s)
     la_node_release(fn);
 }
 
+/* ---- walks ---- */
+
+void la_visit_saved(const la_saved *s, la_visitor *v)
+{
+    if (s->data) v->tensor(v, s->data);
+    if (s->fn && !s->is_result) v->node(v, s->fn);
+}
+
+void la_visit_tensor(const la_tensor *t, la_visitor *v)
+{
+    const la_grad_meta *m = t->grad;
+    if (t->base) v->tensor(v, t->base);
+    if (!m) return;
+    if (m->grad) v->tensor(v, m->grad);
+    if (m->fn) v->node(v, m->fn);
+    if (m->accumulator) v->node(v, m->accumulator);
+    v->hooks(v, m->hooks);
+}
+
+void la_visit_node(la_node *n, la_visitor *v)
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node) v->node(v, n->edges[i].node);
+    for (int k = 0; k < n->noutputs; k++)
+        if (n->grads[k]) v->tensor(v, n->grads[k]);
+    v->hooks(v, n->hooks);
+    if (n->class->visit) n->class->visit(n, v);
+}
+
 /* ---- history ---- */
 
 /* The old history is released last, as it may own what 'n' needs. */
