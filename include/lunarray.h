@@ -708,6 +708,22 @@ LA_API la_tensor *la_index(struct lua_State *L, la_tensor *t, int n,
 LA_API int la_set_index(struct lua_State *L, la_tensor *t, int n,
                         const la_range *ranges, la_any value);
 
+/* ---- random numbers ---- */
+
+/* A generator of random numbers: these two numbers determine all that it draws
+** from here on, on every machine. 'offset' counts blocks of the seed's
+** stream. */
+typedef struct la_generator_state { uint64_t seed, offset; } la_generator_state;
+/* The generator of L, which la.manual_seed seeds and la.rand draws from; NULL:
+** that of the thread (la_call without a state). la_seed_generator begins the
+** stream of a seed; the others keep and restore it, which a rollback needs
+** besides a snapshot. 0 or a status: LA_EARG for NULL, LA_ESTATE for a state
+** that was never opened. */
+LA_API int la_seed_generator(struct lua_State *L, uint64_t seed);
+LA_API int la_get_generator(struct lua_State *L, la_generator_state *out);
+LA_API int la_set_generator(struct lua_State *L,
+                            const la_generator_state *from);
+
 /* ---- snapshots ---- */
 
 /* The data of tensors at one moment, by copy on write: taking one copies

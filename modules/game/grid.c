@@ -5,7 +5,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 #define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
 

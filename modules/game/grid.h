@@ -11,7 +11,7 @@
 #define LA_OP_GAME_GRID_H
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/game/kernel/near.h"
 #include "modules/game/game.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/frame.h"
 
 #define LA_ROWS "modules/game/ops.def"

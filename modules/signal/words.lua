@@ -140,8 +140,8 @@ see: signal.correlate, convolve, conv2d
 The convolution of two tensors by Fourier transforms, along all dims or those of
 axes, a dim or a list; the other dims broadcast. mode is full, same (the middle,
 of the sizes of in1) or valid (where they overlap whole). Integers give float64.
-> la.signal.fftconvolve(la.tensor{{1., 2, 3}, {0, 1, 0}}, la.ones(1, 2), "same",
->>   2):round()
+> x = la.tensor{{1., 2, 3}, {0, 1, 0}}
+> la.signal.fftconvolve(x, la.ones(1, 2), "same", 2):round()
 tensor([[1., 3., 5.],
         [0., 1., 1.]])
 source: scipy.signal.fftconvolve

@@ -391,6 +391,29 @@ describe("la.save of .npy", function()
     assert.truthy(message:find("No space left", 1, true), message)
   end)
 
+  it("writes into pipes and devices, which stay what they are", function()
+    local x = la.rand(3, 4)
+    for _, kind in ipairs {"npy", "npz", "safetensors"} do
+      local fifo, plain = path("pipe." .. kind), path("plain." .. kind)
+      os.execute("mkfifo " .. fifo)
+      local reader, ok = io.popen("timeout 60 cat " .. fifo), false
+      for _ = 1, 200 do             -- until somebody reads
+        ok = ok or pcall(la.save, kind == "npy" and x or {x = x}, fifo)
+        if ok then break end
+        os.execute("sleep 0.05")
+      end
+      assert.is_true(ok)
+      local bytes = reader:read("a")
+      reader:close()
+      la.save(kind == "npy" and x or {x = x}, plain)
+      assert.equal(read("plain." .. kind), bytes)
+      assert.is_true(os.execute("test -p " .. fifo))
+    end
+    os.execute("ln -s /dev/null " .. path("null.npy"))
+    la.save(x, path("null.npy"))
+    assert.is_true(os.execute("test -c " .. path("null.npy")))
+  end)
+
   it("writes through symbolic links and keeps the mode", function()
     la.save(la.tensor{1}, path("real.npy"))
     os.execute(("chmod 600 %s; ln -s real.npy %s"):format(path("real.npy"),

@@ -12,7 +12,7 @@
 #include "lunarray.h"
 #include "op/linalg/lapack_library.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lua/attr.h"
 #include "lua/embed.h"
 #include "lua/from_table.h"

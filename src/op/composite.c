@@ -6,12 +6,24 @@ la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
 {
     la_tensor *out = NULL;
     if (w->status) return NULL;
+    la_status status = la_do(op, &out, n, args);
+    return la_chain_take(w, status, out);
+}
+
+la_tensor *la_chain_take(la_chain *w, la_status status, la_tensor *owned)
+{
+    if (status) return la_chain_fail(w, status);
+    if (!owned) return NULL;
     if (w->n == LA_CHAIN_STEPS) {
-        w->status = la_error(LA_EARG, "too many steps");
-        return NULL;
+        la_tensor_release(owned);
+        return la_chain_fail(w, la_error(LA_EARG, "too many steps"));
     }
-    w->status = la_do(op, &out, n, args);
-    if (w->status) return NULL;
-    w->temps[w->n++] = out;
-    return out;
+    w->temps[w->n++] = owned;
+    return owned;
+}
+
+la_tensor *la_chain_fail(la_chain *w, la_status status)
+{
+    if (!w->status) w->status = status;
+    return NULL;
 }

@@ -1,11 +1,11 @@
 /*
 ** A chain of operation calls whose intermediate results are released together:
-** how composite operations are written without a name and a cleanup for each
-** temporary.
+** how composite operations and the formulas of derivatives are written without
+** a name and a cleanup for each temporary.
 **
 **     LA_CHAIN(w);
-**     la_tensor *d = STEP(sub, x, y);
-**     return la_chain_end(w, f, STEP(mul, d, d));
+**     la_tensor *d = R(sub, x, y);
+**     return la_chain_end(w, f, R(mul, d, d));
 **
 ** After a failure all further calls return NULL and the status is kept, so only
 ** the end asks for it, and whoever looks into a tensor before.
@@ -23,30 +23,41 @@
 ** writes); they don't count. Recorded like any conversion. */
 la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl);
 
-#define LA_CHAIN_STEPS 40
+#define LA_CHAIN_STEPS 96
 
 typedef struct la_chain {
     la_status status;
     int n;
-    la_tensor *temps[LA_CHAIN_STEPS];
+    la_tensor *temps[LA_CHAIN_STEPS];   /* the first n are set */
 } la_chain;
 
+/* Releases the results, the last one first; the chain goes on without them. */
 static inline void la_chain_drop(la_chain *w)
 {
-    for (int i = 0; i < w->n; i++) la_tensor_release(w->temps[i]);
+    while (w->n > 0) la_tensor_release(w->temps[--w->n]);
 }
 
 /* Declares an empty chain 'w', which is dropped when its scope ends. */
 #define LA_CHAIN(w) \
-    __attribute__((cleanup(la_chain_drop))) la_chain w##_box = {.n = 0}; \
-    la_chain *w = &w##_box
+    __attribute__((cleanup(la_chain_drop))) la_chain w##_box; \
+    la_chain *w = &w##_box; \
+    w->status = LA_OK, w->n = 0
 
 /* A call whose result belongs to the chain. NULL after a failure. */
 la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
                          const la_value *args);
+/* The result that a call with that status made belongs to the chain; NULL after
+** a failure. */
+la_tensor *la_chain_take(la_chain *w, la_status status, la_tensor *owned);
+static inline la_tensor *la_chain_own(la_chain *w, la_tensor *owned)
+{
+    return la_chain_take(w, LA_OK, owned);
+}
+/* The first failure is kept; NULL for the caller to return. */
+la_tensor *la_chain_fail(la_chain *w, la_status status);
 
 /* The next call, by the name of its operation; uses the variable w. */
-#define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
+#define R(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 
 /* *result (owned) becomes result 0 of the frame where the call that was to make
 ** it succeeded: la_give(f, la_run(mul, &x, a, b), &x). Its status. */

@@ -10,11 +10,12 @@
 ** SHARED       the same with another row's table: (family, table)
 ** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
 **              kernel table reduce_<table>, whose accumulators are stored by
-**              LA_STORE_<store> (kernel/reduce/reduce.h)
+**              LA_STORE_<store> (kernel/reduce/reduce_loops.h)
 **
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in
-** op/reduce/ops.c.
+** op/reduce/ops.c. The column forms also names the row's rule in la.vmap,
+** LA_BATCH(rule), where that does not follow from the kind.
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
 ** and dtype=; of a composite what it accepts. The dispatcher refuses a first

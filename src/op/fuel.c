@@ -130,10 +130,13 @@ static int64_t multiply_adds(const la_frame *f, int64_t n)
     const la_op *op = f->op;
     if (op == LA_OP(mm) || op == LA_OP(matmul) || op == LA_OP(bmm)
         || op == LA_OP(batched_mm) || op == LA_OP(mv) || op == LA_OP(dot)
-        || op == LA_OP(vdot) || op == LA_OP(linear))
+        || op == LA_OP(vdot) || op == LA_OP(linear)
+        || op == LA_OP(distance_rows))
         return times(n, last(f, 0));
     if (op == LA_OP(addmm) || op == LA_OP(addmv) || op == LA_OP(baddbmm))
         return times(n, last(f, 1));
+    if (op == LA_OP(distance_rows_backward))
+        return times(elements(f, 0), last(f, 1));
     if (op == LA_OP(addbmm)) return times(elements(f, 1), last(f, 2));
     if (op == LA_OP(convolution))
         return times(f->args[6].b ? elements(f, 0) : n, window(f, 1));

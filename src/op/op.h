@@ -47,6 +47,17 @@ enum {
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
 
+/* Names in the upper half of the same column: LA_BATCH(rule), the row's rule in
+** la.vmap. Rows that name none go by their kind. */
+enum {
+    LA_BATCH_none,
+#define BATCH(rule) LA_BATCH_##rule,
+#include "op/batch.def"
+#undef BATCH
+};
+#define LA_BATCH(rule) ((uint64_t)LA_BATCH_##rule << 32)
+#define LA_BATCH_OF(forms) ((uint8_t)((uint64_t)(forms) >> 32))
+
 /* Sets of dtypes: what a row computes in. A set is a mask of these bits. */
 #define LA_DTYPE_BIT(d) ((uint32_t)1 << (d))
 #define LA_DTYPE_SPAN(first, past) (LA_DTYPE_BIT(past) - LA_DTYPE_BIT(first))
@@ -93,6 +104,7 @@ struct la_op {
     const char *signature;    /* the schema as written in the row */
     const char *doc;
     uint32_t forms;
+    uint8_t batch;            /* LA_BATCH_...: the rule, or the kind's */
     uint32_t dtypes;          /* a set, as above */
     int id;                   /* index in the registry */
     la_op_fn meta, impl;      /* impl NULL: nothing to fill */

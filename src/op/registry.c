@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
 #include "op/hosted.h"
 #include "op/impls.h"
@@ -37,7 +37,8 @@
 #include "op/ops.def"
 #undef OP
 
-/* Fields that a kind fills in, and the flags that come with it. */
+/* Fields that a kind fills in, the flags that come with it, and its rule on a
+** batch. */
 #define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
@@ -60,6 +61,14 @@
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
 #define FLAGS_REDUCE LA_ASKS_DTYPE
+#define BATCH_STRUCTURED LA_BATCH_none
+#define BATCH_DYNAMIC LA_BATCH_none
+#define BATCH_VIEW LA_BATCH_none
+#define BATCH_METADATA LA_BATCH_none
+#define BATCH_COMPOSITE LA_BATCH_none
+#define BATCH_ELEMENTWISE LA_BATCH_each
+#define BATCH_SHARED LA_BATCH_each
+#define BATCH_REDUCE LA_BATCH_dims
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,
@@ -73,7 +82,8 @@ static la_op_state states[NOPS];
 #define OP(n, kind, fam, types, sch, frm, d) \
     const la_op la_row_##n = { \
         .name = #n, .signature = sch, .doc = d, .id = ID_##n, \
-        .forms = (frm) | FLAGS_##kind, .dtypes = (types), \
+        .forms = (uint32_t)(frm) | FLAGS_##kind, .dtypes = (types), \
+        .batch = LA_BATCH_OF(frm) ? LA_BATCH_OF(frm) : BATCH_##kind, \
         .state = &states[ID_##n], ROW_##kind(n, fam)};
 #include "op/ops.def"
 #undef OP

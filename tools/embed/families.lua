@@ -155,7 +155,7 @@ function families.closure(units, kept)
   for path in pairs(refs) do
     local family = families.of(path)
     if not source.is_kernel(path) and not path:match("^src/io/")
-       and not path:match("^src/grad/formulas/")
+       and not path:match("^tools/") and not path:match("^src/grad/formulas/")
        and (not family or kept(family)) then need(path) end
   end
   while #todo > 0 do

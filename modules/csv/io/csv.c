@@ -11,7 +11,7 @@
 #include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 /* ---- fields ---- */
 

@@ -16,10 +16,10 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/csv/io/csv_columns.h"
 #include "io/stream.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "modules/csv/lua/csv.h"
 #include "op/call.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "modules/csv/lua/csv.h"
 #include "op/call.h"
 #include "tensor/host/remote.h"

@@ -14,9 +14,9 @@
 #include "base/size.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
+#include "lua/files/media.h"
 #include "op/call.h"
-#include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
 
@@ -34,12 +34,12 @@ static la_image_format format_of(const char *word)
     return LA_IMAGE_FORMATS;
 }
 
-/* For a sandboxed script that says nothing: a small file may say that it holds
-** many pixels. */
+/* Bytes of samples for a sandboxed script that says nothing: a small file may
+** say that it holds many pixels. */
 #define SANDBOX_LIMIT ((int64_t)256 << 20)
 
 typedef struct options {
-    bool turns;                 /* as EXIF says */
+    bool upright;                /* as EXIF says */
     int64_t limit;              /* bytes of samples; 0: any number */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
@@ -109,7 +109,7 @@ static options read_options(lua_State *L, int at, const char *const *known,
         if (!lua_isboolean(L, -1))
             la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
                          "expected, got %s", la_type_text(L, lua_gettop(L)));
-        o.turns = lua_toboolean(L, -1);
+        o.upright = lua_toboolean(L, -1);
     }
     lua_pop(L, 1);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
@@ -148,7 +148,7 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
 
 /* Planes as EXIF's orientation means them: rows and columns exchanged from 5
 ** on, then one of them or both in reverse. */
-static la_status turn(la_tensor *t, int orientation, la_tensor **out)
+static la_status orient(la_tensor *t, int orientation, la_tensor **out)
 {
     static const uint8_t reversed[9] = {0, 0, 2, 3, 1, 0, 2, 3, 1};
     int64_t dims[2], n = 0;
@@ -167,8 +167,8 @@ static la_status finish(la_tensor *t, const options *o, int orientation,
 {
     static const int64_t order[3] = {2, 0, 1};
     LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
-    LA_LET(turned, turn(view, orientation, &turned));
-    LA_LET(planes, la_run(contiguous, &planes, turned));
+    LA_LET(oriented, orient(view, orientation, &oriented));
+    LA_LET(planes, la_run(contiguous, &planes, oriented));
     return convert(planes, o->dtype, out);
 }
 
@@ -183,25 +183,14 @@ static la_status decode(const la_reader *source, const options *o,
         bytes = INT64_MAX;
     LA_TRY(la_check_limit(bytes, o->limit));
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, o->turns ? la_jpeg_orientation(source) : 1, out);
-}
-
-/* A failure with the path in front, unless it is the host's or memory's. */
-static la_status name_path(la_status status, const char *path)
-{
-    char text[512], shown[300];
-    if (status != LA_EIO) return status;
-    strncpy(text, la_error_message(), sizeof text - 1);
-    text[sizeof text - 1] = 0;
-    return la_error(status, "'%s': %s",
-                    la_quote(path, strlen(path), shown, sizeof shown), text);
+    return finish(t, o, o->upright ? la_jpeg_orientation(source) : 1, out);
 }
 
 static la_status load(const char *path, const options *o, la_tensor **out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(decode(&source, o, out), path);
+    return la_media_name(decode(&source, o, out), path);
 }
 
 static const char *const reading[] = {"channels", "dtype",
@@ -231,14 +220,9 @@ static int image_decode(lua_State *L)
     la_state *s = la_begin(L, "image.decode", 0);
     la_tensor *t = NULL;
     la_reader source;
-    size_t n;
-    if (lua_type(L, 1) != LUA_TSTRING)
-        la_raise_arg(L, 1, "image.decode", "string of an image's bytes "
-                     "expected, got %s", la_type_text(L, 1));
+    la_media_source(L, "image.decode", "an image's", &source);
     options o = read_options(L, 2, reading, "image.decode");
     la_handle *h = la_new_handle(L, s);
-    const char *bytes = lua_tolstring(L, 1, &n);
-    la_reader_of_memory(bytes, n, &source);
     LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.decode", h->tensor->numel);
@@ -251,7 +235,7 @@ static la_status read_info(const char *path, la_image_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    LA_TRY(name_path(la_image_info_read(&source, info), path));
+    LA_TRY(la_media_name(la_image_info_read(&source, info), path));
     if (la_jpeg_orientation(&source) < 5) return LA_OK;
     int64_t width = info->width;
     info->width = info->height;
@@ -278,12 +262,7 @@ static int image_info(lua_State *L)
 /* {channels, height, width} or {height, width} with values. */
 static la_status check_tensor(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
-    if (t->device == LA_META)
-        return la_error(LA_ESTATE, "a meta tensor has no data to save");
-    LA_TRY(la_remote_refuse(t));
-    if (t->numel && !t->storage)
-        return la_error(LA_ESTATE, "the tensor has no data to save");
+    LA_TRY(la_media_check(t));
     if (t->ndim != 2 && t->ndim != 3)
         return la_error(LA_ESHAPE, "an image of {channels, height, width} or "
                         "{height, width} expected, got %d dims", t->ndim);
@@ -359,12 +338,7 @@ static la_status save(la_tensor *t, const char *path, const options *o)
 static int image_save(lua_State *L)
 {
     la_begin(L, "image.save", 0);
-    lua_settop(L, 3);
-    if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
-        lua_pushvalue(L, 1);
-        lua_copy(L, 2, 1);
-        lua_replace(L, 2);
-    }
+    la_media_order(L, 3);
     const char *path = la_check_path(L, 2, "image.save");
     options o = read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');

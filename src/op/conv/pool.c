@@ -6,7 +6,7 @@
 ** of channels where channels are contiguous (channels_last). The gradient of a
 ** plane is computed by one thread, in the order of the windows.
 */
-#include "kernel/conv/pool.h"
+#include "kernel/conv/pool_loops.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 #define LA_ROWS "op/def/pool.def"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 

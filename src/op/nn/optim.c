@@ -10,7 +10,7 @@
 
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/iter.h"
 #include "op/frame.h"
 #include "tensor/shape.h"

@@ -131,15 +131,14 @@ LA_FORWARD(la_impl_special_scaled_modified_bessel_k1,
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 {
     LA_CHAIN(w);
-    la_tensor *x = STEP(mul, la_arg(f, 0), 1.0);
-    la_tensor *size = STEP(abs, x);
-    la_tensor *far = STEP(eq, size, (double)INFINITY);
-    la_tensor *out = STEP(logical_and, STEP(gt, size, 1.0),
-                          STEP(logical_not, far));
-    la_tensor *some = STEP(where, out, x, 1.0);
-    la_tensor *near = STEP(sinc, STEP(mul, x, 0.31830988618379067154));
-    near = STEP(where, out, STEP(div, STEP(sin, some), some), near);
-    return la_chain_end(w, f, STEP(where, far, 0.0, near));
+    la_tensor *x = R(mul, la_arg(f, 0), 1.0);
+    la_tensor *size = R(abs, x);
+    la_tensor *far = R(eq, size, (double)INFINITY);
+    la_tensor *out = R(logical_and, R(gt, size, 1.0), R(logical_not, far));
+    la_tensor *some = R(where, out, x, 1.0);
+    la_tensor *near = R(sinc, R(mul, x, 0.31830988618379067154));
+    near = R(where, out, R(div, R(sin, some), some), near);
+    return la_chain_end(w, f, R(where, far, 0.0, near));
 }
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x

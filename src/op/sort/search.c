@@ -1,7 +1,7 @@
 /* searchsorted, bucketize, isin: binary searches among keys. */
 #include <math.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/sort/order.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"

@@ -213,6 +213,7 @@ la_status la_meta_set_(la_frame *f)
                                   &empty));
         source = empty;
     }
+    LA_TRY(la_tensor_check_not_fixed(t));
     LA_TRY(check_source(t, source));
     LA_TRY(la_tensor_set(t, source));
     return la_same_result(f);
@@ -226,6 +227,7 @@ la_status la_meta_set__strided(la_frame *f)
     const la_value *sizes = &f->args[3], *strides = &f->args[4];
     int64_t own[LA_MAX_DIMS];
     int n = (int)sizes->ints.n;
+    LA_TRY(la_tensor_check_not_fixed(t));
     LA_TRY(check_source(t, source));
     if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
         return la_error_at(LA_ESHAPE, 5, "mismatch in length of strides and "
@@ -242,7 +244,8 @@ la_status la_meta_set__strided(la_frame *f)
     return la_same_result(f);
 }
 
-/* x.data = data: storage, geometry and dtype of 'data'. */
+/* x.data = data: storage, geometry and dtype of 'data'. Allowed for a detached
+** x, as in PyTorch: it parts from the tensor that it was made of. */
 la_status la_meta_set_data(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);

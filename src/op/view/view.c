@@ -1,7 +1,7 @@
 /*
 ** The elementary views: each computes a geometry (sizes, strides, offset) and
 ** shares the storage. Nothing is computed on data, so there are metas only; the
-** composites of op/view/composite.c and op/view/split.c call them.
+** composites of op/view/view_composite.c and op/view/split.c call them.
 **
 ** Lazy bits (conj, neg) stay with the view; names follow their dims. Dims and
 ** indices in a frame count from 0.
