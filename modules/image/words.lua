@@ -17,7 +17,7 @@ see: image.load, image.resize, image.gaussian_blur, plot.image
 Reads a PNG, JPEG, BMP or TGA file as a tensor {channels, height, width}; the
 bytes of the file tell its format. 1 channel is grey, 2 grey and alpha, 3 RGB, 4
 RGBA. The dtype is uint8, or uint16 for PNG with 16 bits; a floating dtype gives
-0 to 1. channels = 1 to 4 converts. A JPEG is shown upright, as its EXIF block says,
+0 to 1. channels = 1 to 4 converts. A JPEG is upright as its EXIF block says,
 unless apply_exif_orientation is false. An image whose samples take more than
 limit bytes is an error (256 MiB in a sandbox that says nothing).
 > la.image.save(la.rand(3, 2, 2), "dots.png")
