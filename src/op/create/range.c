@@ -246,8 +246,8 @@ static la_status space_meta(la_frame *f, int options, bool powers)
 }
 
 /* The upper half counts down from the end, so that an end which is an element
-** is exact. Without its end a sequence has the values of the same steps with it.
-** Integer dtypes truncate the bounds first. */
+** is exact. Without its end a sequence has the values of the same steps with
+** it. Integer dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);

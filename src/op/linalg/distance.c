@@ -466,9 +466,9 @@ la_status la_impl_cdist(la_frame *f)
 
 #define FEW_ROWS 46340      /* whose pairs have positions of 32 bits */
 
-/* Positions of the pairs i < j in a flat n x n matrix: (i - 1) n + j, as positions
-** of elements count from 1. Computed in place, since it takes more memory than
-** the distances. */
+/* Positions of the pairs i < j in a flat n x n matrix: (i - 1) n + j, as
+** positions of elements count from 1. Computed in place, since it takes more
+** memory than the distances. */
 static la_status upper_positions(int64_t n, la_device device, la_tensor **out)
 {
     LA_CHAIN(w);

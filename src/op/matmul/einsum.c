@@ -563,8 +563,8 @@ static way best_way(const einsum *e, const way *ways, const labels *product,
         if (half < rest) continue;      /* each division once */
         way w = {ways[half].cost + ways[rest].cost
                      + volume(e, product[half] | product[rest]),
-                 ways[half].elements + ways[rest].elements + volume(e, product[set]),
-                 half};
+                 ways[half].elements + ways[rest].elements
+                     + volume(e, product[set]), half};
         if (!best.half || w.cost < best.cost
             || (w.cost == best.cost && w.elements < best.elements))
             best = w;
