@@ -214,9 +214,9 @@ static la_status space_meta(la_frame *f, int options, bool powers)
     return la_scalar_fits(&f->args[1].scalar, d, 2);
 }
 
-/* The upper half counts down from the end, so that an end which is an element is
-** exact. Without its end a sequence has the values of the same steps with it.
-** Integer dtypes truncate the bounds first. */
+/* The upper half counts down from the end, so that an end which is an element
+** is exact. Without its end a sequence has the values of the same steps with
+** it. Integer dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);

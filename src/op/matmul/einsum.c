@@ -24,8 +24,8 @@
 #define MAX_LABELS 64
 #define MAX_OPERANDS 32
 #define MOST_SEARCHED 6
-#define OUTER 128                  /* rows and columns of a short outer product */
-#define LITTLE 4096                /* multiplications in any order */
+#define OUTER 128              /* rows and columns of a short outer product */
+#define LITTLE 4096            /* multiplications in any order */
 #define ELLIPSIS (-1)
 
 typedef uint64_t labels;           /* a set of labels */
@@ -538,7 +538,7 @@ static double volume(const einsum *e, labels set)
 /* The best way to contract a set of operands: multiplications, elements of the
 ** products on the way, and one of the two sets that are contracted last. */
 typedef struct way {
-    double cost, room;
+    double cost, elements;
     unsigned half;
 } way;
 
@@ -563,10 +563,11 @@ static way best_way(const einsum *e, const way *ways, const labels *product,
         if (half < rest) continue;      /* each division once */
         way w = {ways[half].cost + ways[rest].cost
                      + volume(e, product[half] | product[rest]),
-                 ways[half].room + ways[rest].room + volume(e, product[set]),
+                 ways[half].elements + ways[rest].elements
+                     + volume(e, product[set]),
                  half};
         if (!best.half || w.cost < best.cost
-            || (w.cost == best.cost && w.room < best.room))
+            || (w.cost == best.cost && w.elements < best.elements))
             best = w;
     }
     return best;
