@@ -10,7 +10,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/os/os.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lunarray.h"
 
 enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */

@@ -10,7 +10,7 @@
 
 #include "base/os/clock.h"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/steps.h"
 
 /* Elements between two looks at the interruption: while it is not known how

@@ -88,9 +88,11 @@ typedef struct la_state {
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c */
+    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c,
+                            ** transform/collect_ties.c */
     int nties, most_ties;   /* how many; when to look through them */
     uint64_t most_tied;     /* ... with so many bytes in use, whatever nties */
+    uint64_t most_charged;  /* ... with so many charged to a state with a cap */
     /* pacing of the collector, see lua/lifetime/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */
@@ -512,8 +514,9 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 /* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
 ** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
-/* The generator of la.Generator at 'arg', or NULL (lua/lifetime/random.c). */
+/* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
+bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
 
 /* Owned references behind a userdata whose finalizer releases them. */
 #define LA_BOX_NAME "lunarray.box"
@@ -531,7 +534,7 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 
-/* x[key]; the key's type, which is no string (index.c). Like those below a
+/* x[key]; the key's type, which is no string (bracket.c). Like those below a
 ** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
 int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
@@ -554,7 +557,6 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
-void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */

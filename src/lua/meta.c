@@ -3,7 +3,7 @@
 **
 ** One table holds both: a method is a closure, an attribute a light userdata
 ** that points at its row. __index looks a string up there; every other key is
-** an index (lua/index.c).
+** an index (lua/bracket.c).
 */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "lua/sandbox/sandbox.h"
 #include "op/call.h"
 #include "tensor/shape.h"
-#include "lua/index.h"
+#include "lua/bracket.h"
 
 static int read_key(lua_State *L)
 {

@@ -15,7 +15,7 @@
 #include "lua/binding.h"
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
-#include "lua/index.h"
+#include "lua/bracket.h"
 #include "op/fft/plans.h"
 #include "lunarray.h"
 #include "op/op.h"
@@ -265,8 +265,7 @@ static const struct {
     void (*open)(lua_State *L, int lib);
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
-    {"profile", la_open_profile}, {"plot", la_open_plot},
-    {"snapshot", la_open_snapshots},
+    {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
 };
 
 /* ---- names ---- */

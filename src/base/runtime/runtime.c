@@ -17,7 +17,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
 #include "base/runtime/passage.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/token.h"
 #include "lunarray.h"
 

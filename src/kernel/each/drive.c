@@ -21,7 +21,7 @@
 ** when it can't, from a block in the first-level cache.
 */
 #include "kernel/each/drive.h"
-#include "kernel/index/index.h"
+#include "kernel/index/index_loops.h"
 #include "kernel/move/copy.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* The Fourier kernels of double precision. */
 #include "kernel/fft/fft.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 #include "simd/permute/transpose.h"
 #include "simd/isa/unfused.h"
 

@@ -6,7 +6,7 @@
 ** capability.
 */
 #include "kernel/matmul/muladd.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 
 /* complex64 in memory and in panels; 4 x 4 of them are transposed as 64-bit
 ** lanes */

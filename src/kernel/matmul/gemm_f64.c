@@ -3,7 +3,7 @@
 ** columns); the tile is that of gemm_f32.c.
 */
 #include "kernel/matmul/muladd.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 
 #define NAME(x) x##_elem128
 #define ELEM _Complex double

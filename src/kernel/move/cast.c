@@ -22,7 +22,7 @@
 ** - to a shorter floating dtype: to nearest even; float16 and bfloat16 by way
 **   of float32, as PyTorch.
 */
-#include "kernel/index/index.h"
+#include "kernel/index/index_loops.h"
 #include "simd/permute/rows16.h"
 
 #define BLOCK 256

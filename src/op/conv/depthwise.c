@@ -13,9 +13,9 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #define BLOCK_BYTES 128     /* channels that are transposed together */
 #define BAND_BYTES ((int64_t)192 << 10)

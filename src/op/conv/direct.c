@@ -2,17 +2,17 @@
 ** Direct convolution of float32 and float64; also the gradient of the input for
 ** stride 1, as the convolution of the other side with reversed taps.
 **
-** Rows are copied with their padding (plan.h) and multiplied from there; sums
-** run over channels and taps in blocks whose size depends on the kernel's shape
-** alone, so the bits don't depend on bands or threads.
+** Rows are copied with their padding (conv_plan.h) and multiplied from there;
+** sums run over channels and taps in blocks whose size depends on the kernel's
+** shape alone, so the bits don't depend on bands or threads.
 */
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 
 #define NARROW 2            /* rows shorter than this go to the product, */

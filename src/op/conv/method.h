@@ -1,7 +1,8 @@
 /*
 ** What the methods of a convolution share: the problem (la_conv) and the table
 ** entry by which engine.c chooses among them. A method is a file of its own
-** that knows plan.h and this header, but neither the engine nor the others.
+** that knows conv_plan.h and this header, but neither the engine nor the
+** others.
 **
 ** Geometry: one to three spatial dims (unused ones have size 1), any strides
 ** of input and output, groups.

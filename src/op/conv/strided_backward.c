@@ -9,7 +9,7 @@
 ** copy of y's rows. Where rows of x are contiguous, the phases of a row are
 ** computed apart and interleaved.
 */
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #include <string.h>
 

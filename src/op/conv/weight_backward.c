@@ -7,7 +7,7 @@
 ** for each other; how it is cut follows from the sizes alone, and so do the
 ** bits.
 */
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #include <string.h>
 

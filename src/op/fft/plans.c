@@ -1,10 +1,10 @@
-/* Plans and their cache; see plan.h. */
+/* Plans and their cache; see fft_plan.h. */
 #include "op/fft/plans.h"
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
 #include "op/fft/roots.h"

@@ -142,7 +142,7 @@ static la_status run_pairs(job *j)
 static la_tensor *squares(la_chain *w, la_tensor *t)
 {
     int64_t last = -1;
-    return STEP(contiguous, STEP(sum, STEP(square, t), la_v_ints(&last, 1)));
+    return R(contiguous, R(sum, R(square, t), la_v_ints(&last, 1)));
 }
 
 /* 'out' gets the products, then the distances. */
@@ -151,7 +151,7 @@ static la_status run_product(job *j, la_tensor *a, la_tensor *b,
 {
     LA_CHAIN(w);
     la_tensor *aa = squares(w, a), *bb = squares(w, b);
-    la_tensor *ab = STEP(matmul, a, STEP(transpose, b, (int64_t)-2,
+    la_tensor *ab = R(matmul, a, R(transpose, b, (int64_t)-2,
                                          (int64_t)-1));
     if (w->status) return w->status;
     LA_TRY(la_run_(copy_, out, ab));
@@ -171,8 +171,8 @@ static int64_t block_of(const pairs *p)
 static la_tensor *differences(la_chain *w, la_tensor *a, la_tensor *b,
                               int64_t row, int64_t n)
 {
-    return STEP(sub, STEP(unsqueeze, STEP(narrow, a, -2, row, n), -2),
-                STEP(unsqueeze, b, -3));
+    return R(sub, R(unsqueeze, R(narrow, a, -2, row, n), -2),
+                R(unsqueeze, b, -3));
 }
 
 /* Other orders: the norms of some rows' differences at a time. */
@@ -183,9 +183,9 @@ static la_status run_blocks(const pairs *p, la_tensor *a, la_tensor *b,
     for (int64_t row = 0; row < p->rows; row += step) {
         LA_CHAIN(w);
         int64_t n = la_min(step, p->rows - row);
-        la_tensor *d = STEP(vector_norm, differences(w, a, b, row, n), order,
+        la_tensor *d = R(vector_norm, differences(w, a, b, row, n), order,
                             la_v_ints(&last, 1));
-        la_tensor *part = STEP(narrow, out, -2, row, n);
+        la_tensor *part = R(narrow, out, -2, row, n);
         if (w->status) return w->status;
         LA_TRY(la_run_(copy_, part, d));
     }
@@ -285,15 +285,15 @@ static la_status back_product(back_job *j, la_tensor *a, la_tensor *b,
     LA_CHAIN(w);
     int64_t last = -1;
     la_tensor *aa = squares(w, a), *bb = squares(w, b);
-    la_tensor *weights = STEP(empty_like, grad);
+    la_tensor *weights = R(empty_like, grad);
     if (w->status) return w->status;
     j->g.aa = la_data(aa);
     j->g.bb = la_data(bb);
     j->g.weights = la_data(weights);
     LA_TRY(run_back(j));
-    la_tensor *own = STEP(mul, a, STEP(sum, weights, la_v_ints(&last, 1),
+    la_tensor *own = R(mul, a, R(sum, weights, la_v_ints(&last, 1),
                                        true));
-    la_tensor *sum = STEP(sub, own, STEP(matmul, weights, b));
+    la_tensor *sum = R(sub, own, R(matmul, weights, b));
     if (w->status) return w->status;
     return la_run_(add, out, sum);
 }
@@ -304,15 +304,15 @@ static la_tensor *block_gradient(la_chain *w, la_tensor *d, la_tensor *norm,
                                  la_tensor *grad, double p)
 {
     int64_t over = -2;
-    la_tensor *wide = STEP(unsqueeze, norm, -1), *g = STEP(unsqueeze, grad, -1);
-    la_tensor *none = STEP(eq, wide, 0.0);
-    la_tensor *safe = STEP(masked_fill, wide, none, 1.0);
-    la_tensor *scale = STEP(masked_fill, STEP(div, g, STEP(pow, safe, p - 1)),
+    la_tensor *wide = R(unsqueeze, norm, -1), *g = R(unsqueeze, grad, -1);
+    la_tensor *none = R(eq, wide, 0.0);
+    la_tensor *safe = R(masked_fill, wide, none, 1.0);
+    la_tensor *scale = R(masked_fill, R(div, g, R(pow, safe, p - 1)),
                             none, 0.0);
-    la_tensor *slope = STEP(mul, STEP(sgn, d),
-                            STEP(pow, STEP(abs, d), p - 1));
-    slope = STEP(masked_fill, slope, STEP(eq, d, 0.0), 0.0);
-    return STEP(sum, STEP(mul, slope, scale), la_v_ints(&over, 1));
+    la_tensor *slope = R(mul, R(sgn, d),
+                            R(pow, R(abs, d), p - 1));
+    slope = R(masked_fill, slope, R(eq, d, 0.0), 0.0);
+    return R(sum, R(mul, slope, scale), la_v_ints(&over, 1));
 }
 
 /* Order 0 counts elements: its derivative is 0. */
@@ -326,9 +326,9 @@ static la_status back_blocks(const pairs *p, la_tensor *const t[4],
         int64_t n = la_min(step, p->rows - row);
         la_tensor *d = differences(w, t[1], t[2], row, n);
         la_tensor *part = block_gradient(
-            w, d, STEP(narrow, t[3], -2, row, n),
-            STEP(narrow, t[0], -2, row, n), order);
-        la_tensor *to = STEP(narrow, out, -2, row, n);
+            w, d, R(narrow, t[3], -2, row, n),
+            R(narrow, t[0], -2, row, n), order);
+        la_tensor *to = R(narrow, out, -2, row, n);
         if (w->status) return w->status;
         LA_TRY(la_run_(copy_, to, part));
     }
@@ -377,16 +377,16 @@ LA_FORWARD(la_impl_distance_rows_backward, unrecorded(f, backward))
 static la_tensor *by_product(la_chain *w, la_tensor *a, la_tensor *b)
 {
     int64_t last = -1;
-    la_tensor *aa = STEP(sum, STEP(square, a), la_v_ints(&last, 1), true);
-    la_tensor *bb = STEP(sum, STEP(square, b), la_v_ints(&last, 1), true);
-    la_tensor *ab = STEP(matmul, a, STEP(transpose, b, (int64_t)-2,
+    la_tensor *aa = R(sum, R(square, a), la_v_ints(&last, 1), true);
+    la_tensor *bb = R(sum, R(square, b), la_v_ints(&last, 1), true);
+    la_tensor *ab = R(matmul, a, R(transpose, b, (int64_t)-2,
                                          (int64_t)-1));
-    la_tensor *both = STEP(add, aa, STEP(transpose, bb, (int64_t)-2,
+    la_tensor *both = R(add, aa, R(transpose, bb, (int64_t)-2,
                                          (int64_t)-1));
-    la_tensor *d = STEP(sub, both, STEP(mul, ab, 2.0));
-    la_tensor *none = STEP(le, d, 0.0);
-    la_tensor *root = STEP(sqrt, STEP(masked_fill, d, none, 1.0));
-    return STEP(masked_fill, root, none, 0.0);
+    la_tensor *d = R(sub, both, R(mul, ab, 2.0));
+    la_tensor *none = R(le, d, 0.0);
+    la_tensor *root = R(sqrt, R(masked_fill, d, none, 1.0));
+    return R(masked_fill, root, none, 0.0);
 }
 
 /* 't' in the dtype, its batch broadcast. Rows are made contiguous before they
@@ -395,15 +395,15 @@ static la_tensor *operand(la_chain *w, la_tensor *t, la_dtype dtype,
                           const la_shape *batch)
 {
     la_shape to = la_with_matrix(batch, size_at(t, 2), size_at(t, 1));
-    if (t->dtype != dtype) t = STEP(astype, t, la_v_dtype(dtype));
+    if (t->dtype != dtype) t = R(astype, t, la_v_dtype(dtype));
     if (w->status) return NULL;
     if (size_at(t, 1) > 1 && la_strides(t)[t->ndim - 1] != 1)
-        t = STEP(contiguous, t);
+        t = R(contiguous, t);
     if (w->status || (to.ndim == t->ndim
                       && memcmp(to.sizes, la_sizes(t),
                                 (size_t)to.ndim * sizeof(*to.sizes)) == 0))
         return t;
-    return STEP(expand, t, la_v_ints(to.sizes, to.ndim));
+    return R(expand, t, la_v_ints(to.sizes, to.ndim));
 }
 
 /* Is order 2 to be computed by the product: never, for many rows, always? */
@@ -460,8 +460,8 @@ la_status la_impl_cdist(la_frame *f)
     b = operand(w, b, inner, &batch);
     if (w->status) return w->status;
     la_tensor *d = product == 2 && p == 2 ? by_product(w, a, b)
-        : STEP(distance_rows, a, b, p, product == 1 && many);
-    return la_chain_end(w, f, half ? STEP(astype, d, la_v_dtype(dtype)) : d);
+        : R(distance_rows, a, b, p, product == 1 && many);
+    return la_chain_end(w, f, half ? R(astype, d, la_v_dtype(dtype)) : d);
 }
 
 /* Indices of the pairs i < j in a flat n x n matrix: (i - 1) n + j, as elements
@@ -469,10 +469,10 @@ la_status la_impl_cdist(la_frame *f)
 static la_status upper_indices(int64_t n, la_device device, la_tensor **out)
 {
     LA_CHAIN(w);
-    la_tensor *both = STEP(triu_indices, n, n, 1, la_v_dtype(LA_INT64),
-                           la_v_device(device));
-    la_tensor *i = STEP(select, both, 0, (int64_t)0);
-    la_tensor *j = STEP(select, both, 0, (int64_t)1);
+    la_tensor *both = R(triu_indices, n, n, 1, la_v_dtype(LA_INT64),
+                        la_v_device(device));
+    la_tensor *i = R(select, both, 0, (int64_t)0);
+    la_tensor *j = R(select, both, 0, (int64_t)1);
     if (w->status) return w->status;
     LA_TRY(la_run_(sub, i, 1));
     LA_TRY(la_run_(mul, i, n));
@@ -493,10 +493,9 @@ la_status la_impl_pdist(la_frame *f)
         return la_error_at(LA_EARG, 2, "no negative order expected");
     int64_t flat = -1;
     LA_LET(at, upper_indices(la_sizes(a)[0], (la_device)a->device, &at));
-    la_tensor *wide = half ? STEP(astype, a, la_v_dtype(LA_FLOAT32)) : a;
-    la_tensor *all = STEP(distance_rows, wide, wide, f->args[1], false);
-    la_tensor *d = STEP(index_select, STEP(reshape, all, la_v_ints(&flat, 1)),
-                        0, at);
-    if (half) d = STEP(astype, d, la_v_dtype((la_dtype)a->dtype));
+    la_tensor *wide = half ? R(astype, a, la_v_dtype(LA_FLOAT32)) : a;
+    la_tensor *all = R(distance_rows, wide, wide, f->args[1], false);
+    la_tensor *d = R(index_select, R(reshape, all, la_v_ints(&flat, 1)), 0, at);
+    if (half) d = R(astype, d, la_v_dtype((la_dtype)a->dtype));
     return la_chain_end(w, f, d);
 }

@@ -10,7 +10,7 @@
 #include "base/runtime/background.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/os/thread.h"
 #include "tensor/scalar.h"
 
@@ -120,6 +120,16 @@ la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
     int64_t threads = la_in_parallel() || !la_lapack_has_locks()
         ? 1 : la_min(count, la_num_threads());
     return send_away(p, count, (int)la_min(threads, LA_MOST_BACKGROUND), w);
+}
+
+la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
+                          double work, la_matrix_fn fn, const void *job,
+                          size_t size, la_tensor *copy)
+{
+    la_lapack_work w = {fn, job, size,
+                        {copy, b->codes, b->out[0], b->out[1], b->out[2]}};
+    LA_TRY(la_lapack_run(p, b->count, work, &w));
+    return la_check_finite(b->info, b->count);
 }
 
 /* ---- plans ---- */

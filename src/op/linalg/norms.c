@@ -36,17 +36,17 @@ static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
                                      int row, int col, bool keep)
 {
     int64_t dims[] = {row, col}, last[] = {-2, -1}, end = -1;
-    la_tensor *s = STEP(svdvals, STEP(movedim, a, la_v_ints(dims, 2),
-                                      la_v_ints(last, 2)));
+    la_tensor *s =
+        R(svdvals, R(movedim, a, la_v_ints(dims, 2), la_v_ints(last, 2)));
     if (w->status) return NULL;
     bool none = la_sizes(s)[s->ndim - 1] == 0;
     if (o.nuclear || (none && !o.least))
-        s = STEP(sum, s, la_v_ints(&end, 1));
-    else if (o.least) s = STEP(amin, s, la_v_ints(&end, 1));
-    else s = STEP(amax, s, la_v_ints(&end, 1));
+        s = R(sum, s, la_v_ints(&end, 1));
+    else if (o.least) s = R(amin, s, la_v_ints(&end, 1));
+    else s = R(amax, s, la_v_ints(&end, 1));
     if (!keep) return s;
-    s = STEP(unsqueeze, s, row < col ? row : col);
-    return STEP(unsqueeze, s, row < col ? col : row);
+    s = R(unsqueeze, s, row < col ? row : col);
+    return R(unsqueeze, s, row < col ? col : row);
 }
 
 /* The norm over two different dims. */
@@ -65,16 +65,16 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
     if (o.spectral || o.nuclear) {
         t = by_singular_values(w, t, o, row, col, keep);
     } else if (o.frobenius) {
-        t = STEP(vector_norm, t, la_v_float(2), la_v_ints(dims, 2), keep);
+        t = R(vector_norm, t, la_v_float(2), la_v_ints(dims, 2), keep);
     } else {
         int64_t along = o.rows ? col : row, other = o.rows ? row : col;
-        t = STEP(sum, STEP(abs, t), la_v_ints(&along, 1), true);
+        t = R(sum, R(abs, t), la_v_ints(&along, 1), true);
         if (!o.least && la_sizes(a)[other] == 0)   /* no sums: the norm is 0 */
-            t = STEP(sum, t, la_v_ints(&other, 1), true);
-        else t = o.least ? STEP(amin, t, la_v_ints(&other, 1), true)
-                    : STEP(amax, t, la_v_ints(&other, 1), true);
+            t = R(sum, t, la_v_ints(&other, 1), true);
+        else t = o.least ? R(amin, t, la_v_ints(&other, 1), true)
+                    : R(amax, t, la_v_ints(&other, 1), true);
         if (!keep)
-            t = STEP(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
+            t = R(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
     }
     LA_TRY(w->status);
     return la_tensor_same(t, out);
@@ -144,13 +144,13 @@ LA_FORWARD(la_impl_linalg_norm_word, la_impl_linalg_norm(f))
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 {
     LA_CHAIN(w);
-    la_tensor *s = STEP(svdvals, a);
+    la_tensor *s = R(svdvals, a);
     LA_TRY(w->status);
     int64_t k = la_sizes(s)[s->ndim - 1];
-    la_tensor *most = STEP(select, s, -1, (int64_t)0);
-    la_tensor *least = STEP(select, s, -1, k - 1);
-    return la_chain_end(w, f, inverse ? STEP(div, least, most)
-                                      : STEP(div, most, least));
+    la_tensor *most = R(select, s, -1, (int64_t)0);
+    la_tensor *least = R(select, s, -1, k - 1);
+    return la_chain_end(w, f, inverse ? R(div, least, most)
+                        : R(div, most, least));
 }
 
 /* Zeros: the condition numbers of matrices without elements. */
@@ -158,7 +158,7 @@ static la_status cond_of_none(la_frame *f, la_tensor *a)
 {
     int64_t dims[] = {-2, -1};
     LA_CHAIN(w);
-    return la_chain_end(w, f, STEP(sum, STEP(abs, a), la_v_ints(dims, 2)));
+    return la_chain_end(w, f, R(sum, R(abs, a), la_v_ints(dims, 2)));
 }
 
 /* (A, p): |A| |A^-1|, infinite for singular matrices. */
@@ -179,18 +179,18 @@ la_status la_impl_cond(la_frame *f)
     LA_TRY(la_run_many(inv_ex, r, a));
     LA_OWNED inverse = r[0].tensor;
     LA_OWNED info = r[1].tensor;
-    la_tensor *singular = STEP(ne, info, 0);
+    la_tensor *singular = R(ne, info, 0);
     if (o.nuclear) {
         /* what is not finite has no singular values */
-        la_tensor *mask = STEP(unsqueeze, STEP(unsqueeze, singular, -1), -1);
-        la_tensor *some = STEP(where, mask, 0.0, inverse);
+        la_tensor *mask = R(unsqueeze, R(unsqueeze, singular, -1), -1);
+        la_tensor *some = R(where, mask, 0.0, inverse);
         LA_TRY(w->status);
         la_tensor_drop(&inverse);
         inverse = la_tensor_retain(some);
     }
     LA_LET(other, matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
-    la_tensor *c = STEP(mul, norm, other);
-    return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
+    la_tensor *c = R(mul, norm, other);
+    return la_chain_end(w, f, R(where, singular, (double)INFINITY, c));
 }
 
 LA_FORWARD(la_impl_cond_word, la_impl_cond(f))

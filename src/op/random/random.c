@@ -4,8 +4,8 @@
 ** exponential_, cauchy_).
 **
 ** The bits come from the counter-based generator Philox4x32-10 (Salmon et al.
-** 2011) in kernel/random/random.c; here are the rules on arguments and the
-** drawing of counters. An element depends on seed, counter and its position
+** 2011) in kernel/random/random_loops.c; here are the rules on arguments and
+** the drawing of counters. An element depends on seed, counter and its position
 ** only, never on threads or the CPU.
 */
 #include "op/random/random.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/move/copy.h"
