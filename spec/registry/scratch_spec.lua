@@ -1,8 +1,7 @@
 -- No operation needs much more memory than its arguments and results: four
--- times their bytes, and 16 MB for each thread. Every call of the golden
--- records is made with tensors of so many elements that differences of all
--- pairs, or columns of all windows, would be many times as large, and under a
--- limit of memory.
+-- times their bytes, and 16 MB for each thread. Calls of the golden records are
+-- made under a memory limit with tensors of so many elements that differences
+-- of all pairs, or columns of all windows, would be many times as large.
 local la = require "lunarray"
 local grown_calls = require "spec.support.grown_calls"
 local modules = require "spec.support.modules"
@@ -35,7 +34,7 @@ local function short_of_memory(message)
   return message:find("not enough memory", 1, true)
 end
 
--- nil, or what is wrong. A call that doesn't run with such sizes says nothing.
+-- nil, or what is wrong; a call that fails with such sizes says nothing.
 local function excess(call)
   local ok, result = run(call, MOST)
   for _ = 1, 8 do

@@ -24,8 +24,8 @@
 #define MAX_LABELS 64
 #define MAX_OPERANDS 32
 #define MOST_SEARCHED 6
-#define OUTER 128                  /* rows, columns of a short outer product */
-#define LITTLE 4096                /* multiplications in any order */
+#define OUTER 128              /* rows and columns of a short outer product */
+#define LITTLE 4096            /* multiplications in any order */
 #define ELLIPSIS (-1)
 
 typedef uint64_t labels;           /* a set of labels */
@@ -564,7 +564,8 @@ static way best_way(const einsum *e, const way *ways, const labels *product,
         way w = {ways[half].cost + ways[rest].cost
                      + volume(e, product[half] | product[rest]),
                  ways[half].elements + ways[rest].elements
-                     + volume(e, product[set]), half};
+                     + volume(e, product[set]),
+                 half};
         if (!best.half || w.cost < best.cost
             || (w.cost == best.cost && w.elements < best.elements))
             best = w;
