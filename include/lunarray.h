@@ -816,7 +816,10 @@ LA_API void la_set_parallel_for(
 ** for. A call of LAPACK for a large matrix asks nobody. Where a hook or a token
 ** could stop the operation, it runs on a thread of the library's, also under a
 ** job system of the host's, and is abandoned when the operation stops; it
-** ends by itself, and la_runtime_destroy and la_shutdown wait for it. */
+** ends by itself, and la_runtime_destroy and la_shutdown wait for it. A state
+** (its token) has one such call at most: its next one waits for that, or is
+** stopped meanwhile. In a sandbox matrices for which LAPACK takes longer than
+** some tenths of a second (1e9 multiply-adds) are refused. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

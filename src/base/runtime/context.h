@@ -54,6 +54,7 @@ typedef struct la_context {
         uint16_t watched;       /* any of the two: one question for each call */
     };
     bool zero_memory;           /* elements that nobody wrote read as zero */
+    bool must_ask;              /* no long work that nothing can stop */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
     struct la_fuse *fuse;       /* the open recording; NULL for none */

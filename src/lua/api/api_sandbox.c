@@ -19,6 +19,7 @@ static int open_closed(lua_State *L)
     s->steps_left = LA_GUARD_STEPS;
     s->aside = LA_ASIDE_MOST;
     s->context.zero_memory = true;
+    s->context.must_ask = true;
     la_open_protected(L);
     la_guard_thread(s, s->main);
     la_guard_thread(s, L);

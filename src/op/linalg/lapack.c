@@ -111,10 +111,19 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
 
 /* Multiply-adds of a matrix that LAPACK has behind it in a few milliseconds. */
 #define SMALL_WORK 2e6
+/* Those of a matrix for which a sandbox has LAPACK at all, some tenths of a
+** second. */
+#define MOST_UNASKED 1e9
 
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
                         const la_lapack_work *w)
 {
+    if (work > MOST_UNASKED && la_ctx()->must_ask)
+        return la_error(LA_ESUPPORT, "a matrix of %lld x %lld is too large in "
+                        "a sandbox: LAPACK, which computes it, can't be "
+                        "stopped (630 x 630 singular values or eigenvalues of "
+                        "a Hermitian matrix, 340 x 340 others)",
+                        (long long)p->m, (long long)p->n);
     if (work <= SMALL_WORK || !la_may_be_interrupted())
         return run_here(p, count, work, w);
     int64_t threads = la_in_parallel() || !la_lapack_has_locks()
