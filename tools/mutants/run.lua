@@ -78,22 +78,19 @@ local function known_times()
   return times
 end
 
--- Every spec once without a mistake; those that fail find nothing.
-local function measure(list)
-  local times, good = known_times(), {}
-  local file = assert(io.open(BASELINE, "a"))
+-- Every spec once without a mistake, before it is run with one; false in
+-- 'times' for those that fail, which find nothing.
+local function measure(list, times)
   for _, path in ipairs(list) do
-    if not times[path] then
+    if times[path] == nil then
       local ok, seconds = tree.spec(path, 900)
+      local file = assert(io.open(BASELINE, "a"))
       file:write(("%s\t%d\t%.1f\n"):format(path, ok and 0 or 1, seconds))
-      file:flush()
-      times[path] = ok and seconds or nil
+      file:close()
+      times[path] = ok and seconds
       if not ok then say("left out, as it fails anyway: %s", path) end
     end
-    if times[path] then good[#good + 1] = path end
   end
-  file:close()
-  return good, times
 end
 
 ---------------------------------------------------------------------------
@@ -111,9 +108,10 @@ end
 local function run_specs(list, times, budget)
   local spent = 0
   for _, path in ipairs(list) do
-    spent = spent + (times[path] or 10)
+    spent = spent + (times[path] or 0)
     if spent > budget then return nil end
-    local by = found_by(path, tree.spec(path, patience(times[path])))
+    local by = times[path]
+      and found_by(path, tree.spec(path, patience(times[path])))
     if by then return by end
   end
 end
@@ -169,6 +167,7 @@ end
 local function try(site, all, times)
   local text = plant.into(tree.read(site.path), site)
   if not text then return false end
+  measure(options.rest == 0 and specs.of(site.path, all, times) or all, times)
   local built, why = tree.plant(site.path, text)
   site.verdict, site.by = nil, nil
   if built == "same" then
@@ -303,7 +302,7 @@ local function main()
   file:write('make mutants MUTANTS="' .. table.concat(arg, " ") .. '"\n')
   file:close()
   tree.copy()
-  local all, times = measure(each_spec())
+  local all, times = each_spec(), known_times()
   if options.survivors then plant_again(all, times)
   else plant_new(all, times) end
   write_page()

@@ -57,7 +57,8 @@ local ROWS = {
   {"^lua/lunarray/lbfgs", "spec/nn"},
   {"^lua/lunarray/multi_head", "spec/nn"},
   {"^lua/lunarray/data", "spec/nn"},
-  {"^lua/lunarray/plot", "spec/prompt/plot spec/manual/gallery"},
+  {"^lua/lunarray/plot", "spec/prompt/plot spec/prompt/raster "
+     .. "spec/manual/gallery"},
   {"^lua/lunarray/graph", "spec/autograd/graph"},
   {"^lua/lunarray/jacobian", "spec/autograd"},
   {"^lua/lunarray/autograd", "spec/autograd"},
