@@ -263,8 +263,10 @@ LA_API void la_cancel(la_token *k);
 ** INT64_MAX: none. */
 LA_API void la_set_deadline(la_token *k, int64_t ns);
 /* What may be used from now on; INT64_MAX: no end. An operation costs
-** 1 + work / 1024: the elements of its largest argument or result, of products
-** and convolutions their multiply-adds; in a sandbox 1,000 instructions of
+** 1 + work / 1024: the elements of its largest argument or result, for most;
+** several times that for functions; the multiply-adds of products, the windows
+** of pooling, the pairs of points that are compared, n^3 of factorizations;
+** operations of several steps their sum. In a sandbox 1,000 instructions of
 ** Lua's machine cost 1. The same on every machine. What would leave less than 0
 ** is not begun. */
 LA_API void la_set_fuel(la_token *k, int64_t fuel);

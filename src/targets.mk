@@ -26,6 +26,6 @@ $(foreach f,$(PER_CALL) base/libm,$(eval OPT_$(f) := -O3))
 $(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2))
 # In a folder of the second list, but lists of calls (composites) and what runs
 # once in a larger call.
-CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows) \
+CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.[c],conv fft linalg nn random rows) \
   $(patsubst %,src/op/%.c,fft/fft fft/freq fft/plans fft/roots linalg/ldl linalg/lu linalg/norms linalg/tensors \
     nn/embedding nn/recurrent sort/unique) modules/*/lua/*.c)

@@ -112,11 +112,3 @@ la_status la_impl_average(la_frame *f)
                          la_v_dtype(la_inexact_dtype(x)));
 }
 
-/* ptp(self, dim, keepdim) */
-la_status la_impl_ptp(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *top = R(amax, f->args[0], f->args[1], f->args[2]);
-    la_tensor *low = R(amin, f->args[0], f->args[1], f->args[2]);
-    return la_chain_end(w, f, R(sub, top, low));
-}

@@ -1,19 +1,16 @@
 /*
-** A chain of operation calls whose intermediate results are released together:
-** how composite operations and the formulas of derivatives are written without
-** a name and a cleanup for each temporary.
+** Composite operations are written as chains of calls (op/chain.h), without a
+** name and a cleanup for each temporary:
 **
 **     LA_CHAIN(w);
 **     la_tensor *d = R(sub, x, y);
 **     return la_chain_end(w, f, R(mul, d, d));
-**
-** After a failure all further calls return NULL and the status is kept, so only
-** the end asks for it, and whoever looks into a tensor before.
 */
 #ifndef LA_OP_COMPOSITE_H
 #define LA_OP_COMPOSITE_H
 
 #include "op/call.h"
+#include "op/chain.h"
 #include "op/frame.h"
 
 /* Runs 'impl', the implementation of a composite, for the call of 'f'. Where
@@ -22,39 +19,6 @@
 ** otherwise. Arguments in the bit set 'kept' stay as they are (what it
 ** writes); they don't count. Recorded like any conversion. */
 la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl);
-
-#define LA_CHAIN_STEPS 96
-
-typedef struct la_chain {
-    la_status status;
-    int n;
-    la_tensor *temps[LA_CHAIN_STEPS];   /* the first n are set */
-} la_chain;
-
-/* Releases the results, the last one first; the chain goes on without them. */
-static inline void la_chain_drop(la_chain *w)
-{
-    while (w->n > 0) la_tensor_release(w->temps[--w->n]);
-}
-
-/* Declares an empty chain 'w', which is dropped when its scope ends. */
-#define LA_CHAIN(w) \
-    __attribute__((cleanup(la_chain_drop))) la_chain w##_box; \
-    la_chain *w = &w##_box; \
-    w->status = LA_OK, w->n = 0
-
-/* A call whose result belongs to the chain. NULL after a failure. */
-la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
-                         const la_value *args);
-/* The result that a call with that status made belongs to the chain; NULL after
-** a failure. */
-la_tensor *la_chain_take(la_chain *w, la_status status, la_tensor *owned);
-static inline la_tensor *la_chain_own(la_chain *w, la_tensor *owned)
-{
-    return la_chain_take(w, LA_OK, owned);
-}
-/* The first failure is kept; NULL for the caller to return. */
-la_tensor *la_chain_fail(la_chain *w, la_status status);
 
 /* The next call, by the name of its operation; uses the variable w. */
 #define R(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
@@ -80,7 +44,9 @@ static inline la_status la_give_owned(la_frame *f, la_tensor **result)
 static inline la_status la_chain_end(la_chain *w, la_frame *f, la_tensor *t)
 {
     if (w->status) return w->status;
-    la_set_result(f, 0, la_tensor_retain(t));
+    bool last = w->n > 0 && w->temps[w->n - 1] == t;
+    w->n -= last;       /* which the frame takes over */
+    la_set_result(f, 0, last ? t : la_tensor_retain(t));
     return LA_OK;
 }
 

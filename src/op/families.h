@@ -6,6 +6,9 @@
 ** VIEW         la_meta_<name> alone: it makes the view, nothing is filled
 ** METADATA     la_meta_<name> alone: it changes geometry or storage, not data
 ** COMPOSITE    la_impl_<name> alone, which calls other operations
+** FORMULA      a composite that is one expression, written where others have a
+**              family, in the words of the derivatives: R(op, ...) is a call,
+**              A(k) tensor k of the arguments, VAL(k) any of them
 ** ELEMENTWISE  by la_family_<family>, with the kernel table of the row's name
 ** SHARED       the same with another row's table: (family, table)
 ** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
@@ -15,7 +18,8 @@
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in
 ** op/reduce/ops.c. The column forms also names the row's rule in la.vmap,
-** LA_BATCH(rule), where that does not follow from the kind.
+** LA_BATCH(rule), and what a call costs, LA_COST(kind), where these do not
+** follow from the kind.
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
 ** and dtype=; of a composite what it accepts. The dispatcher refuses a first

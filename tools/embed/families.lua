@@ -102,9 +102,9 @@ end
 
 -- The row for an operation that is left out: a composite whose body refuses.
 function families.refusing(row, family)
-  local name, kind, rest = row:match("^OP%(([%w_]+), (%u+), (.*)$")
+  local name, kind, rest = row:match("^OP%(([%w_]+), (%u+),%s+(.*)$")
   local column = (kind == "SHARED" or kind == "REDUCE") and "^%b()"
-    or "^[%w_]+"
+    or kind == "FORMULA" and "^%s*R%b()" or "^[%w_]+"
   rest = rest:gsub(column, "NONE", 1)
   local at = #rest    -- cut the doc, the strings behind the forms
   while true do

@@ -129,11 +129,12 @@ end
 local GOLDEN = "spec/registry/golden_spec.lua"
 local GRADS = "spec/registry/derivatives_spec.lua"
 
-local function exists(name)
-  local file = io.open("spec/golden/" .. name .. ".jsonl")
-  if file then file:close() end
-  return file ~= nil
-end
+-- Operations with golden records, those of modules too.
+local recorded = {}
+local _, golden = tree.shell("find spec modules -name '*.jsonl'")
+for name in golden:gmatch("golden/([%w_]+)%.jsonl") do recorded[name] = true end
+
+local function exists(name) return recorded[name] end
 
 -- The records and derivatives of the operations that the source names alone.
 local function by_operations(site)

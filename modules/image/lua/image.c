@@ -34,6 +34,7 @@ static la_image_format format_of(const char *word)
 }
 
 typedef struct options {
+    bool orients;                 /* as EXIF says */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
     la_image_format format;     /* LA_IMAGE_FORMATS: not given */
@@ -74,7 +75,7 @@ static la_image_format check_format(lua_State *L, int at, const char *name)
 static options read_options(lua_State *L, int at, const char *const *known,
                             const char *name)
 {
-    options o = {0, 90, LA_UNDEFINED, LA_IMAGE_FORMATS};
+    options o = {true, 0, 90, LA_UNDEFINED, LA_IMAGE_FORMATS};
     if (lua_isnoneornil(L, at)) return o;
     if (!lua_istable(L, at))
         la_raise_arg(L, at, name, "table of options expected, got %s",
@@ -82,6 +83,13 @@ static options read_options(lua_State *L, int at, const char *const *known,
     la_check_keywords(L, at, known, name);
     o.channels = read_integer(L, at, "channels", 1, 4, 0, name);
     o.quality = read_integer(L, at, "quality", 1, 100, 90, name);
+    if (lua_getfield(L, at, "apply_exif_orientation") != LUA_TNIL) {
+        if (!lua_isboolean(L, -1))
+            la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
+                         "expected, got %s", la_type_text(L, lua_gettop(L)));
+        o.orients = lua_toboolean(L, -1);
+    }
+    lua_pop(L, 1);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
         o.dtype = la_check_dtype(L, lua_gettop(L), name);
     if (lua_getfield(L, at, "format") != LUA_TNIL)
@@ -116,12 +124,29 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
     return la_run(to_dtype, out, whole, la_v_dtype(dtype));
 }
 
+/* Planes as EXIF's orientation means them: rows and columns exchanged from 5
+** on, then one of them or both in reverse. */
+static la_status orient(la_tensor *t, int orientation, la_tensor **out)
+{
+    static const uint8_t reversed[9] = {0, 0, 2, 3, 1, 0, 2, 3, 1};
+    int64_t dims[2], n = 0;
+    LA_OWNED view = NULL;
+    if (orientation >= 5) LA_TRY(la_run(transpose, &view, t, 1, 2));
+    else view = la_tensor_retain(t);
+    for (int bit = 0; bit < 2; bit++)
+        if (reversed[orientation] >> bit & 1) dims[n++] = 1 + bit;
+    if (n == 0) return la_tensor_same(view, out);
+    return la_run(flip, out, view, la_v_ints(dims, n));
+}
+
 /* {height, width, channels} to {channels, height, width}, contiguous. */
-static la_status finish(la_tensor *t, const options *o, la_tensor **out)
+static la_status finish(la_tensor *t, const options *o, int orientation,
+                        la_tensor **out)
 {
     static const int64_t order[3] = {2, 0, 1};
     LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
-    LA_LET(planes, la_run(contiguous, &planes, view));
+    LA_LET(oriented, orient(view, orientation, &oriented));
+    LA_LET(planes, la_run(contiguous, &planes, oriented));
     return convert(planes, o->dtype, out);
 }
 
@@ -129,7 +154,7 @@ static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, out);
+    return finish(t, o, o->orients ? la_jpeg_orientation(source) : 1, out);
 }
 
 static la_status load(const char *path, const options *o, la_tensor **out)
@@ -139,11 +164,12 @@ static la_status load(const char *path, const options *o, la_tensor **out)
     return la_media_name(decode(&source, o, out), path);
 }
 
-static const char *const reading[] = {"channels", "dtype", NULL};
+static const char *const reading[] = {"channels", "dtype",
+                                      "apply_exif_orientation", NULL};
 static const char *const encoding[] = {"quality", NULL};
 static const char *const saving[] = {"quality", "format", NULL};
 
-/* la.image.load(path[, {channels=, dtype=}]) */
+/* la.image.load(path[, {channels=, dtype=, apply_exif_orientation=}]) */
 static int image_load(lua_State *L)
 {
     la_state *s = la_begin(L, "image.load", 0);
@@ -158,7 +184,7 @@ static int image_load(lua_State *L)
     return 1;
 }
 
-/* la.image.decode(string[, {channels=, dtype=}]) */
+/* la.image.decode(string[, {channels=, dtype=, apply_exif_orientation=}]) */
 static int image_decode(lua_State *L)
 {
     la_state *s = la_begin(L, "image.decode", 0);
@@ -174,11 +200,17 @@ static int image_decode(lua_State *L)
     return 1;
 }
 
+/* Width and height are those of the image as it is loaded. */
 static la_status read_info(const char *path, la_image_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return la_media_name(la_image_info_read(&source, info), path);
+    LA_TRY(la_media_name(la_image_info_read(&source, info), path));
+    if (la_jpeg_orientation(&source) < 5) return LA_OK;
+    int64_t width = info->width;
+    info->width = info->height;
+    info->height = width;
+    return LA_OK;
 }
 
 /* la.image.info(path): width, height, channels, bits */

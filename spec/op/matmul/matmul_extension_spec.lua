@@ -7,9 +7,9 @@ local once = require "spec.support.once"
 
 local function run(cap, file, argument)
   local pipe = assert(io.popen(
-    ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 spec/support/%s.lua "
-     .. "%s 2>&1"):format(cap, package.cpath, package.path, file,
-                          argument or "")))
+    ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
+     .. "spec/support/values/%s.lua %s 2>&1"):format(cap, package.cpath,
+       package.path, file, argument or "")))
   local text = pipe:read "a"
   pipe:close()
   return text

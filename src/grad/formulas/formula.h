@@ -2,14 +2,14 @@
 ** The node of a recorded operation, and what its derivative formula may ask it.
 **
 ** A formula is an expression of operation calls, written with the terms of
-** formula_terms.h: R(mul, G, C(A(1))). It is a chain of calls (op/composite.h),
+** formula_terms.h: R(mul, G, C(A(1))). It is a chain of calls (op/chain.h),
 ** so formulas need no checks of their own.
 */
 #ifndef LA_GRAD_FORMULAS_FORMULA_H
 #define LA_GRAD_FORMULAS_FORMULA_H
 
 #include "grad/graph.h"
-#include "op/composite.h"
+#include "op/chain.h"
 
 typedef struct la_op_node {
     const la_op *op;

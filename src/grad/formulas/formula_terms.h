@@ -17,7 +17,6 @@
 #include "grad/formulas/formula.h"
 #include "op/frame.h"
 
-#undef R
 #define R(name, ...) la_chain_call(&x->w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 #define G la_x_grad(x, 0)
 #define GR(k) la_x_grad(x, k)

@@ -275,9 +275,6 @@ la_status la_impl_take(la_frame *f)
 }
 
 /* take with a dim is the array standard's: index_select. */
-LA_FORWARD(la_impl_take_dim,
-           la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]))
-
 /* (self, index, source, accumulate): as many elements as indices. */
 la_status la_meta_put(la_frame *f)
 {

@@ -84,7 +84,8 @@ typedef struct la_batch {
     la_tensor *codes;         /* result or not; what 'info' points into */
     int32_t *info;
 } la_batch;
-la_status la_batch_open(la_batch *b);
+/* Sets all of 'b', also where it fails. */
+la_status la_batch_open(la_batch *b, la_frame *f);
 /* 'info' is result k where there is one, or memory of the batch's own: a code
 ** for each matrix. */
 la_status la_batch_codes(la_batch *b, int k);
@@ -95,8 +96,8 @@ void la_batch_drop(la_batch *b);
 la_status la_columns_copy(const la_batch *b, la_tensor **keep);
 /* Declares the batch 'b' of the frame f, open, which goes with its scope. */
 #define LA_BATCH(b, frame) \
-    __attribute__((cleanup(la_batch_drop))) la_batch b = {.f = frame}; \
-    LA_TRY(la_batch_open(&b))
+    __attribute__((cleanup(la_batch_drop))) la_batch b; \
+    LA_TRY(la_batch_open(&b, frame))
 
 /* fn for each of 'count' matrices with 'bytes' of scratch; 'work' is the
 ** multiply-adds of one. Few large ones run one by one, with threads inside. */

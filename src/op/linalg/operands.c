@@ -49,10 +49,18 @@ la_status la_check_one_dtype(const la_frame *f, int a, int b)
                        la_dtype_name(y));
 }
 
+/* The dims of the batch alone: a whole shape is large to copy. */
+static void take_batch(const la_tensor *t, int own, la_shape *s)
+{
+    const int64_t *sizes = la_sizes(t);
+    s->ndim = t->ndim - own;
+    for (int d = 0; d < s->ndim; d++) s->sizes[d] = sizes[d];
+}
+
 la_shape la_batch_shape(const la_tensor *t, int own)
 {
-    la_shape s = {t->ndim - own, {0}};
-    for (int d = 0; d < s.ndim; d++) s.sizes[d] = la_sizes(t)[d];
+    la_shape s;
+    take_batch(t, own, &s);
     return s;
 }
 
@@ -97,8 +105,10 @@ la_status la_meta_matrices(la_frame *f, bool square, const char *results)
     LA_TRY(square ? la_check_square(f, 0) : la_check_matrix(f, 0));
     const la_tensor *a = la_arg(f, 0);
     int64_t m = la_sizes(a)[a->ndim - 2], n = la_sizes(a)[a->ndim - 1];
+    la_shape s;
+    take_batch(a, 2, &s);
     for (int k = 0; ; k++, results++) {
-        la_shape s = la_batch_shape(a, 2);
+        s.ndim = a->ndim - 2;
         for (; *results && strchr("mnk", *results); results++)
             s.sizes[s.ndim++] = *results == 'm' ? m : *results == 'n' ? n
                 : la_min(m, n);
@@ -234,12 +244,15 @@ la_status la_output_end(la_frame *f, int k, la_tensor *t)
     return t == la_result(f, k) ? LA_OK : la_copy_data(la_result(f, k), t);
 }
 
-la_status la_batch_open(la_batch *b)
+la_status la_batch_open(la_batch *b, la_frame *f)
 {
-    la_frame *f = b->f;
+    b->f = f;
+    for (int k = 0; k < LA_MAX_RESULTS; k++) b->out[k] = NULL;
+    b->codes = NULL;
+    b->info = NULL;
     b->a = la_arg(f, 0);
     b->field = la_field_of((la_dtype)b->a->dtype);
-    b->shape = la_batch_shape(b->a, 2);
+    take_batch(b->a, 2, &b->shape);
     b->count = la_shape_count(&b->shape);
     b->m = la_sizes(b->a)[b->shape.ndim];
     b->n = la_sizes(b->a)[b->shape.ndim + 1];

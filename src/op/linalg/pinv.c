@@ -104,8 +104,6 @@ la_status la_impl_pinv(la_frame *f)
 }
 
 /* (self, rcond) */
-LA_FORWARD(la_impl_pinverse, la_run_result(f, pinv, la_arg(f, 0), f->args[1]))
-
 /* ---- rank ---- */
 
 /* (A, atol, rtol, hermitian) */

@@ -85,13 +85,6 @@ la_status la_impl_linalg_vander(la_frame *f)
     return la_chain_end(w, f, R(cat, la_v_tensors(list, 2), -1));
 }
 
-/* (A, offset, dim1, dim2): diagonal with the last two dims. */
-la_status la_impl_linalg_diagonal(la_frame *f)
-{
-    return la_run_result(f, diagonal, la_arg(f, 0), f->args[1], f->args[2],
-                         f->args[3]);
-}
-
 /* (x, y, dim): cross along the last dim. */
 la_status la_impl_linalg_cross(la_frame *f)
 {

@@ -274,14 +274,3 @@ la_status la_impl_cosine_similarity(la_frame *f)
     return la_chain_end(w, f, R(div, dot, R(mul, norms[0], norms[1])));
 }
 
-/* pairwise_distance(x1, x2, p, eps, keepdim): |x1 - x2 + eps|_p over the last
-** dim; eps is added to each difference, as in PyTorch. */
-la_status la_impl_pairwise_distance(la_frame *f)
-{
-    LA_CHAIN(w);
-    int64_t last = -1;
-    la_tensor *d = R(sub, f->args[0], f->args[1]);
-    return la_chain_end(w, f,
-                        R(vector_norm, R(add, d, la_arg_float(f, 3)),
-                          f->args[2], la_v_ints(&last, 1), f->args[4]));
-}

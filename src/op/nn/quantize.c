@@ -170,13 +170,6 @@ la_status la_impl_dequantize_groups(la_frame *f)
     return run_groups(&j, unpack_range);
 }
 
-/* dequantize(self, scales, biases, bits, group) */
-la_status la_impl_dequantize(la_frame *f)
-{
-    return la_run_result(f, dequantize_groups, f->args[0], f->args[1],
-                         f->args[2], f->args[3], f->args[4]);
-}
-
 /* ---- products ---- */
 
 /* quantized_dots(self, values, scales, biases, bits, group) */

@@ -117,15 +117,6 @@ la_status la_impl_frexp(la_frame *f)
 
 /* Modified Bessel functions: their order and scale are arguments of one
 ** kernel. */
-LA_FORWARD(la_impl_special_modified_bessel_k0,
-           la_run_result(f, bessel_k, la_arg(f, 0), 0, 0))
-LA_FORWARD(la_impl_special_modified_bessel_k1,
-           la_run_result(f, bessel_k, la_arg(f, 0), 1, 0))
-LA_FORWARD(la_impl_special_scaled_modified_bessel_k0,
-           la_run_result(f, bessel_k, la_arg(f, 0), 0, 1))
-LA_FORWARD(la_impl_special_scaled_modified_bessel_k1,
-           la_run_result(f, bessel_k, la_arg(f, 0), 1, 1))
-
 /* sin(x) / x, near 0 as sinc, which has derivatives there: far out the error of
 ** x / pi would be as large as a period. 0 at infinity. */
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
@@ -143,9 +134,6 @@ la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x
 ** first. */
-LA_FORWARD(la_impl_polygamma_first,
-           la_run_result(f, polygamma, la_arg(f, 1), f->args[0]))
-
 /* --- activations --- */
 
 /* gelu(x, approximate): LA_EARG for another word than the two. */
@@ -190,15 +178,6 @@ static la_status check_softshrink(la_frame *f)
 const la_family la_family_SOFTSHRINK = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, check_softshrink, .ninputs = 1,
     .fast = LA_FAST_ALL};
-
-/* elu with the constants for which activations keep mean 0 and variance 1 (G.
-** Klambauer et al., Self-Normalizing Neural Networks, 2017). */
-la_status la_impl_selu(la_frame *f)
-{
-    return la_run_result(f, elu, la_arg(f, 0),
-                         la_scalar_float(1.6732632423543772848170429916717),
-                         la_scalar_float(1.0507009873554804934193349852946));
-}
 
 /* The first half along dim times the sigmoid of the second. (self, dim): the
 ** result has half of self's size there. LA_ESHAPE for a 0-dim tensor or an odd

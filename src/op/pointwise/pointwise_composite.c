@@ -10,9 +10,6 @@
 #include "op/impls.h"
 
 /* other - alpha * self: sub with its operands exchanged. */
-LA_FORWARD(la_impl_rsub,
-           la_run_result(f, sub, la_arg(f, 1), la_arg(f, 0), f->args[2]))
-
 /* (floor_divide, remainder): both refuse an integer zero. Two passes over the
 ** operands: no kernel gives both results. */
 la_status la_impl_divmod(la_frame *f)
@@ -65,10 +62,5 @@ la_status la_impl_ldexp(la_frame *f)
 }
 
 /* hardtanh between 0 and 6. */
-LA_FORWARD(la_impl_relu6, la_run_result(f, hardtanh, la_arg(f, 0),
-                                        la_scalar_int(0), la_scalar_int(6)))
-
 /* The method's order of arguments. (self, condition, other): where does all
 ** checks. */
-LA_FORWARD(la_impl_where_self,
-           la_run_result(f, where, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2)))

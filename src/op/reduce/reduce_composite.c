@@ -33,12 +33,3 @@ la_status la_impl_nanmean(la_frame *f)
 }
 
 /* max(self, other) and min(self, other): other names of maximum and minimum. */
-LA_FORWARD(la_impl_max_other, la_run_result(f, maximum, f->args[0], f->args[1]))
-LA_FORWARD(la_impl_min_other, la_run_result(f, minimum, f->args[0], f->args[1]))
-
-/* dist(self, other, p): the norm of the difference. */
-la_status la_impl_dist(la_frame *f)
-{
-    LA_LET(d, la_run(sub, &d, f->args[0], f->args[1]));
-    return la_run_result(f, vector_norm, d, f->args[2]);
-}

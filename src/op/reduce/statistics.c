@@ -170,15 +170,6 @@ la_status la_impl_renorm(la_frame *f)
 
 /* ---- softmin(self, dim, dtype) ---- */
 
-/* softmax(-self). */
-la_status la_impl_softmin(la_frame *f)
-{
-    la_tensor *out = NULL;
-    LA_LET(minus, la_run(neg, &minus, f->args[0]));
-    return la_give(f, la_run(softmax, &out, minus, f->args[1], f->args[2]),
-                   &out);
-}
-
 /* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
 
 /* (left + right) * width / 2 along 'dim'. The width is dx where x is not given;

@@ -1,5 +1,6 @@
 /* The steps of a chain. */
-#include "op/composite.h"
+#include "op/chain.h"
+#include "op/call.h"
 
 la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
                          const la_value *args)
