@@ -115,10 +115,10 @@ with_needed = $(if $(filter-out $1,$(needed)),$(call with_needed,$(needed)),$1)
 LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
 MISSED := $(filter $(LEFT_OUT),$(MODULES))
-$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)), which need it))
+$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
 MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
-MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
+MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel/% spec/% ranks/%)),$(wildcard $(foreach m,$(MODULES),modules/$m/*.c modules/$m/*/*.c)))
 # Of the files about operating systems the one that the compiler is for, and
 # what it shares with others.
 OS_linux := posix unix
@@ -185,8 +185,10 @@ IDLE_default := -O0
 IDLE_avx512 := $(if $(shell grep -m1 -o avx512vl /proc/cpuinfo 2>/dev/null),,-O0)
 endif
 
-# The Lua modules are taken into embed.o, compressed: one row per file, of an
-# identifier, the module's name and the path (lua/a/init.lua is module "a").
+# The Lua modules are taken into embed.o, compressed and without indentation and
+# lines of comments (where no string goes over several lines), whose lines stay
+# empty: one row per file, of an identifier, the module's name and the path
+# (lua/a/init.lua is module "a").
 LUA_FILES := $(sort $(shell find lua $(wildcard $(MODULES:%=modules/%/lua)) -name '*.lua' 2>/dev/null) $(wildcard $(MODULES:%=modules/%/words.lua)))
 # lunarray/nn/layers of lua/lunarray/nn/layers.lua; of files of a module
 # lunarray/signal/design (modules/signal/lua/signal/design.lua) and, of its
@@ -237,7 +239,7 @@ $(foreach s,$(EXTENSION_SRC),\
 $(OBJ)/lua.embed.o: $(LUA_FILES:%=$(OBJ)/%.gz)
 $(LUA_FILES:%=$(OBJ)/%.gz): $(OBJ)/%.gz: %
 	@mkdir -p $(@D)
-	$(Q)gzip -9nc $< > $@
+	$(Q)if grep -qE '\[=*\[|\\$$' $<; then cat $<; else sed -E 's/^ *(--.*)?//' $<; fi | gzip -9nc > $@
 
 # Lists of what the modules have for each table; they exist before any object.
 HASH := \#

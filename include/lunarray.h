@@ -263,8 +263,10 @@ LA_API void la_cancel(la_token *k);
 ** INT64_MAX: none. */
 LA_API void la_set_deadline(la_token *k, int64_t ns);
 /* What may be used from now on; INT64_MAX: no end. An operation costs
-** 1 + work / 1024: the elements of its largest argument or result, of products
-** and convolutions their multiply-adds; in a sandbox 1,000 instructions of
+** 1 + work / 1024: the elements of its largest argument or result, for most;
+** several times that for functions; the multiply-adds of products, the windows
+** of pooling, the pairs of points that are compared, n^3 of factorizations;
+** operations of several steps their sum. In a sandbox 1,000 instructions of
 ** Lua's machine cost 1. The same on every machine. What would leave less than 0
 ** is not begun. */
 LA_API void la_set_fuel(la_token *k, int64_t fuel);
@@ -707,6 +709,22 @@ LA_API la_tensor *la_index(struct lua_State *L, la_tensor *t, int n,
 ** scalar. 0 or a status; t is as it was then. */
 LA_API int la_set_index(struct lua_State *L, la_tensor *t, int n,
                         const la_range *ranges, la_any value);
+
+/* ---- random numbers ---- */
+
+/* A generator of random numbers: these two numbers determine all that it draws
+** from here on, on every machine. 'offset' counts blocks of the seed's
+** stream. */
+typedef struct la_generator_state { uint64_t seed, offset; } la_generator_state;
+/* The generator of L, which la.manual_seed seeds and la.rand draws from; NULL:
+** that of the thread (la_call without a state). la_seed_generator begins the
+** stream of a seed; the others keep and restore it, which a rollback needs
+** besides a snapshot. 0 or a status: LA_EARG for NULL, LA_ESTATE for a state
+** that was never opened. */
+LA_API int la_seed_generator(struct lua_State *L, uint64_t seed);
+LA_API int la_get_generator(struct lua_State *L, la_generator_state *out);
+LA_API int la_set_generator(struct lua_State *L,
+                            const la_generator_state *from);
 
 /* ---- snapshots ---- */
 

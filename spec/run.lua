@@ -61,6 +61,31 @@ local function add_job(group, command, read_output, long)
                      long = long or 0, index = #jobs}
 end
 
+-- What failed, by group, which is said once more at the end: one reads the last
+-- lines of a long log first.
+local failures = {}
+
+local function note_failures(title, text)
+  local n = #failures
+  local lines = {}
+  for line in text:gmatch("[^\n]+") do lines[#lines + 1] = line end
+  for k, line in ipairs(lines) do
+    if line:find("^Failure %->") or line:find("^Error %->")
+       or line:find("^%[  FAILED  %] %a")
+       or line:find("^  ?[%w_/]+%.%w+:%d+: ") then
+      failures[#failures + 1] = title .. ": " .. line:sub(1, 160)
+      if line:find("%->") then
+        for i = k + 1, math.min(k + 2, #lines) do
+          failures[#failures + 1] = "  " .. lines[i]:sub(1, 240)
+        end
+      end
+    end
+  end
+  if #failures == n then
+    failures[#failures + 1] = title .. ": " .. (lines[#lines] or ""):sub(1, 240)
+  end
+end
+
 -- Output of a job that has ended is read, and its group reported when it was
 -- the last of it.
 local function job_ended(job, text, ok)
@@ -72,6 +97,7 @@ local function job_ended(job, text, ok)
   elseif failed > 0 then
     print(text)
   end
+  if failed > 0 then note_failures(group.title, text) end
   count(passed, failed)
   group.passed, group.failed = group.passed + passed, group.failed + failed
   group.open = group.open - 1
@@ -555,6 +581,10 @@ for _, name in ipairs(wanted) do
 end
 run_jobs()
 
+if #failures > 0 then
+  print("== what failed")
+  for k = 1, math.min(#failures, 40) do print(failures[k]) end
+end
 local line = ("%d passed, %d failed"):format(total.passed, total.failed)
 local path = os.getenv("LUNARRAY_SUMMARY")
 if path and exists(path:match("^(.*)/[^/]*$") or ".") then

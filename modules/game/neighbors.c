@@ -1,6 +1,6 @@
 /* Neighbours within a radius, and what flocks make of them. */
 #include "op/composite.h"
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 #include "modules/game/program.h"
 
 #include "base/runtime/memory.h"
@@ -29,7 +29,7 @@ static la_status grid_of(const la_frame *f, int k, la_grid *g)
     LA_TRY(la_game_check_points(f, 0));
     LA_TRY(check_radius(f, k));
     la_status status = la_game_points_of(f, 0, &p);
-    if (!status) status = la_grid_new(g, &p, la_arg_float(f, k));
+    if (!status) status = la_grid_new(g, f, &p, la_arg_float(f, k));
     la_game_points_free(&p);
     return status;
 }

@@ -19,22 +19,22 @@ static const char *const parameters[] = {"beta", "alpha", "std", "tau"};
 
 /* ---- the shapes: i is in the first half, the middle included ---- */
 
-static double boxcar(const la_window *w, double i) { return 1; }
+static double boxcar(const la_taper *w, double i) { return 1; }
 
 /* A triangle whose ends are not 0. */
-static double triang(const la_window *w, double i)
+static double triang(const la_taper *w, double i)
 {
     double n = (double)w->length;
     return w->length % 2 ? 2 * (i + 1) / (n + 1) : (2 * i + 1) / n;
 }
 
-static double cosine(const la_window *w, double i)
+static double cosine(const la_taper *w, double i)
 {
     return la_m_sin(PI / (double)w->length * (i + 0.5));
 }
 
 /* Piecewise cubic: a triangle convolved with itself. */
-static double parzen(const la_window *w, double i)
+static double parzen(const la_taper *w, double i)
 {
     double half = (double)(w->length - 1) / 2, n = half - i;
     double u = n / ((double)w->length / 2);
@@ -43,34 +43,34 @@ static double parzen(const la_window *w, double i)
 }
 
 /* A triangle convolved with itself, of cosines. */
-static double bohman(const la_window *w, double i)
+static double bohman(const la_taper *w, double i)
 {
     double u = 1 - 2 * la_window_at(w, i);
     return i == 0 ? 0 : (1 - u) * la_m_cos(PI * u) + la_m_sin(PI * u) / PI;
 }
 
-static double barthann(const la_window *w, double i)
+static double barthann(const la_taper *w, double i)
 {
     double u = 0.5 - la_window_at(w, i);
     return 0.62 - 0.48 * u + 0.38 * la_m_cos(2 * PI * u);
 }
 
 /* The main lobe of a sinc. */
-static double lanczos(const la_window *w, double i)
+static double lanczos(const la_taper *w, double i)
 {
     double u = PI * (1 - 2 * la_window_at(w, i));
     return u == 0 ? 1 : la_m_sin(u) / u;
 }
 
 /* The parameter is the standard deviation, in points. */
-static double gaussian(const la_window *w, double i)
+static double gaussian(const la_taper *w, double i)
 {
     double u = (i - (double)(w->length - 1) / 2) / w->p;
     return la_m_exp(-u * u / 2);
 }
 
 /* A part "a" of the length is a cosine, half of it at each end. */
-static double tukey(const la_window *w, double i)
+static double tukey(const la_taper *w, double i)
 {
     double last = (double)(w->length - 1), a = w->p;
     if (a <= 0 || i > floor((a < 1 ? a : 1) * last / 2)) return 1;
@@ -78,7 +78,7 @@ static double tukey(const la_window *w, double i)
 }
 
 /* The parameter is the distance at which 1 / e is left. */
-static double exponential(const la_window *w, double i)
+static double exponential(const la_taper *w, double i)
 {
     return la_m_exp(-fabs(i - (double)(w->length - 1) / 2) / w->p);
 }

@@ -61,7 +61,7 @@ for name, make in pairs(products) do
   if large < 7 * small or large > 9 * small then
     note("%s: %d for 128, %d for 256", name, small, large)
   end
-  if small < 128 ^ 3 // 1024 then note("%s: only %d", name, small) end
+  if small < 128 ^ 3 // 8192 then note("%s: only %d", name, small) end
 end
 
 -- A matrix by a vector costs its elements: four times.

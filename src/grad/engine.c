@@ -16,7 +16,7 @@
 #include "grad/graph.h"
 #include "grad/node_verify.h"
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/observe.h"
 #include "tensor/shape.h"
 
@@ -371,20 +371,12 @@ static la_status send(run *r, la_node *n, la_tensor **out)
     return LA_OK;
 }
 
-/* The hook with the smallest id above 'after'. */
-static const la_hook *hook_after(const la_node *n, int64_t after)
-{
-    const la_hook *h = n->hooks;
-    while (h && h->id <= after) h = h->next;
-    return h;
-}
-
 /* A hook may remove any hook, itself too, so the list is searched again after
 ** each; ids ascend along it. */
 static la_status run_hooks(la_node *n)
 {
     const la_hook *h;
-    for (int64_t at = 0; (h = hook_after(n, at));) {
+    for (int64_t at = 0; (h = la_hooks_after(n->hooks, at));) {
         la_tensor *other = NULL;
         int slot = h->slot;
         at = h->id;

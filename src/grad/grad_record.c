@@ -13,7 +13,7 @@
 #include "base/runtime/runtime.h"
 #include "base/trace.h"
 #include "op/dispatch.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/op.h"
 
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)

@@ -67,16 +67,6 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
 /* Drops one; true when it was the last. */
 static bool last_reference(la_node *n) { return la_drop_ref(&n->refs); }
 
-void la_hooks_free(la_hook *h)
-{
-    while (h) {
-        la_hook *next = h->next;
-        if (h->release) h->release(h->context);
-        la_mem_free(h, sizeof(*h));
-        h = next;
-    }
-}
-
 /* Sizes of more than LA_OUTPUT_DIMS dims have a block of their own. */
 static void free_sizes(la_output_meta *o)
 {
@@ -110,7 +100,7 @@ static void free_one(la_node *n)
     if (n->class->clear) n->class->clear(n);
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
-    if (n->hooks) la_hooks_free(n->hooks);
+    la_hooks_free(n->hooks);
     if (n->trace) la_mem_free(n->trace, strlen(n->trace) + 1);
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);
@@ -255,6 +245,41 @@ void la_saved_clear(la_saved *s)
     s->fn = NULL;
     if (data) la_tensor_release(data);
     la_node_release(fn);
+}
+
+/* ---- walks ---- */
+
+void la_visit_saved(const la_saved *s, la_visitor *v)
+{
+    if (s->data) v->tensor(v, s->data);
+    if (s->fn && !s->is_result) v->node(v, s->fn);
+}
+
+static void visit_hooks(const la_hook_list *list, la_visitor *v)
+{
+    const la_hook *h = la_hooks_after(list, 0);
+    for (; h; h = la_hooks_after(list, h->id)) v->hook(v, h);
+}
+
+void la_visit_tensor(const la_tensor *t, la_visitor *v)
+{
+    const la_grad_meta *m = t->grad;
+    if (t->base) v->tensor(v, t->base);
+    if (!m) return;
+    if (m->grad) v->tensor(v, m->grad);
+    if (m->fn) v->node(v, m->fn);
+    if (m->accumulator) v->node(v, m->accumulator);
+    visit_hooks(m->hooks, v);
+}
+
+void la_visit_node(la_node *n, la_visitor *v)
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node) v->node(v, n->edges[i].node);
+    for (int k = 0; k < n->noutputs; k++)
+        if (n->grads[k]) v->tensor(v, n->grads[k]);
+    visit_hooks(n->hooks, v);
+    if (n->class->visit) n->class->visit(n, v);
 }
 
 /* ---- history ---- */

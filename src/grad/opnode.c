@@ -16,8 +16,10 @@
 static la_status run(la_node *n, la_tensor **grads, la_tensor **out);
 static void clear(la_node *n);
 static void destroy(la_node *n);
+static void visit(const la_node *n, la_visitor *v);
 
-static const la_node_class class_operation = {"Operation", run, clear, destroy};
+static const la_node_class class_operation = {"Operation", run, clear, destroy,
+                                              visit};
 
 /* ---- keeping ---- */
 
@@ -222,6 +224,13 @@ static void clear(la_node *n)
     if (o->list) la_mem_free(o->list, bytes);
     o->list = NULL;
     o->nlist = 0;
+}
+
+static void visit(const la_node *n, la_visitor *v)
+{
+    const la_op_node *o = la_node_extra((la_node *)n);
+    for (int k = 0; k < o->nsaved; k++) la_visit_saved(&o->saved[k], v);
+    for (int64_t i = 0; i < o->nlist; i++) la_visit_saved(&o->list[i], v);
 }
 
 /* The rest, when the node dies. */

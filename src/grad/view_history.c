@@ -156,7 +156,7 @@ static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 }
 
 static const la_node_class class_view = {"AsStridedBackward", run_view, NULL,
-                                         NULL};
+                                         NULL, NULL};
 
 /* A node for the view's part of 'of', with an edge to that. */
 static la_status view_node(la_tensor *t, la_tensor *of, la_node **out)
@@ -278,8 +278,15 @@ static void destroy_slices(la_node *n)
     la_node_release(s->fn);
 }
 
+static void visit_slices(const la_node *n, la_visitor *v)
+{
+    const slices *s = la_node_extra((la_node *)n);
+    if (s->fn) v->node(v, s->fn);
+}
+
 static const la_node_class class_slices = {"CopySlices", run_slices,
-                                           clear_slices, destroy_slices};
+                                           clear_slices, destroy_slices,
+                                           visit_slices};
 
 la_node *la_slices_around(const la_tensor *t, const la_node *n)
 {

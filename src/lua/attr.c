@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"

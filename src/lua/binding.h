@@ -88,9 +88,11 @@ typedef struct la_state {
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c */
+    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c,
+                            ** transform/collect_ties.c */
     int nties, most_ties;   /* how many; when to look through them */
     uint64_t most_tied;     /* ... with so many bytes in use, whatever nties */
+    uint64_t most_charged;  /* ... with so many charged to a state with a cap */
     /* pacing of the collector, see lua/lifetime/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */
@@ -514,6 +516,7 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
+bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
 
 /* Owned references behind a userdata whose finalizer releases them. */
 #define LA_BOX_NAME "lunarray.box"

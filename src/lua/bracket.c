@@ -216,11 +216,26 @@ int la_bracket_get(lua_State *L, int type)
     return finish(L, s, h, status, out);
 }
 
+/* z:imag() gets the attribute and calls it with z. Where Lua says that the call
+** was one of a method, it is meant so: a tensor is indexed through a name of
+** its own. */
+static void refuse_attribute(lua_State *L)
+{
+    lua_Debug call;
+    if (!lua_getstack(L, 0, &call) || !lua_getinfo(L, "n", &call)
+        || !call.name || !call.namewhat || strcmp(call.namewhat, "method"))
+        return;
+    luaL_error(L, "'%s' is no method but an attribute: write x.%s, without "
+               "parentheses", call.name, call.name);
+}
+
 /* Like x[{i, j, ...}] without the table; k.n counts what has been read. */
 int la_bracket_call(lua_State *L)
 {
     key k;
     la_enter(L);
+    if (lua_gettop(L) == 2 && lua_type(L, 2) == LUA_TUSERDATA)
+        refuse_attribute(L);
     k.n = 0;
     k.has_tensors = false;
     for (int at = 2, top = lua_gettop(L); at <= top; at++) read_item(L, at, &k);

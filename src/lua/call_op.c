@@ -15,7 +15,7 @@
 #include "base/runtime/interrupt.h"
 #include "lua/binding.h"
 #include "op/call.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/op.h"
 
 typedef struct call {

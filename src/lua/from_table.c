@@ -358,7 +358,7 @@ static void from_table(lua_State *L, int at, const char *const *known,
     } else {
         count = k.n;
     }
-    la_begin_work(L, la_up_state(L), name, count);
+    la_begin_work(L, la_up_state(L), name, 16 * count);     /* it is slow */
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);

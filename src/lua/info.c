@@ -16,7 +16,7 @@
 #include "lua/attr.h"
 #include "lua/embed.h"
 #include "lua/from_table.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/lockstep.h"
 #include "op/matmul/gemm_extension.h"
 #include "op/op.h"

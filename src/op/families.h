@@ -18,7 +18,8 @@
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in
 ** op/reduce/ops.c. The column forms also names the row's rule in la.vmap,
-** LA_BATCH(rule), where that does not follow from the kind.
+** LA_BATCH(rule), and what a call costs, LA_COST(kind), where these do not
+** follow from the kind.
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
 ** and dtype=; of a composite what it accepts. The dispatcher refuses a first

@@ -4,14 +4,14 @@
 ** that are appended, kernels of any row, is the runtime's: others do
 ** not see it. Nothing runs at load time.
 */
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
 #include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/impls.h"
 #include "op/schema.h"
 
@@ -38,8 +38,8 @@
 #include "op/ops.def"
 #undef OP
 
-/* Fields that a kind fills in, the flags that come with it, and its rule on a
-** batch. */
+/* Fields that a kind fills in, the flags that come with it, its rule on a batch
+** and its cost. */
 #define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
@@ -73,6 +73,15 @@
 #define BATCH_ELEMENTWISE LA_BATCH_each
 #define BATCH_SHARED LA_BATCH_each
 #define BATCH_REDUCE LA_BATCH_dims
+#define COST_STRUCTURED LA_COST_elements
+#define COST_DYNAMIC LA_COST_elements
+#define COST_VIEW LA_COST_nothing
+#define COST_METADATA LA_COST_nothing
+#define COST_COMPOSITE LA_COST_nothing
+#define COST_FORMULA LA_COST_nothing
+#define COST_ELEMENTWISE LA_COST_elements
+#define COST_SHARED LA_COST_elements
+#define COST_REDUCE LA_COST_elements
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,
@@ -88,6 +97,7 @@ static la_op_state states[NOPS];
         .name = #n, .signature = sch, .doc = d, .id = ID_##n, \
         .forms = (uint32_t)(frm) | FLAGS_##kind, .dtypes = (types), \
         .batch = LA_BATCH_OF(frm) ? LA_BATCH_OF(frm) : BATCH_##kind, \
+        .cost = LA_COST_OF(frm) ? LA_COST_OF(frm) : COST_##kind, \
         .state = &states[ID_##n], ROW_##kind(n, fam)};
 #include "op/ops.def"
 #undef OP

@@ -70,6 +70,21 @@ local ROWS = {
 
 local specs = {}
 
+-- Operations with golden records that the text of a source names: la_impl_x,
+-- la_meta_x, #define NAME x.
+function specs.operations(text, exists)
+  local names, seen = {}, {}
+  local function see(name)
+    if not seen[name] and exists(name) then names[#names + 1] = name end
+    seen[name] = true
+  end
+  for name in text:gmatch("la_impl_([%w_]+)") do see(name) end
+  for name in text:gmatch("la_meta_([%w_]+)") do see(name) end
+  for name in text:gmatch("#define NAME ([%w_]+)") do see(name) end
+  for name in text:gmatch("GRAD%((%w+),") do see(name) end
+  return names
+end
+
 -- Paths of 'all' that touch 'path', and names of C tests. What is quick by
 -- 'seconds' (by path) comes first.
 function specs.of(path, all, seconds)

@@ -154,10 +154,10 @@ end
 local SETTINGS = "env LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
   .. "LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=build/lunarray "
 
--- Runs a spec until its first failure.
-function tree.spec(path, seconds)
+-- Runs a spec until its first failure; 'more' are settings of its own.
+function tree.spec(path, seconds, more)
   local lua = os.getenv("LUA") or "lua5.4"
-  return limited(SETTINGS .. lua .. " $(command -v busted) "
+  return limited(SETTINGS .. (more or "") .. lua .. " $(command -v busted) "
     .. "--no-keep-going -o plainTerminal " .. path, seconds)
 end
 

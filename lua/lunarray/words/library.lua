@@ -106,10 +106,12 @@ see: tidy
 == snapshot
 : la.snapshot(tensors) -> snapshot
 Keeps the present data of a table of tensors, by copy on write (tables may be
-nested; a record stands for its fields). s:restore() writes the data back into
-the same tensors, as often as you like. s:free(), or local s <close>, ends it.
-If a tensor has another shape by then or was freed, restore is an error and
-changes nothing.
+nested; a record stands for its fields), and the states of generators in it.
+Other members of a list are an error, other named fields are passed over. Of the
+state's own generator la.get_rng_state() keeps the state. s:restore() writes the
+data back into the same tensors, as often as you like. s:free(), or local s
+<close>, ends it. If a tensor has another shape by then or was freed, restore is
+an error and changes nothing.
 > x = la.ones(2)
 > s = la.snapshot{x}
 > x:zero_()

@@ -277,10 +277,6 @@ static void make_columns(lua_State *L, reader *r)
                            r->path, la_quote(name, c->n, shown, sizeof shown));
             r->ncolumns = all;
         }
-        if (c->n == 5 && memcmp(name, "names", 5) == 0)
-            luaL_error(L, "read_csv: '%s': a column called 'names' would hide "
-                       "the list of names: rename it in the file, or use "
-                       "{header = false, skip = 1}", r->path);
         c->name = name;
         c->v = &r->t->columns[k];
         c->v->forced = c->v->stored = LA_UNDEFINED;
@@ -467,7 +463,23 @@ static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
     lua_remove(L, -2);
 }
 
-/* The table of columns with its list of names, on the top. */
+/* The list of names on the top becomes the field 'names' of the table under it.
+** Where that is a column, the table's own list part has the names. */
+static void set_names(lua_State *L, const reader *r)
+{
+    const column *c = find(r, "names", 5);
+    if (!c || !c->wanted) {
+        lua_setfield(L, RESULT, "names");
+        return;
+    }
+    for (lua_Integer k = (lua_Integer)lua_rawlen(L, -1); k > 0; k--) {
+        lua_rawgeti(L, -1, k);
+        lua_rawseti(L, RESULT, k);
+    }
+    lua_pop(L, 1);
+}
+
+/* The table of columns on the top, with its names. */
 static void push_result(lua_State *L, la_state *s, reader *r)
 {
     int64_t n = 0;
@@ -481,7 +493,7 @@ static void push_result(lua_State *L, la_state *s, reader *r)
         push_value(L, s, r, k);
         lua_rawset(L, RESULT);
     }
-    lua_setfield(L, RESULT, "names");
+    set_names(L, r);
 }
 
 /* The whole file into the bytes, and zeros behind it. */
@@ -518,6 +530,8 @@ static void begin(lua_State *L, reader *r, const la_bytes *bytes)
     lua_pop(L, 1);
     la_csv_skip(&r->csv, skip);
     r->t->start = r->csv;
+    LA_CHECK(L, "read_csv", la_csv_unify(&r->csv, (char *)bytes->data
+                                         + (r->csv.at - from)));
 }
 
 /* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=}]) */

@@ -362,9 +362,44 @@ static void test_long_rows_ask(void **state)
     lua_close(L);
 }
 
+/* ---- generators ---- */
+
+static void test_generators(void **state)
+{
+    la_generator_state kept, again, thread;
+    lua_State *L = open_host(), *other = luaL_newstate();
+    assert_int_equal(la_seed_generator(L, 7), LA_OK);
+    run(L, "la = require 'lunarray' assert(la.initial_seed() == 7)"
+           " first = la.rand(100)");
+    assert_int_equal(la_get_generator(L, &kept), LA_OK);
+    assert_true(kept.seed == 7 && kept.offset > 0);
+    run(L, "second = la.rand(100) local s <close> = la.fork_rng() la.rand(5)");
+    assert_int_equal(la_get_generator(L, &again), LA_OK);
+    assert_true(again.offset > kept.offset);
+    assert_int_equal(la_set_generator(L, &kept), LA_OK);
+    run(L, "assert(la.equal(la.rand(100), second))"
+           " la.manual_seed(7) assert(la.equal(la.rand(100), first))");
+
+    assert_int_equal(la_get_generator(NULL, &thread), LA_OK);
+    assert_int_equal(la_seed_generator(NULL, 9), LA_OK);
+    assert_int_equal(la_get_generator(NULL, &again), LA_OK);
+    assert_true(again.seed == 9 && again.offset == 0);
+    assert_int_equal(la_set_generator(NULL, &thread), LA_OK);
+    run(L, "assert(la.initial_seed() == 7)");
+
+    assert_int_equal(la_get_generator(L, NULL), LA_EARG);
+    assert_int_equal(la_set_generator(L, NULL), LA_EARG);
+    assert_int_equal(la_get_generator(other, &again), LA_ESTATE);
+    assert_int_equal(la_seed_generator(other, 1), LA_ESTATE);
+    assert_non_null(strstr(la_error_text(), "la_seed_generator: the Lua"));
+    lua_close(other);
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_generators),
         cmocka_unit_test(test_allocator_comes_back),
         cmocka_unit_test(test_settings_without_state),
         cmocka_unit_test(test_settings_within_script),

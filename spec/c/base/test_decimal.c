@@ -239,8 +239,9 @@ static void formats_are_the_librarys(void **state)
     }
     static const char all[] = "a%5dz %-5d| %05d %+lld %zu %hhx %c %%%s %.3s "
         "%8s|%-8s| %.*s %u %ld %*d %e %f %g %g";
-#define ALL -7, 42, -42, 5LL, (size_t)9, 255, 'q', "t", "abcdef", "r", "l", 2, \
-        "xyz", 7u, -1L, -6, 3, 0.0, -0.0, (double)INFINITY, 1e300
+#define ALL -7, 42, -42, 5LL, (size_t)9, (unsigned char)255, 'q', "t", \
+        "abcdef", "r", "l", 2, "xyz", 7u, -1L, -6, 3, 0.0, -0.0, \
+        (double)INFINITY, 1e300
     snprintf(want, sizeof want, all, ALL);
     int n = la_format(got, sizeof got, all, ALL);
     assert_string_equal(got, want);

@@ -241,7 +241,7 @@ describe("the bits of a product", function()
   local function digests(cap, threads)
     local pipe = assert(io.popen(
       ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
-       .. "spec/support/product_bits.lua %d"):format(cap, package.cpath,
+       .. "spec/support/values/product_bits.lua %d"):format(cap, package.cpath,
                                                     package.path, threads)))
     local text = pipe:read "a"
     pipe:close()

@@ -25,7 +25,7 @@
 #include "base/os/os.h"
 #include "base/runtime/host_call.h"
 #include "base/runtime/local.h"
-#include "base/runtime/log.h"
+#include "base/log.h"
 #include "base/runtime/parts.h"
 #include "base/runtime/passage.h"
 #include "base/runtime/stop_note.h"

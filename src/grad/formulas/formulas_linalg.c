@@ -344,3 +344,44 @@ la_tensor *la_x_matrix_exp(la_formula *x)
     la_tensor *e = R(matrix_exp, joined(x, top, bottom, -2));
     return part(x, part(x, e, -2, 0, n), -1, n, n);
 }
+
+/* ---- distances ---- */
+
+/* The differences and their norms as operations, whose graph is differentiated
+** with create_graph. */
+static la_status differences(la_formula *x, la_tensor **out)
+{
+    la_tensor *args[2], *inputs[2], *grads[2] = {NULL};
+    int where[2], n = 0;
+    int64_t last = -1;
+    for (int k = 0; k < 2; k++) {
+        args[k] = A(k);
+        if (!la_x_wants(x, k)) continue;
+        /* A view of its own: one input may depend on another. */
+        args[k] = R(view_as, args[k], args[k]);
+        where[n] = k;
+        inputs[n++] = args[k];
+    }
+    la_tensor *d = R(sub, R(unsqueeze, args[0], -2), R(unsqueeze, args[1], -3));
+    la_tensor *root = R(vector_norm, d, VAL(2), la_v_ints(&last, 1)), *seed = G;
+    if (x->w.status) return x->w.status;
+    LA_TRY(la_run_backward(1, &root, &seed, n, inputs, grads,
+                           LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
+    for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
+    return LA_OK;
+}
+
+/* distance_rows(x1, x2, p, product); the distance of two rows is that of the
+** second to the first. */
+la_status la_x_distance_rows(la_formula *x, la_tensor **out)
+{
+    if (la_grad_enabled()) return differences(x, out);
+    la_tensor *a = A(0), *b = A(1);
+    if (la_x_wants(x, 0))
+        la_x_set(x, out, 0, R(distance_rows_backward, G, a, b, VAL(2), VAL(3),
+                              RES(0)));
+    if (la_x_wants(x, 1))
+        la_x_set(x, out, 1, R(distance_rows_backward, R(mT, G), b, a, VAL(2),
+                              VAL(3), R(mT, RES(0))));
+    return x->w.status;
+}

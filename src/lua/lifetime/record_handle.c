@@ -33,6 +33,11 @@ static holder *check_holder(lua_State *L)
     return h;
 }
 
+bool la_is_record(lua_State *L, int arg)
+{
+    return luaL_testudata(L, arg, LA_RECORD_NAME) != NULL;
+}
+
 /* The record lives on while the host or tensors of fields hold it. */
 static int record_gc(lua_State *L)
 {

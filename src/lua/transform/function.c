@@ -238,9 +238,22 @@ static void destroy_function(la_node *n)
         la_mem_free(fn->saved, (size_t)fn->nsaved * sizeof(la_saved));
 }
 
+static void visit_function(const la_node *n, la_visitor *v)
+{
+    const function_node *fn = la_node_extra((la_node *)n);
+    for (int i = 0; i < fn->nsaved; i++) la_visit_saved(&fn->saved[i], v);
+}
+
 static const la_node_class class_function = {
-    "CustomFunction", run_function, clear_function, destroy_function
+    "CustomFunction", run_function, clear_function, destroy_function,
+    visit_function
 };
+
+la_tie *la_tie_of_node(la_node *n)
+{
+    if (n->class != &class_function) return NULL;
+    return &((function_node *)la_node_extra(n))->tie;
+}
 
 /* ---- the call: stack 1 the function's table, 2.. the arguments ---- */
 
@@ -383,30 +396,6 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
     return LA_OK;
 }
 
-/* The handles that the tie belongs to. Not everything is lost when there is no
-** memory for it: then the function lives until the graph ends by itself. */
-static int protected_owners(lua_State *L)
-{
-    function_node *fn = lua_touserdata(L, 1);
-    for (int at = 2, k = 0; at <= lua_gettop(L); at++) {
-        la_handle *h = la_to_handle(L, at);
-        if (h && h->tensor) la_tie_owner(L, &fn->tie, k++, at);
-    }
-    return 0;
-}
-
-/* With too many owners, or after an error, la_collect_ties leaves the tie
-** alone. */
-static void own_results(lua_State *L, function_node *fn, int first, int last)
-{
-    lua_pushcfunction(L, protected_owners);
-    lua_pushlightuserdata(L, fn);
-    for (int at = first; at <= last; at++) lua_pushvalue(L, at);
-    if (lua_pcall(L, last - first + 2, 0, 0) == LUA_OK) return;
-    lua_pop(L, 1);
-    fn->tie.nowners = LA_TIE_OWNERS + 1;
-}
-
 /* Steps that may raise come before the node is there: nobody else owns it.
 ** Tensors in ctx live as long as it, whatever scope they were made in. On
 ** failure the node dies with what it owns; the results stay tensors without
@@ -433,7 +422,6 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     la_tie_set(&fn->tie, la_up_state(L), ctx_ref, backward_ref);
     fn->ninputs = top - 1;
     fn->is_tensor = (uint8_t *)(fn + 1);
-    own_results(L, fn, first, last);
     status = add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);

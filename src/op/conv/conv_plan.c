@@ -109,8 +109,8 @@ static int64_t reach_of(const la_window *w)
     return (w->kernel - 1) * w->dilation + 1;
 }
 
-/* The sizes are doubles: a product of reaches may be larger than any integer.
-** The plan of a larger cache takes up to 'scratch_capacity' more. */
+/* A product of reaches may be larger than any integer, hence doubles. The plan
+** of a larger cache takes up to 'scratch_capacity' more. */
 bool la_conv_plan_fits(const la_conv *c, const la_window w[3], int64_t ic)
 {
     double taps = (double)w[0].kernel * (double)w[1].kernel

@@ -1,7 +1,7 @@
 /*
 ** The gradient of the weight for kernels of many taps, float32 and float64: the
 ** convolution of x with the gradient of y as its kernel. Images and channels of
-** x are swapped, the taps of the weight are its pixels, and stride and
+** x are exchanged, the taps of the weight are its pixels, and stride and
 ** dilation are swapped:
 **
 **   weight[o, c, t] = sum over n, p of y[n, o, p] * x[n, c, p*s + t*d - pad]
@@ -36,8 +36,8 @@ static la_conv swapped(const la_conv *c)
     return s;
 }
 
-/* Serves what the direct method does, after the methods that are quicker for
-** few taps. */
+/* Exactly where the direct method serves; methods that are quicker for few taps
+** are asked before. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     if (goal != LA_CONV_WEIGHT || c->ic == 0) return false;

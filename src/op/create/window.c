@@ -21,7 +21,7 @@
 
 /* ---- shapes: i is in the first half, the middle included ---- */
 
-double la_window_cosines(const la_window *w, double i)
+double la_window_cosines(const la_taper *w, double i)
 {
     double sum = w->shape->terms[0], angle = 2 * PI * la_window_at(w, i);
     for (int k = 1; k < 5; k++)
@@ -30,7 +30,7 @@ double la_window_cosines(const la_window *w, double i)
     return sum;
 }
 
-double la_window_bartlett(const la_window *w, double i)
+double la_window_bartlett(const la_taper *w, double i)
 {
     return 2 * la_window_at(w, i);
 }
@@ -47,7 +47,7 @@ static double bessel_i0(double x)
     return sum;
 }
 
-double la_window_kaiser(const la_window *w, double i)
+double la_window_kaiser(const la_taper *w, double i)
 {
     double u = 2 * la_window_at(w, i) - 1;
     return bessel_i0(w->p * sqrt(1 - u * u)) * w->scale;
@@ -56,7 +56,7 @@ double la_window_kaiser(const la_window *w, double i)
 /* ---- filling ---- */
 
 /* 'n' points of the buffer from 'first' on, in the dtype of the result. */
-static void put_points(const la_window *w, int64_t first, int64_t n,
+static void put_points(const la_taper *w, int64_t first, int64_t n,
                        double *from)
 {
     char *data[2] = {w->data + first * w->stride, (char *)from};
@@ -68,7 +68,7 @@ static void put_points(const la_window *w, int64_t first, int64_t n,
 ** periodic window without the one past the end. */
 static void put_block(int64_t begin, int64_t end, void *context)
 {
-    const la_window *w = context;
+    const la_taper *w = context;
     double buffer[2 * BLOCK];
     double *mirror = buffer + BLOCK;
     int64_t n = end - begin, first = w->length - end;
@@ -84,7 +84,7 @@ la_status la_window_fill(la_frame *f, const la_window_shape *s, double p,
                          bool periodic)
 {
     la_tensor *out = la_result(f, 0);
-    la_window w = {.shape = s, .p = p, .data = la_data(out),
+    la_taper w = {.shape = s, .p = p, .data = la_data(out),
                    .count = out->numel, .stride = (int64_t)la_itemsize(out),
                    .cast = la_cast_loop((la_dtype)out->dtype, LA_FLOAT64)};
     w.length = out->numel + (periodic && out->numel > 1);

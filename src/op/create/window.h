@@ -10,7 +10,7 @@
 
 /* A symmetric window of 'length' points; a periodic one is one without its
 ** last. */
-typedef struct la_window {
+typedef struct la_taper {
     const struct la_window_shape *shape;
     int64_t length;
     double p;                 /* the parameter */
@@ -19,25 +19,25 @@ typedef struct la_window {
     int64_t stride;           /* bytes */
     int64_t count;            /* points of the result */
     la_loop cast;
-} la_window;
+} la_taper;
 
 typedef struct la_window_shape {
-    double (*value)(const la_window *w, double i);   /* i in the first half */
+    double (*value)(const la_taper *w, double i);   /* i in the first half */
     double terms[5];          /* of the sums of cosines */
 } la_window_shape;
 
 /* Position of point i, from 0 to 1 at the two ends. A single point never
 ** asks. */
-static inline double la_window_at(const la_window *w, double i)
+static inline double la_window_at(const la_taper *w, double i)
 {
     return i / (double)(w->length - 1);
 }
 
 /* Values of shapes: terms[0] - terms[1] cos(2 pi u) + terms[2] cos(4 pi u) ...;
 ** a triangle with ends of 0; Kaiser's, whose parameter is beta. */
-double la_window_cosines(const la_window *w, double i);
-double la_window_bartlett(const la_window *w, double i);
-double la_window_kaiser(const la_window *w, double i);
+double la_window_cosines(const la_taper *w, double i);
+double la_window_bartlett(const la_taper *w, double i);
+double la_window_kaiser(const la_taper *w, double i);
 
 /* Result 0: n points (argument k) of a floating dtype, by the options from
 ** argument 'options' on. */

@@ -1,5 +1,5 @@
 /*
-** Norms of vectors and matrices, condition numbers, distances.
+** Norms of vectors and matrices, condition numbers.
 */
 #include <math.h>
 
@@ -194,71 +194,3 @@ la_status la_impl_cond(la_frame *f)
 }
 
 LA_FORWARD(la_impl_cond_word, la_impl_cond(f))
-
-/* ---- distances ---- */
-
-/* Many rows in the plane of a product: |a - b|^2 = |a|^2 + |b|^2 - 2 a b', as
-** PyTorch computes it from 26 rows on. All differences would be as many times
-** the result as a row has elements. What rounding leaves at or below zero is a
-** distance of 0, with a derivative of 0. */
-static bool by_product(const la_tensor *a, const la_tensor *b, double p)
-{
-    return p == 2 && (la_sizes(a)[a->ndim - 2] > 25
-                      || la_sizes(b)[b->ndim - 2] > 25)
-        && (a->dtype == LA_FLOAT32 || a->dtype == LA_FLOAT64)
-        && b->dtype == a->dtype;
-}
-
-static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
-{
-    LA_CHAIN(w);
-    int64_t last = -1;
-    la_tensor *aa = R(sum, R(square, a), la_v_ints(&last, 1), true);
-    la_tensor *bb = R(sum, R(square, b), la_v_ints(&last, 1), true);
-    la_tensor *ab = R(matmul, a, R(transpose, b, (int64_t)-2, (int64_t)-1));
-    la_tensor *both = R(add, aa, R(transpose, bb, (int64_t)-2, (int64_t)-1));
-    la_tensor *d = R(sub, both, R(mul, ab, 2.0));
-    la_tensor *none = R(le, d, 0.0);
-    la_tensor *root = R(sqrt, R(masked_fill, d, none, 1.0));
-    return la_chain_end(w, f, R(masked_fill, root, none, 0.0));
-}
-
-/* (x1, x2, p): between all rows of x1 and all rows of x2. */
-la_status la_impl_cdist(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    int64_t last = -1;
-    LA_TRY(la_check_dims(a, 0));
-    LA_TRY(la_check_dims(b, 1));
-    if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
-        return la_error_at(LA_ESHAPE, 2, "%lld columns expected, got %lld",
-                           (long long)la_sizes(a)[a->ndim - 1],
-                           (long long)la_sizes(b)[b->ndim - 1]);
-    if (!(la_arg_float(f, 2) >= 0))
-        return la_error_at(LA_EARG, 3, "no negative order expected");
-    if (by_product(a, b, la_arg_float(f, 2))) return cdist_by_product(f, a, b);
-    la_tensor *d = R(sub, R(unsqueeze, a, -2), R(unsqueeze, b, -3));
-    return la_chain_end(w, f,
-                        R(vector_norm, d, f->args[2], la_v_ints(&last, 1)));
-}
-
-/* (self, p): between all pairs of rows i < j, in order of i. */
-la_status la_impl_pdist(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *a = la_arg(f, 0);
-    int64_t last = -1;
-    if (a->ndim != 2)
-        return la_error_at(LA_ESHAPE, 1, "a matrix expected, got %d-D",
-                           a->ndim);
-    if (!(la_arg_float(f, 1) >= 0))
-        return la_error_at(LA_EARG, 2, "no negative order expected");
-    int64_t n = la_sizes(a)[0];
-    la_tensor *pairs = R(triu_indices, n, n, 1);
-    la_tensor *i = R(select, pairs, 0, (int64_t)0);
-    la_tensor *j = R(select, pairs, 0, (int64_t)1);
-    la_tensor *d = R(sub, R(index_select, a, 0, i), R(index_select, a, 0, j));
-    return la_chain_end(w, f,
-                        R(vector_norm, d, f->args[1], la_v_ints(&last, 1)));
-}

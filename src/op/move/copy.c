@@ -78,7 +78,7 @@ static la_status copy_strides(const la_tensor *t, const la_value *format,
     la_memory_format m = format->tag == LA_VFORMAT ? format->format
                                                    : LA_PRESERVE;
     *plain = m == LA_FORMAT_CONTIGUOUS
-        || (m == LA_PRESERVE && la_is_contiguous(t));
+        || (m == LA_PRESERVE && la_is_row_major(t));
     if (*plain) return LA_OK;
     if (m != LA_PRESERVE)
         return la_format_strides(m, t->ndim, la_sizes(t), strides);

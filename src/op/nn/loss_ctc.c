@@ -41,9 +41,8 @@ static la_status read_lengths(const la_frame *f, int arg, int64_t n,
     return la_tensor_check_bounds(t);
 }
 
-/* Checks that a sequence has at most 'frames' frames and labels within the
-** targets. 'total' is the length of flat targets, which the lengths must add up
-** to. */
+/* Sequences have at most 'frames' frames, and labels within the targets; the
+** lengths must add up to 'total', the length of flat targets. */
 static la_status check_lengths(const ctc *c, int64_t total)
 {
     int64_t sum = 0;

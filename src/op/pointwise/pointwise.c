@@ -151,11 +151,13 @@ static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
 }
 
 /* The tensor whose shape and dtype all inputs share (scalars adapt to it), or
-** NULL when the iterator has to find out. */
+** NULL when the iterator has to find out. Next to a number it lays the result
+** out by the strides of all tensors, those of dims of size 1 too. */
 static inline const la_tensor *find_lead(const la_frame *f,
                                          const la_family *family)
 {
     const la_tensor *lead = NULL;
+    bool number = false, other = false;     /* size-1 dims move */
     for (int k = 0; k < family->ninputs && !lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t) return NULL;
@@ -164,13 +166,17 @@ static inline const la_tensor *find_lead(const la_frame *f,
     }
     for (int k = 0; k < family->ninputs && lead; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (t && (t == lead || is_like(t, lead))) continue;
+        if (t && (t == lead || is_like(t, lead))) {
+            other |= family->ninputs > 2 && t != lead && !la_is_row_major(t);
+            continue;
+        }
+        number = true;
         if (!t || !is_scalar_operand(t, lead) || lead->numel == 0
             || !la_is_row_major(lead)) return NULL;
     }
     if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
         return NULL;
-    return lead;
+    return number && other ? NULL : lead;
 }
 
 /* Arguments of a loop on the fast path, result first. Strides are for both loop

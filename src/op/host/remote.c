@@ -4,10 +4,10 @@
 ** move bytes, and new tensors, which are made on the CPU and moved.
 */
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/dispatch.h"
 #include "op/families.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/op.h"
 #include "tensor/names.h"
 

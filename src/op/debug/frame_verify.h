@@ -1,6 +1,6 @@
 /* Self-check of a call in the debug build; nothing in others. */
-#ifndef LA_OP_FRAME_VERIFY_H
-#define LA_OP_FRAME_VERIFY_H
+#ifndef LA_OP_DEBUG_FRAME_VERIFY_H
+#define LA_OP_DEBUG_FRAME_VERIFY_H
 
 #include "op/frame.h"
 

@@ -1,5 +1,5 @@
 /* Operations from outside: registering, running and withdrawing them. */
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 
 #include <stdatomic.h>
 

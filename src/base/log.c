@@ -1,5 +1,5 @@
 /* The host's log. */
-#include "base/runtime/log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 

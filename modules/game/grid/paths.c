@@ -15,10 +15,12 @@
 #define LA_ROWS "modules/game/ops.def"
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
+#include "op/fuel.h"
 #include "op/impls.h"
 
 #define ROOT2 1.41421356237309504880
 #define POLL_CELLS 4096
+#define PAID_CELLS 64         /* the work of one is that of 64 elements */
 
 /* The eight neighbours, those across an edge first. */
 static const int steps[8][2] = {{-1, 0}, {0, -1}, {0, 1}, {1, 0},
@@ -103,10 +105,12 @@ static double estimate(const map *m, int64_t i, int64_t goal)
 
 /* Until 'goal' is done with (-1: all that can be reached). 'back': ways lead to
 ** where the walk began, and a step costs the cell that it leaves. */
-static la_status walk(map *m, int64_t goal, bool back)
+static la_status walk(const la_frame *f, map *m, int64_t goal, bool back)
 {
     for (int64_t count = 0; m->size > 0; count++) {
         if (count % POLL_CELLS == 0) LA_TRY(la_poll());
+        if (count % PAID_CELLS == 0 && la_fuel_running)
+            LA_TRY(la_fuel_more(f, PAID_CELLS * 64));
         int64_t i = take_first(m);
         if (i == goal) return LA_OK;
         for (int k = 0; k < (m->diagonal ? 8 : 4); k++) {
@@ -253,7 +257,7 @@ static la_status find_path(la_frame *f, map *m)
         start->way = 0;
         start->rest = estimate(m, ends[0], ends[1]);
         rise(m, ends[0]);
-        LA_TRY(walk(m, ends[1], false));
+        LA_TRY(walk(f, m, ends[1], false));
         if (!isinf(goal->way)) return give_path(f, m, ends[1]);
     }
     la_set_result_value(f, 0, la_v_none());
@@ -327,7 +331,7 @@ static la_status find_field(la_frame *f, map *m)
         rise(m, i);
     }
     LA_TRY(la_poll());
-    LA_TRY(walk(m, -1, true));
+    LA_TRY(walk(f, m, -1, true));
     if (m->n == 0) return LA_OK;
     return give_field(f, m);
 }

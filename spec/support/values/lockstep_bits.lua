@@ -2,7 +2,7 @@
 -- of its results in calls of the golden records, in the same calls with more
 -- elements, and in those of lockstep_calls.lua. Two runs that compute alike
 -- print the same text.
---   lua5.4 spec/support/lockstep_bits.lua MODE THREADS SHARE [PATTERN]
+--   lua5.4 spec/support/values/lockstep_bits.lua MODE THREADS SHARE [PATTERN]
 -- MODE is the argument of use_deterministic ("lockstep", or "none"); SHARE says
 -- which operations, by a hash of their names: "2/12" is the second of twelve
 -- parts, "1/1" all of them with more calls of each. PATTERN: only names that
@@ -10,7 +10,7 @@
 local la = require "lunarray"
 local modules = require "spec.support.modules"
 local records = require "spec.support.records"
-local extra = require "spec.support.lockstep_calls"
+local extra = require "spec.support.values.lockstep_calls"
 
 local MODE, THREADS, SHARE, PATTERN = arg[1], arg[2], arg[3], arg[4] or ""
 local DTYPES = {"float32", "float64", "float16", "bfloat16", "complex64",

@@ -7,13 +7,13 @@
 ** graphs point at it. One that was withdrawn answers with an error; its name
 ** and its index are for the next one.
 */
-#ifndef LA_OP_HOSTED_H
-#define LA_OP_HOSTED_H
+#ifndef LA_OP_HOST_HOSTED_H
+#define LA_OP_HOST_HOSTED_H
 
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "lunarray.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/op.h"
 #include "op/schema.h"
 

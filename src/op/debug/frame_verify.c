@@ -1,5 +1,5 @@
 /* The invariants of a call, for the debug build. */
-#include "op/frame_verify.h"
+#include "op/debug/frame_verify.h"
 
 #ifdef LA_DEBUG
 

@@ -1,7 +1,7 @@
 /* Words for memory formats, and with base/runtime/device.h for devices; whether
 ** the tensors of a call are on one. The operations' registry is in op/op.h. */
-#ifndef LA_OP_DEVICE_NAMES_H
-#define LA_OP_DEVICE_NAMES_H
+#ifndef LA_OP_HOST_DEVICE_NAMES_H
+#define LA_OP_HOST_DEVICE_NAMES_H
 
 #include "base/runtime/device.h"
 #include "op/frame.h"

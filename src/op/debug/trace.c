@@ -3,7 +3,7 @@
 ** the dispatch keys, the CPU capability of the kernels, the results. Only
 ** called while a sink is set, so that nothing here has to be quick.
 */
-#include "op/trace.h"
+#include "op/debug/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/os/cpu.h"
 #include "base/format.h"
 #include "base/trace.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/shape.h"

@@ -1,6 +1,6 @@
 -- Writes what the library makes of numbers into a folder, for locale_spec: the
 -- texts into the file 'texts', and files of each kind.
---   lua5.4 spec/support/locale_texts.lua FOLDER [early|late LOCALE]
+--   lua5.4 spec/support/values/locale_texts.lua FOLDER [early|late LOCALE]
 -- The locale is set before the library is loaded, or when some of its
 -- operations have been called.
 local folder, when, name = arg[1], arg[2], arg[3]

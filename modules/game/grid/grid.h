@@ -31,8 +31,10 @@ typedef struct la_grid {
     la_grid_cell *cell;       /* [n]: its cell */
 } la_grid;
 
-/* The caller ends with la_grid_free, also after a failure. */
-la_status la_grid_new(la_grid *g, const la_game_points *p, double radius);
+/* The call, of 'f', pays for the pairs that will be compared. The caller ends
+** with la_grid_free, also after a failure. */
+la_status la_grid_new(la_grid *g, const la_frame *f, const la_game_points *p,
+                      double radius);
 void la_grid_free(la_grid *g);
 
 static inline uint64_t la_grid_bucket(const la_grid *g, int64_t x, int64_t y,

@@ -1,6 +1,6 @@
-/* LUNARRAY_TRACE at the gate: op/trace.c. Call these while la_trace_on. */
-#ifndef LA_OP_TRACE_H
-#define LA_OP_TRACE_H
+/* LUNARRAY_TRACE at the gate: trace.c. Call these while la_trace_on. */
+#ifndef LA_OP_DEBUG_TRACE_H
+#define LA_OP_DEBUG_TRACE_H
 
 #include "op/frame.h"
 

@@ -1,11 +1,12 @@
 /* Points in cells of a grid; see grid.h. */
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 
 #include <math.h>
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/thread_pool.h"
+#include "op/fuel.h"
 
 #define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
 
@@ -100,7 +101,35 @@ static la_status fill(la_grid *g, const la_game_points *p, double size)
     return la_poll();
 }
 
-la_status la_grid_new(la_grid *g, const la_game_points *p, double radius)
+/* Bucket of cell k around c. */
+static uint64_t bucket_near(const la_grid *g, const la_grid_cell *c, int64_t k)
+{
+    return la_grid_bucket(g, c->at[0] + k % 3 - 1, c->at[1] + k / 3 % 3 - 1,
+                          c->at[2] + (g->d == 3 ? k / 9 - 1 : 0));
+}
+
+/* Each point is compared with all in the buckets of the cells around its own.
+** Those of one cell often follow each other. */
+static la_status pay_pairs(const la_frame *f, const la_grid *g)
+{
+    int64_t pairs = 0, around = 0;
+    if (!la_fuel_running) return LA_OK;
+    LA_EACH_POLLED(i, 0, g->n) {
+        const la_grid_cell *c = &g->cell[i];
+        bool same = i > 0 && memcmp(c, c - 1, sizeof *c) == 0;
+        if (!same) around = 0;
+        for (int64_t k = 0; k < (g->d == 3 ? 27 : 9) && !same; k++) {
+            uint64_t b = bucket_near(g, c, k);
+            around += g->starts[b + 1] - g->starts[b];
+        }
+        pairs += around;
+    }
+    LA_TRY(la_poll());
+    return la_fuel_more(f, pairs * LA_GAME_PAIR + 64 * g->n);
+}
+
+la_status la_grid_new(la_grid *g, const la_frame *f, const la_game_points *p,
+                      double radius)
 {
     double size = radius * (1 + 0x1p-10), least = largest(p) * 0x1p-40;
     *g = (la_grid){.d = p->d, .square = radius * radius, .mask = 15,
@@ -115,7 +144,8 @@ la_status la_grid_new(la_grid *g, const la_game_points *p, double radius)
     g->order = g->starts + g->mask + 2;
     g->x = (void *)(g->order + p->n);
     g->cell = (void *)(g->x + p->n);
-    return fill(g, p, size);
+    LA_TRY(fill(g, p, size));
+    return pay_pairs(f, g);
 }
 
 /* ---- the points around a cell ---- */

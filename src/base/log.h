@@ -1,6 +1,6 @@
 /* Lines for the host's log. */
-#ifndef LA_BASE_RUNTIME_LOG_H
-#define LA_BASE_RUNTIME_LOG_H
+#ifndef LA_BASE_LOG_H
+#define LA_BASE_LOG_H
 
 #include "base/os/os.h"
 #include "base/runtime/context.h"
