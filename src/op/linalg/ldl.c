@@ -287,7 +287,7 @@ LA_FORWARD(la_meta_ldl_factor, la_meta_matrices(f, true, "nn,ni"))
 
 la_status la_impl_ldl_factor(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     double n = (double)b.n;
     LA_TRY(la_batch_codes(&b, 2));
     LA_TRY(la_copy_data(b.out[0], b.a));
@@ -353,7 +353,7 @@ la_status la_meta_ldl_solve(la_frame *f)
 
 la_status la_impl_ldl_solve(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     LA_TRY(shape_of(f, &b.shape));
     LA_TRY(la_copy_data(b.out[0], la_arg(f, 2)));
     int64_t n = b.n, k = la_sizes(b.out[0])[b.out[0]->ndim - 1];

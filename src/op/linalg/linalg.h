@@ -95,7 +95,7 @@ void la_batch_drop(la_batch *b);
 /* A contiguous copy of A's transposes, in 'keep': matrices in columns. */
 la_status la_columns_copy(const la_batch *b, la_tensor **keep);
 /* Declares the batch 'b' of the frame f, open, which goes with its scope. */
-#define LA_BATCH(b, frame) \
+#define LA_OPEN_BATCH(b, frame) \
     __attribute__((cleanup(la_batch_drop))) la_batch b; \
     LA_TRY(la_batch_open(&b, frame))
 

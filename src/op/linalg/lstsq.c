@@ -155,7 +155,7 @@ static la_status columns_of(la_frame *f, const la_shape *batch, job *j,
 static la_status by_lapack(la_frame *f, char driver)
 {
     LA_OWNED sides = NULL;
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     la_tensor *x = b.out[0];
     b.shape = la_batch_shape(x, 2);
     b.count = la_shape_count(&b.shape);

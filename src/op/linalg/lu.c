@@ -128,7 +128,7 @@ LA_FORWARD(la_meta_lu_factor_ex, la_meta_matrices(f, false, "mn,ki,i"))
 
 la_status la_impl_lu_factor_ex(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     LA_TRY(la_batch_codes(&b, 2));
     job j = job_of(&b);
     if (!is_small(&j)) LA_TRY(la_copy_data(b.out[0], b.a));
@@ -149,7 +149,7 @@ LA_FORWARD(la_meta_inv_ex, la_meta_matrices(f, true, "nn,i"))
 
 la_status la_impl_inv_ex(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     LA_TRY(la_batch_codes(&b, 1));
     job j = job_of(&b);
     j.k = b.n;
@@ -223,7 +223,7 @@ la_status la_impl_solve_ex(la_frame *f)
 {
     la_tensor *out_info = NULL;
     bool vector, left = la_arg_bool(f, 2), check = f->op == LA_OP(solve);
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     int64_t own = b.count;
     la_tensor *x = b.out[0];
     if (!check) {
@@ -261,7 +261,7 @@ LA_FORWARD(la_meta_det, la_meta_matrices(f, true, ""))
 
 la_status la_impl_det(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = job_of(&b);
     j.s.det = la_data(b.out[0]);
     LA_TRY(run(&j, b.a, &b.shape));
@@ -274,7 +274,7 @@ LA_FORWARD(la_meta_slogdet, la_meta_matrices(f, true, ",'"))
 /* slogdet by the diagonals of the factors, large or small. */
 la_status la_impl_slogdet(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = job_of(&b);
     int64_t n = j.n, part = j.field.size >> la_is_complex(j.field.dtype);
     la_shape rows = la_with_matrix(&b.shape, n, -1);
@@ -365,7 +365,7 @@ static la_status check_pivots(la_tensor *pivots, int64_t rows)
 
 la_status la_impl_lu_solve(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     la_tensor *x = b.out[0], *own = la_arg(f, 1);
     LA_TRY(lu_solve_shape(f, &b.shape));
     LA_TRY(check_pivots(own, b.n));

@@ -212,7 +212,7 @@ LA_FORWARD(la_meta_matrix_exp, la_meta_matrices(f, true, "nn"))
 
 la_status la_impl_matrix_exp(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     double n = (double)b.n;
     job j = {b.field, la_matrices_in(b.out[0], b.n, b.n), b.n};
     LA_TRY(la_copy_data(b.out[0], b.a));

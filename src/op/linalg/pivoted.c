@@ -53,7 +53,7 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 la_status la_impl_pivoted_cholesky(la_frame *f)
 {
     la_scalar zero = la_scalar_int(0);
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     double n = (double)b.n;
     job j = {.upper = la_arg_bool(f, 1), .tol = la_arg_float(f, 2)};
     if (b.a->numel == 0) return la_fill_data(la_result(f, 2), &zero);

@@ -111,7 +111,7 @@ static job job_of(const la_batch *b)
 la_status la_impl_qr(la_frame *f)
 {
     LA_OWNED copy = NULL;
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = job_of(&b);
     bool with_q;
     LA_TRY(mode_of(f, j.m, j.n, &j.k, &with_q));
@@ -138,7 +138,7 @@ LA_FORWARD(la_meta_geqrf, la_meta_matrices(f, false, "mn,k"))
 
 la_status la_impl_geqrf(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = job_of(&b);
     j.a = la_matrices_in(b.out[0], j.m, j.n);
     j.tau = la_data(b.out[1]);
@@ -193,7 +193,7 @@ static la_status apply_one(void *context, int64_t i, char *scratch)
 la_status la_impl_householder_apply(la_frame *f)
 {
     la_tensor *tau = la_arg(f, 1);
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     la_tensor *x = b.out[0];
     job j = job_of(&b);
     LA_TRY(la_copy_data(x, la_arg(f, 2)));

@@ -97,7 +97,7 @@ static la_status eigh_by_lapack(job *j, const la_batch *b)
 
 la_status la_impl_eigh(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = {0};
     LA_TRY(triangle_of(f, &j.upper));
     if (b.a->numel == 0) return LA_OK;
@@ -129,7 +129,7 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_eig(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = {0};
     double n = (double)b.n;
     if (b.a->numel == 0) return LA_OK;
@@ -217,7 +217,7 @@ static void identities(const la_field *f, la_tensor *t, int64_t count)
 /* Both operations: svdvals has the values alone. */
 la_status la_impl_linalg_svd(la_frame *f)
 {
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     job j = {0};
     bool with = b.out[2] != NULL, full = with && la_arg_bool(f, 1);
     if (b.count == 0) return LA_OK;

@@ -47,7 +47,7 @@ la_status la_impl_solve_triangular(la_frame *f)
 {
     bool upper = la_arg_bool(f, 2), left = la_arg_bool(f, 3);
     bool unit = la_arg_bool(f, 4);
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     la_tensor *x = b.out[0];
     LA_TRY(la_solve_shape(f, 0, 1, left, NULL, &b.shape));
     LA_TRY(la_copy_data(x, la_arg(f, 1)));
@@ -107,7 +107,7 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 la_status la_impl_cholesky_ex(la_frame *f)
 {
     LA_OWNED keep = NULL;
-    LA_BATCH(b, f);
+    LA_OPEN_BATCH(b, f);
     double n = (double)b.n;
     bool upper = la_arg_bool(f, 1);
     LA_TRY(la_batch_codes(&b, 1));
