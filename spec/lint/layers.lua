@@ -33,7 +33,8 @@ local CORE = [[
   lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h base/half.h
   base/size.h base/status.h base/philox.h base/libm/libm.h
   base/runtime/context.h base/runtime/interrupt.h base/runtime/memory.h
-  base/runtime/pool.h base/runtime/token.h kernel/kernel.h tensor/promote.h
+  base/runtime/pool.h base/runtime/token.h base/scratch.h kernel/kernel.h
+  tensor/promote.h
   tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h iter/iter.h
   op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/op.h op/value.h
   op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h op/lockstep.h

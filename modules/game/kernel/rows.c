@@ -1,6 +1,7 @@
 /* Programs over rows; the contract is rows.h. */
 #include "modules/game/kernel/rows.h"
 
+#include "base/scratch.h"
 #include "modules/game/kernel/trig.h"
 #include "simd/permute/fields.h"
 
