@@ -18,7 +18,7 @@ PER_CALL := \
 # These gain nothing beyond -O2: what binds such a call to Lua, operations that
 # do more than a few elements' work in it, and what computes in its own loops.
 # Functions of base/libm are the kernels of scalars.
-IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox \
+IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox base/scratch \
   $(addprefix lua/,args args_plain attr build_options call_op from_table bracket item meta state values) \
   $(addprefix op/,conv create fft index linalg move nn random rows scan sort) \
   $(addprefix op/reduce/,argmax var_norm)

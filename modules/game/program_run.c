@@ -154,7 +154,7 @@ typedef struct rows {
     la_game_transform_fn *loop;   /* instead of that, or NULL */
     la_game_rows run;           /* of every block: code, constants, width */
     la_rows_input in[LA_PROGRAM_INPUTS];
-    int64_t strides[LA_PROGRAM_INPUTS][LA_MAX_DIMS];   /* in bytes */
+    la_tensor *const *tensors;     /* of the inputs */
     bool even[LA_PROGRAM_INPUTS];  /* rows at equal steps */
     int64_t sizes[LA_MAX_DIMS];
     int ninputs, ndim;        /* dims of rows */
@@ -163,21 +163,26 @@ typedef struct rows {
     size_t registers;         /* bytes; offsets are behind them */
 } rows;
 
-/* Strides of input t along the dims of rows, and whether one step does. */
+/* Bytes between elements of input t along dim d of the rows. */
+static int64_t stride_at(const rows *r, const la_tensor *t, int d)
+{
+    d -= r->ndim - (t->ndim - 1);
+    return d >= 0 && la_sizes(t)[d] != 1 ? la_strides(t)[d] * r->item : 0;
+}
+
+/* Place of input t, and whether one step leads from each row to the next. */
 static void find_steps(rows *r, int k, const la_tensor *t)
 {
-    int64_t item = r->item, inner = 1, step = 0, *strides = r->strides[k];
-    int lead = t->ndim - 1, skip = r->ndim - lead;
+    int64_t item = r->item, inner = 1, step = 0;
     bool even = true, any = false;
     r->in[k] = (la_rows_input){.base = la_data(t),
-                               .comp = la_strides(t)[lead] * item};
+                               .comp = la_strides(t)[t->ndim - 1] * item};
     for (int d = r->ndim - 1; d >= 0; d--) {
-        bool there = d >= skip && la_sizes(t)[d - skip] != 1;
-        strides[d] = there ? la_strides(t)[d - skip] * item : 0;
+        int64_t stride = stride_at(r, t, d);
         if (r->sizes[d] == 1) continue;
-        if (!any) step = strides[d];
+        if (!any) step = stride;
         any = true;
-        even = even && strides[d] == step * inner;
+        even = even && stride == step * inner;
         inner *= r->sizes[d];
     }
     r->in[k].step = step;
@@ -188,18 +193,19 @@ static void find_steps(rows *r, int k, const la_tensor *t)
 static void find_offsets(const rows *r, int k, int64_t first, int64_t count,
                          int64_t *offsets)
 {
-    int64_t at[LA_MAX_DIMS], sum = 0, rest = first;
+    int64_t at[LA_MAX_DIMS], strides[LA_MAX_DIMS], sum = 0, rest = first;
     for (int d = r->ndim - 1; d >= 0; d--) {
+        strides[d] = stride_at(r, r->tensors[k], d);
         at[d] = rest % r->sizes[d];
         rest /= r->sizes[d];
-        sum += at[d] * r->strides[k][d];
+        sum += at[d] * strides[d];
     }
     for (int64_t i = 0; i < count; i++) {
         offsets[i] = sum;
         for (int d = r->ndim - 1; d >= 0; d--) {
-            sum += r->strides[k][d];
+            sum += strides[d];
             if (++at[d] < r->sizes[d]) break;
-            sum -= at[d] * r->strides[k][d];
+            sum -= at[d] * strides[d];
             at[d] = 0;
         }
     }
@@ -267,6 +273,7 @@ static void lay_out(const la_frame *f, const code *c, rows *r)
 {
     const la_tensor *out = la_result(f, 0);
     r->ninputs = c->ninputs;
+    r->tensors = f->args[0].tensors.list;
     r->ndim = out->ndim - 1;
     r->n = 1;
     r->item = (int64_t)la_itemsize(out);
@@ -343,7 +350,7 @@ static uint64_t find_even(const la_frame *f, int n)
 la_status la_impl_game_rows(la_frame *f)
 {
     code c;
-    rows r;                   /* 18 KB: what is used of it is set later */
+    rows r;                   /* what is used of it is set later */
     la_program b = {.status = LA_OK};
     int32_t nconst = 0;
     LA_TRY(read_code(f, &c));

@@ -8,6 +8,7 @@
 #include "iter/reduce_iter.h"
 
 #include "base/runtime/memory.h"
+#include "base/scratch.h"
 #include "iter/items.h"
 
 #define MAX_ACC 24
@@ -103,12 +104,12 @@ static void emit(const plan *p, const char *acc, int64_t n, char *const *data)
         la_reduce_args args = job->args;
         int64_t size = (int64_t)la_itemsize(job->out[k].tensor);
         int64_t step = n > 1 ? p->it->op[k].strides[p->it->inner] : size;
-        char element[16 * BATCH];
         args.mode = job->out[k].mode;
         if (step == size) {
             p->kernel->store(acc, data[k], n, &args);
             continue;
         }
+        LA_SCRATCH(char, element, 16 * BATCH);
         for (int64_t i = 0; i < n; i += BATCH) {
             int64_t m = la_min(n - i, BATCH);
             p->kernel->store(acc + i * p->kernel->acc_size, element, m, &args);
@@ -138,7 +139,7 @@ static void halve(const la_reduction *kernel, char *acc, int64_t m,
 static void short_rows(const la_reduction *kernel, const la_reduce_args *args,
                        const la_reduce_rows *r, int64_t esize, char *acc)
 {
-    char columns[SHORT_BYTES] __attribute__((aligned(64)));
+    LA_SCRATCH(char, columns, SHORT_BYTES);
     for (int64_t i = 0; i < r->rows; i += SHORT_ROWS) {
         la_reduce_rows some = *r;
         some.in += i * r->row_step;
@@ -280,7 +281,7 @@ static void some_columns(const plan *p, const la_reduce_cols *c, char *acc)
 static void column_piece(const plan *p, const char *in, int64_t cols,
                          int64_t piece, char *acc)
 {
-    char other[COLUMN_BYTES] __attribute__((aligned(64)));
+    LA_SCRATCH(char, other, COLUMN_BYTES);
     int64_t c = p->cuts == 1 ? 0 : piece % p->cuts * p->cut;
     int64_t n = p->n - c < p->cut ? p->n - c : p->cut;
     int64_t first = piece / p->cuts * p->group, last = first + p->group;
@@ -359,7 +360,7 @@ static void whole_target(const la_iter *it, char *const *data, int64_t cols,
                          void *context)
 {
     const plan *p = context;
-    char acc[COLUMN_BYTES] __attribute__((aligned(64)));
+    LA_SCRATCH(char, acc, COLUMN_BYTES);
     if (is_direct(p)) {
         one_piece(p, data, cols, 0, data[0]);
         return;

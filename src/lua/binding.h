@@ -127,11 +127,14 @@ static inline la_state *la_up_state(lua_State *L)
 }
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
 ** value on the top of the stack, popped). 'fn' is the body: around it
-** floating-point exceptions are masked (la_masked). Raises for want of
-** memory. */
+** floating-point exceptions are masked (la_masked), and it does not begin where
+** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* la_closure without a body around it, for functions that call la_masked
-** themselves, which spares them an upvalue and a call, or compute nothing. */
+/* la_closure for what ends something (__close, __gc), wherever the stack is. */
+void la_ending_closure(lua_State *L, lua_CFunction fn);
+/* la_closure without a body around it, for functions that call la_masked and
+** la_check_stack themselves, which spares them an upvalue and a call, or
+** compute nothing. */
 void la_bare_closure(lua_State *L, lua_CFunction fn);
 /* The mode of the thread when the innermost closure of ours was entered, whose
 ** flags errors hand back, as they leave by longjmp; LA_FP_ANY outside, and

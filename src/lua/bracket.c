@@ -192,7 +192,7 @@ static int get(lua_State *L, key *k)
 static __attribute__((noinline)) int get_any(lua_State *L)
 {
     key k;
-    la_enter(L);
+    la_check_stack(L, la_enter(L));
     read_key(L, 2, &k);
     return get(L, &k);
 }
@@ -208,6 +208,7 @@ int la_bracket_get(lua_State *L, int type)
     if (!whole) return get_any(L);
     la_tensor *out = NULL;
     la_state *s = from->state;
+    la_check_stack(L, s);
     la_make_current(&s->context);
     la_use_modes(L, s);
     la_handle *h = la_new_handle(L, s);

@@ -420,6 +420,7 @@ static const entry *enter(lua_State *L, call *c)
     const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
     c->L = L;
     c->state = e->state;
+    la_check_stack(L, e->state);
     la_make_current(&e->state->context);
     la_use_modes(L, e->state);
     return e;
@@ -430,7 +431,6 @@ static int run_operation(lua_State *L)
 {
     call c;
     const entry *e = enter(L, &c);
-    la_check_stack(L, la_up_state(L));
     c.op = e->op;
     c.schema = la_schema_of(e->op);
     if (!la_parse_plain(L, c.schema, is_method(e), &c.args))

@@ -1,6 +1,7 @@
 /* Programs over rows; the contract is program_rows.h. */
 #include "modules/game/kernel/program_rows.h"
 
+#include "base/scratch.h"
 #include "modules/game/kernel/trig.h"
 #include "simd/permute/fields.h"
 

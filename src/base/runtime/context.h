@@ -61,6 +61,7 @@ typedef struct la_context {
     la_token *token;            /* its limits, runtime/token.h; never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
     bool wanted_batched;        /* elements of its tensors were asked for */
+    bool small_stack;           /* LAPACK gets that of another thread */
     struct la_observer *observer;   /* op/observe.h; NULL for none */
     void *caller;               /* the coroutine whose operation runs, while
                                 ** no Lua code can; NULL: not known */

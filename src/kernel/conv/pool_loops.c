@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/runtime/interrupt.h"
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
 
 /* The window of one output along one dim. */

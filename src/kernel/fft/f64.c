@@ -1,4 +1,5 @@
 /* The Fourier kernels of double precision. */
+#include "base/scratch.h"
 #include "kernel/fft/fft.h"
 #include "simd/complex_lanes.h"
 #include "simd/permute/transpose.h"

@@ -5,6 +5,7 @@
 ** of 16); LANES is the number of partial sums of a dot product, one for every
 ** capability.
 */
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
 #include "simd/complex_lanes.h"
 

@@ -2,6 +2,7 @@
 ** Products of float64 and of complex128 (as real products of twice the rows and
 ** columns); the tile is that of gemm_f32.c.
 */
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
 #include "simd/complex_lanes.h"
 

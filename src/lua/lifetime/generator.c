@@ -286,7 +286,7 @@ static void push_fork(lua_State *L)
     f->ended = true;
     if (la_new_metatable(L, FORK_NAME, "a scope's metatable is locked")) {
         lua_pushnil(L);
-        la_closure(L, fork_close);
+        la_ending_closure(L, fork_close);
         lua_setfield(L, -2, "__close");
     }
     la_take_metatable(L);
@@ -302,7 +302,6 @@ static int fork_rng(lua_State *L)
         push_fork(L);
         return 1;
     }
-    la_check_stack(L, la_up_state(L));
     la_check_callable(L, 1, "fork_rng");
     la_generator saved = *own(L);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);

@@ -418,7 +418,6 @@ static int run_tidy(lua_State *L)
 static int fn_tidy(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     int depth = s->scopes.depth, n = lua_gettop(L);
     la_check_callable(L, 1, "tidy");
     luaL_checkstack(L, 4, "too many arguments");

@@ -7,6 +7,7 @@
 
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
+#include "base/scratch.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/create/window.h"
@@ -69,7 +70,7 @@ static void put_points(const la_taper *w, int64_t first, int64_t n,
 static void put_block(int64_t begin, int64_t end, void *context)
 {
     const la_taper *w = context;
-    double buffer[2 * BLOCK];
+    LA_SCRATCH(double, buffer, 2 * BLOCK);
     double *mirror = buffer + BLOCK;
     int64_t n = end - begin, first = w->length - end;
     for (int64_t i = begin; i < end; i++) {

@@ -352,10 +352,10 @@ la_status la_meta_randperm(la_frame *f)
 /* Fisher-Yates shuffle from the front: element i is exchanged with one of those
 ** not yet fixed. Words are drawn in portions; word k decides step k, whatever
 ** the portions. */
-static la_status permute(int64_t *p, int64_t n, la_generator *g)
+enum { PORTION = 4096 };
+static la_status permute_by(uint64_t *words, int64_t *p, int64_t n,
+                            la_generator *g)
 {
-    enum { PORTION = 4096 };
-    uint64_t words[PORTION];
     LA_EACH_POLLED(i, 0, n) p[i] = i + 1;
     int64_t left = la_poll_every(n);
     la_random_call call = {.low = 0, .range = 0};
@@ -374,6 +374,16 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
         p[j] = x;
     }
     return LA_OK;
+}
+
+static la_status permute(int64_t *p, int64_t n, la_generator *g)
+{
+    size_t bytes = (size_t)la_min(n, PORTION) * sizeof(uint64_t);
+    uint64_t *words = la_mem_alloc(bytes);
+    if (!words) return LA_ENOMEM;
+    la_status status = permute_by(words, p, n, g);
+    la_mem_free(words, bytes);
+    return status;
 }
 
 /* Other dtypes are converted from int64. */
