@@ -170,7 +170,7 @@ static int64_t stride_at(const rows *r, const la_tensor *t, int d)
     return d >= 0 && la_sizes(t)[d] != 1 ? la_strides(t)[d] * r->item : 0;
 }
 
-/* Place of input t, and whether one step leads from each row to the next. */
+/* Address of input t, and whether one step leads from each row to the next. */
 static void find_steps(rows *r, int k, const la_tensor *t)
 {
     int64_t item = r->item, inner = 1, step = 0;

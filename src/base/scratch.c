@@ -1,4 +1,4 @@
-/* Places of scratch: in the thread's block, or in that of the process. */
+/* Blocks of scratch: that of the thread, or that of the process. */
 #include "base/scratch.h"
 
 #include <pthread.h>
