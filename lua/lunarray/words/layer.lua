@@ -3,6 +3,8 @@
 -- format is in lunarray.help.rows.
 return [==[
 == conv1d
+With kernels of hundreds of taps and one channel, signal.convolve is quicker: it
+chooses Fourier transforms.
 > la.conv1d(la.tensor{{{1., 2, 3, 4}}}, la.tensor{{{1., 0, -1}}})
 tensor([[[-2., -2.]]])
 see: conv2d, convolve, nn.Conv1d
