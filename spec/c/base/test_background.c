@@ -221,8 +221,8 @@ static la_runtime *open_asking_runtime(void)
     return rt;
 }
 
-/* Who stops waiting again and again gets no more threads than there may be, also
-** without a token. */
+/* Who stops waiting again and again gets no more threads than there may be,
+** also without a token. */
 static void threads_have_a_limit(void **state)
 {
     la_runtime *rt = open_asking_runtime();
