@@ -231,6 +231,8 @@ typedef struct la_limits {
     void *open_context;
     la_runtime *runtime;    /* to which the state belongs for good; NULL: the
                             ** default one */
+    void *stack;            /* as la_set_stack's: the lowest address */
+    size_t stack_bytes;
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
@@ -263,8 +265,10 @@ LA_API void la_cancel(la_token *k);
 ** INT64_MAX: none. */
 LA_API void la_set_deadline(la_token *k, int64_t ns);
 /* What may be used from now on; INT64_MAX: no end. An operation costs
-** 1 + work / 1024: the elements of its largest argument or result, of products
-** and convolutions their multiply-adds; in a sandbox 1,000 instructions of
+** 1 + work / 1024: the elements of its largest argument or result, for most;
+** several times that for functions; the multiply-adds of products, the windows
+** of pooling, the pairs of points that are compared, n^3 of factorizations;
+** operations of several steps their sum. In a sandbox 1,000 instructions of
 ** Lua's machine cost 1. The same on every machine. What would leave less than 0
 ** is not begun. */
 LA_API void la_set_fuel(la_token *k, int64_t fuel);
@@ -278,16 +282,16 @@ LA_API int la_token_code(la_token *k);
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
 /* The stack on which L's thread runs from now on, for hosts with fibers: its
-** lowest address and its bytes; NULL: no limit, as in the beginning. Scripts of
-** a sandbox that call one another through C (gsub, sort, pcall, coroutines,
-** metamethods, load, la.Function, tidy, fuse) take up to 420 KiB; with this
-** they get the Lua error "stack overflow (stack of the host)" instead, 32 KiB
-** above 'low', or in the middle of a stack below 64 KiB. An operation that is
-** called there has these 32 KiB, which is enough for many, not for all: on
-** x86-64 long sorts take 133, multi_dot and topk 110, sums of a transposed and
-** another matrix 95, small matrices of linalg 80, matmul 60. Scripts of
-** strangers run on 256 KiB or more, with a 'low' 192 KiB above the real end. To
-** be called before L runs on another stack. 0, or LA_ESTATE for a state that
+** lowest address and its bytes; NULL: no limit, as in the beginning. An
+** operation takes at most 32 KiB, whatever its arguments, as does what a job
+** system runs for it. Scripts of a sandbox that call one another through C
+** (gsub, sort, pcall, coroutines, metamethods, load, la.Function, tidy, fuse)
+** take 2 KiB for each of 200 levels, indices of tensors 7, 700 KiB in all; with
+** this they get the Lua error "stack overflow (stack of the host)" instead, 32
+** KiB above 'low', or in the middle of a stack below 64 KiB, so that operations
+** that are called there have what they need: fibers of 64 KiB are enough for
+** scripts of strangers. LAPACK, which takes more, runs on another thread then.
+** To be called before L runs on another stack. 0, or LA_ESTATE for a state that
 ** was not opened. */
 LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.

@@ -6,7 +6,7 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
@@ -148,7 +148,7 @@ la_status la_impl_game_boids(la_frame *f)
     for (int k = DT; k < ARGS; k++) s.options[k] = la_arg_float(f, k);
     la_status status = la_game_points_of(f, P, &p);
     if (!status) status = la_game_points_of(f, V, &s.v);
-    if (!status) status = la_grid_new(&s.grid, &p, s.options[RADIUS]);
+    if (!status) status = la_grid_new(&s.grid, f, &p, s.options[RADIUS]);
     if (!status) status = run_flock(f, &s, &p);
     la_grid_free(&s.grid);
     la_game_points_free(&p);

@@ -4,6 +4,9 @@
 
 #include "op/frame.h"
 
+/* Fuel for two points that are compared: as so many elements. */
+enum { LA_GAME_PAIR = 4 };
+
 /* 32 bits that depend on all of x; MurmurHash3's last steps (A. Appleby). */
 static inline uint32_t la_game_bits(int64_t x)
 {

@@ -4,6 +4,7 @@
 ** with a coordinate that is no number, or infinite, come after all others.
 */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
@@ -14,11 +15,13 @@
 #define LA_ROWS "modules/game/ops.def"
 #include "base/runtime/interrupt.h"
 #include "op/frame.h"
+#include "op/fuel.h"
 #include "op/impls.h"
 
 #define LEAF 8                /* points that are looked through as they are */
 #define BATCH 16
 #define QUERY_POLL 16384
+#define PAID_UNITS 16         /* batches between two payments of fuel */
 
 typedef struct tree {
     const double *x;          /* [n][d] */
@@ -157,6 +160,7 @@ typedef struct query {
     const double *x;
     candidate *heap;
     int64_t n, k, left;       /* points until the next look at the interrupt */
+    int64_t tested;
     bool stopped;
 } query;
 
@@ -208,27 +212,31 @@ static void walk(query *q, int64_t lo, int64_t hi)
         if (gap < 0) walk(q, lo, middle);
         else walk(q, middle + 1, hi);
         offer(q, middle);
+        q->tested++;
         if (q->n == q->k && gap * gap > q->heap[0].square) return;
         if (gap < 0) lo = middle + 1;
         else hi = middle;
     }
     for (int64_t i = lo; i < hi && !q->stopped; i++)
         offer(q, i);
+    q->tested += hi - lo;
 }
 
 typedef struct asked {
     tree t;
     const la_game_points *queries;
-    int64_t *out, k;
+    int64_t *out, k, first;   /* batches begin at 'first' */
+    atomic_int_fast64_t tested;     /* points */
 } asked;
 
 static la_status ask_batch(void *context, int64_t unit, char *scratch)
 {
-    const asked *a = context;
-    int64_t end = la_min(a->queries->n, (unit + 1) * BATCH);
-    for (int64_t i = unit * BATCH; i < end; i++) {
+    asked *a = context;
+    int64_t tested = 0, begin = (a->first + unit) * BATCH;
+    int64_t end = la_min(a->queries->n, begin + BATCH);
+    for (int64_t i = begin; i < end; i++) {
         query q = {&a->t, a->queries->x + i * a->t.d, (candidate *)scratch, 0,
-                   la_min(a->k, a->t.valid), QUERY_POLL, false};
+                   la_min(a->k, a->t.valid), QUERY_POLL, 0, false};
         int64_t *out = a->out + i * a->k, n = q.k;
         if (is_finite(q.x, a->t.d)) {
             if (n > 0) walk(&q, 0, a->t.valid);
@@ -242,6 +250,23 @@ static la_status ask_batch(void *context, int64_t unit, char *scratch)
         }
         for (int64_t j = n; j < a->k; j++)
             out[j] = (n > 0 ? a->t.order[a->t.valid + j - n] : j) + 1;
+        tested += q.tested + a->k;
+    }
+    atomic_fetch_add_explicit(&a->tested, tested, memory_order_relaxed);
+    return LA_OK;
+}
+
+/* How many points a query is compared with shows itself only then: where fuel
+** is counted, some batches are run and paid for, and then the next ones. */
+static la_status ask_all(const la_frame *f, asked *a)
+{
+    la_unit_plan plan = {ask_batch, 4, (size_t)a->k * sizeof(candidate)};
+    int64_t units = la_ceil_div(a->queries->n, BATCH);
+    if (!la_fuel_running) return la_iter_units(units, &plan, a);
+    for (; a->first < units; a->first += PAID_UNITS) {
+        LA_TRY(la_iter_units(la_min(PAID_UNITS, units - a->first), &plan, a));
+        LA_TRY(la_fuel_more(f, la_fuel_times(a->tested, LA_GAME_PAIR)));
+        a->tested = 0;
     }
     return LA_OK;
 }
@@ -281,10 +306,7 @@ la_status la_impl_game_nearest_index(la_frame *f)
     la_status status = la_game_points_of(f, 0, &p);
     if (!status) status = la_game_points_of(f, 1, &q);
     if (!status) status = plant(&a.t, &p);
-    if (!status) {
-        la_unit_plan plan = {ask_batch, 4, (size_t)a.k * sizeof(candidate)};
-        status = la_iter_units(la_ceil_div(q.n, BATCH), &plan, &a);
-    }
+    if (!status) status = ask_all(f, &a);
     if (a.t.order) la_mem_free(a.t.order, tree_bytes(a.t.n, a.t.d));
     la_game_points_free(&p);
     la_game_points_free(&q);
@@ -300,14 +322,14 @@ la_status la_impl_game_nearest(la_frame *f)
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 2, &dtype));
     LA_TRY(check_call(f));
-    la_tensor *p = STEP(to_dtype, f->args[0], la_v_dtype(dtype));
-    la_tensor *q = STEP(to_dtype, f->args[1], la_v_dtype(dtype));
-    la_tensor *index = STEP(game_nearest_index, p, q, f->args[2]);
+    la_tensor *p = R(to_dtype, f->args[0], la_v_dtype(dtype));
+    la_tensor *q = R(to_dtype, f->args[1], la_v_dtype(dtype));
+    la_tensor *index = R(game_nearest_index, p, q, f->args[2]);
     if (w->status) return w->status;
     int64_t sizes[3] = {la_sizes(q)[0], la_arg_int(f, 2), la_sizes(q)[1]};
-    la_tensor *found = STEP(index_select, p, 0, STEP(flatten, index, 0, -1));
-    found = STEP(reshape, found, la_v_ints(sizes, 3));
-    la_tensor *distance = STEP(game_distance, found, STEP(unsqueeze, q, 1));
+    la_tensor *found = R(index_select, p, 0, R(flatten, index, 0, -1));
+    found = R(reshape, found, la_v_ints(sizes, 3));
+    la_tensor *distance = R(game_distance, found, R(unsqueeze, q, 1));
     if (w->status) return w->status;
     la_set_result(f, 0, la_tensor_retain(distance));
     la_set_result(f, 1, la_tensor_retain(index));

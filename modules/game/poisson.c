@@ -7,7 +7,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/fuel.h"
 #include "modules/game/game.h"
 
@@ -17,6 +17,8 @@
 #include "op/impls.h"
 
 #define TRIES 30              /* next to a point */
+#define PAID_ROUNDS 8         /* of tries, between two payments of fuel */
+#define TRY_WORK 64           /* elements that one is worth */
 #define DRAWS 64              /* for a try at the right distance */
 #define MOST_CELLS ((int64_t)1 << 26)
 
@@ -141,7 +143,7 @@ static bool try_next_to(disc *s, const double *x, double *out)
     return is_free(s, out);
 }
 
-/* Points are paid for as they are found. */
+/* Rounds of tries are paid for as they come. */
 static la_status fill(la_frame *f, disc *s)
 {
     double x[3] = {0};
@@ -154,11 +156,9 @@ static la_status fill(la_frame *f, disc *s)
         int64_t k = (int64_t)(uniform(s) * (double)s->nactive);
         const int32_t from = s->active[k];
         bool found = false;
-        if (count % 128 == 0) {
-            LA_TRY(la_poll());
-            if (la_fuel_running)
-                LA_TRY(la_fuel_announce(f, 2, (int64_t[]){s->n, s->d}));
-        }
+        if (count % 128 == 0) LA_TRY(la_poll());
+        if (count % PAID_ROUNDS == 0 && la_fuel_running)
+            LA_TRY(la_fuel_more(f, PAID_ROUNDS * TRIES * TRY_WORK));
         for (int t = 0; t < TRIES && !found; t++)
             found = try_next_to(s, s->x[from], x);
         if (found) LA_TRY(add(s, x));

@@ -207,6 +207,7 @@ local function is_internal(name, forms)
     .. "LA_BY_C_LIBRARY"):gmatch("%S+") do
     forms = forms:gsub(word, "")
   end
+  forms = forms:gsub("LA_BATCH%b()", ""):gsub("LA_COST%b()", "")
   return name:sub(1, 1) == "_" or not forms:find("%a")
 end
 

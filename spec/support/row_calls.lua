@@ -68,8 +68,9 @@ local function value(kind, choice)
   return VALUES[kind] and VALUES[kind][choice]
 end
 
-local function run(call, lead)
-  local args, k = {}, 0
+-- The arguments (with n), or nil and what there is no value for.
+local function arguments(call, lead)
+  local args, k = {n = #call.types}, 0
   for i, kind in ipairs(call.types) do
     if is_tensor(kind) then
       k = k + 1
@@ -80,9 +81,15 @@ local function run(call, lead)
     else
       args[i] = value(kind, call.choice)
     end
-    if args[i] == nil then return false, "no value for " .. kind end
+    if args[i] == nil then return nil, kind end
   end
-  return pcall(call.fn, table.unpack(args, 1, #call.types))
+  return args
+end
+
+local function run(call, lead)
+  local args, kind = arguments(call, lead)
+  if not args then return false, "no value for " .. kind end
+  return pcall(call.fn, table.unpack(args, 1, args.n))
 end
 
 local function first_dtype(op)
@@ -108,6 +115,11 @@ local function tensors_in(types)
   local n = 0
   for _, kind in ipairs(types) do n = n + (is_tensor(kind) and 1 or 0) end
   return n
+end
+
+-- The arguments of a call that was found.
+function row_calls.arguments(call)
+  return arguments(call, call.dtypes[1])
 end
 
 function row_calls.find(op)

@@ -14,10 +14,10 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
-#include "grad/verify.h"
+#include "grad/node_verify.h"
 #include "op/call.h"
-#include "op/device_names.h"
-#include "op/profile.h"
+#include "op/host/device_names.h"
+#include "op/observe.h"
 #include "tensor/shape.h"
 
 /* The first nodes are stored in the list's owner: small graphs allocate
@@ -371,20 +371,12 @@ static la_status send(run *r, la_node *n, la_tensor **out)
     return LA_OK;
 }
 
-/* The hook with the smallest id above 'after'. */
-static const la_hook *hook_after(const la_node *n, int64_t after)
-{
-    const la_hook *h = n->hooks;
-    while (h && h->id <= after) h = h->next;
-    return h;
-}
-
 /* A hook may remove any hook, itself too, so the list is searched again after
 ** each; ids ascend along it. */
 static la_status run_hooks(la_node *n)
 {
     const la_hook *h;
-    for (int64_t at = 0; (h = hook_after(n, at));) {
+    for (int64_t at = 0; (h = la_hooks_after(n->hooks, at));) {
         la_tensor *other = NULL;
         int slot = h->slot;
         at = h->id;
@@ -488,13 +480,13 @@ static la_status run_one(run *r, la_node *n)
 
 static la_status run_node(run *r, la_node *n)
 {
-    la_profile_call call;
+    la_observed call;
     const char *name = la_node_name(n);
     la_node_verify(n);
-    if (__builtin_expect(!la_ctx()->profiled, 1)) return run_one(r, n);
-    la_profile_derivative(&call, name, strlen(name), n->sequence);
+    if (__builtin_expect(!la_ctx()->observed, 1)) return run_one(r, n);
+    la_observe_begin(&call, LA_OBSERVED_NODE, name, strlen(name), n->sequence);
     la_status status = run_one(r, n);
-    la_profile_end(&call);
+    la_observe_end(&call);
     return status;
 }
 

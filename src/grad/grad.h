@@ -34,8 +34,8 @@ typedef struct la_hook {
     void (*release)(void *context);
     int64_t id;             /* for removal */
     int slot;
-    struct la_hook *next;   /* in the order of registration */
 } la_hook;
+typedef struct la_hook_list la_hook_list;   /* hooks.c; NULL: empty */
 
 typedef struct la_grad_meta {
     la_node *fn;            /* owned; NULL for a leaf */
@@ -44,7 +44,8 @@ typedef struct la_grad_meta {
     bool retain;            /* retain_grad was called */
     la_node *accumulator;   /* owned; it only borrows the leaf */
     la_tensor *grad;        /* owned */
-    la_hook *hooks;         /* of a leaf */
+    la_hook_list *hooks;    /* of a leaf */
+    int64_t keeper;         /* id of the hook of retain_grad */
     const void *context;    /* that recorded it */
 } la_grad_meta;
 
@@ -92,7 +93,7 @@ typedef struct la_node_class {
 typedef struct la_visitor {
     void (*tensor)(struct la_visitor *v, la_tensor *t);
     void (*node)(struct la_visitor *v, la_node *n);
-    void (*hooks)(struct la_visitor *v, la_hook *list);     /* may be NULL */
+    void (*hook)(struct la_visitor *v, const la_hook *h);
 } la_visitor;
 /* Counted references alone: no borrowed ones. No recursion. */
 void la_visit_tensor(const la_tensor *t, la_visitor *v);
@@ -108,7 +109,7 @@ struct la_node {
     la_edge *edges;             /* inside the block, as are the next three */
     la_output_meta *outputs;
     la_tensor **grads;          /* engine: what has arrived so far, owned */
-    la_hook *hooks;             /* on outputs, before the node runs */
+    la_hook_list *hooks;        /* on outputs, before the node runs */
     uint64_t run;               /* engine: the backward call that is at it */
     int32_t waiting;            /* engine: nodes that still have to send */
     bool needed;                /* engine: on a path to a requested input */

@@ -5,11 +5,17 @@
 #include "grad/grad.h"
 #include "op/frame.h"
 
-void la_hooks_free(la_hook *list);
+/* Hooks in the order of registration (hooks.c). The one with the smallest id
+** above 'after', valid until the list changes; NULL for none. Removal leaves
+** hooks alone that run 'spared', and unknown ids are ignored. */
+la_status la_hooks_add(la_hook_list **list, const la_hook *h);
+const la_hook *la_hooks_after(const la_hook_list *l, int64_t after);
+void la_hooks_remove(la_hook_list *l, int64_t id, la_hook_fn spared);
+void la_hooks_free(la_hook_list *l);
 la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */
 void la_keep_off(la_grad_meta *m);
 bool la_is_accumulator(const la_node *n);
-void la_forget_leaf(la_node *accumulator, la_hook **hooks);
+void la_forget_leaf(la_node *accumulator, la_hook_list **hooks);
 /* The leaf's hooks on the gradient that has arrived at its accumulator. */
 la_status la_run_leaf_hooks(la_node *accumulator);
 bool la_accumulator_waits(la_node *accumulator);

@@ -62,9 +62,8 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
 /* The leaf's next hook; NULL also when a hook has ended the leaf. */
 static const la_hook *hook_after(const accumulator *a, int64_t after)
 {
-    const la_hook *h = a->leaf && a->leaf->grad ? a->leaf->grad->hooks : NULL;
-    while (h && h->id <= after) h = h->next;
-    return h;
+    return a->leaf && a->leaf->grad
+        ? la_hooks_after(a->leaf->grad->hooks, after) : NULL;
 }
 
 /* A hook may remove any hook and free the leaf: nothing is kept over a call. */
@@ -106,13 +105,11 @@ bool la_is_accumulator(const la_node *n)
 
 /* The leaf is gone while graphs still lead to it: its hooks go on seeing the
 ** gradient, now as hooks of the node. */
-void la_forget_leaf(la_node *n, la_hook **hooks)
+void la_forget_leaf(la_node *n, la_hook_list **hooks)
 {
     ((accumulator *)la_node_extra(n))->leaf = NULL;
-    if (atomic_load(&n->refs) == 1 || !*hooks) return;
-    la_hook **end = &n->hooks;
-    while (*end) end = &(*end)->next;
-    *end = *hooks;
+    if (atomic_load(&n->refs) == 1 || n->hooks) return;
+    n->hooks = *hooks;
     *hooks = NULL;
 }
 
@@ -142,7 +139,7 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
     LA_TRY(la_meta_of(t, &m));
     out->slot = 0;
     if (m->accumulator && !still_fits(m->accumulator, t)) {
-        la_hook *none = NULL;
+        la_hook_list *none = NULL;
         la_forget_leaf(m->accumulator, &none);
         la_node_release(m->accumulator);
         m->accumulator = NULL;
@@ -277,7 +274,7 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad)
 static _Atomic int64_t next_hook = 1;
 
 /* The list that t's hooks stand in: the leaf's, or its node's. */
-static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
+static la_status hook_list(la_tensor *t, la_hook_list ***list, int *slot)
 {
     la_grad_meta *m;
     la_node *fn;
@@ -287,34 +284,21 @@ static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
     return LA_OK;
 }
 
-/* Appends, so that hooks run in the order of registration. */
-static void append(la_hook **list, la_hook *h)
-{
-    while (*list) list = &(*list)->next;
-    *list = h;
-}
-
 /* On a leaf the hook belongs to the tensor, else to its node. */
 la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
                            void (*release)(void *), int64_t *id)
 {
-    la_hook **list;
-    int slot = 0;
+    la_hook_list **list;
+    la_hook h = {run, context, release, atomic_fetch_add(&next_hook, 1), 0};
     la_status status = LA_OK;
     if (!la_requires_grad(t))
         status = la_error(LA_EGRAD, "cannot register a hook on a tensor that "
                           "doesn't require gradient");
-    if (!status) status = hook_list(t, &list, &slot);
-    la_hook *h = status ? NULL : la_mem_zalloc(sizeof(*h));
-    if (!h) {
-        if (release) release(context);
-        return status ? status : LA_ENOMEM;
-    }
-    *h = (la_hook){run, context, release, atomic_fetch_add(&next_hook, 1),
-                   slot, NULL};
-    append(list, h);
-    if (id) *id = h->id;
-    return LA_OK;
+    if (!status) status = hook_list(t, &list, &h.slot);
+    if (!status) status = la_hooks_add(list, &h);
+    if (status && release) release(context);
+    if (!status && id) *id = h.id;
+    return status;
 }
 
 static la_status keep(void *context, la_tensor *grad, la_tensor **replacement);
@@ -322,17 +306,10 @@ static la_status keep(void *context, la_tensor *grad, la_tensor **replacement);
 /* Unknown ids are ignored; hooks of retain_grad are not removed this way. */
 void la_remove_hook(la_tensor *t, int64_t id)
 {
-    la_hook **list;
+    la_hook_list **list;
     int slot;
     if (!t->grad || hook_list(t, &list, &slot)) return;
-    for (; *list; list = &(*list)->next) {
-        la_hook *h = *list;
-        if (h->id != id || h->run == keep) continue;
-        *list = h->next;
-        h->next = NULL;
-        la_hooks_free(h);
-        return;
-    }
+    la_hooks_remove(*list, id, keep);
 }
 
 /* retain_grad is a hook of the node that stores what passes in the tensor's
@@ -350,24 +327,14 @@ static la_status keep(void *context, la_tensor *grad, la_tensor **replacement)
 /* On while the tensor has this node; moved when its history changes. */
 la_status la_keep_on(la_grad_meta *m)
 {
-    la_hook *h = la_mem_zalloc(sizeof(*h));
-    if (!h) return LA_ENOMEM;
-    *h = (la_hook){keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot,
-                   NULL};
-    append(&m->fn->hooks, h);
-    return LA_OK;
+    la_hook h = {keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot};
+    m->keeper = h.id;
+    return la_hooks_add(&m->fn->hooks, &h);
 }
 
 void la_keep_off(la_grad_meta *m)
 {
-    la_hook **list = &m->fn->hooks;
-    for (; *list; list = &(*list)->next) {
-        la_hook *h = *list;
-        if (h->run != keep || h->context != m) continue;
-        *list = h->next;
-        la_mem_free(h, sizeof(*h));
-        return;
-    }
+    la_hooks_remove(m->fn->hooks, m->keeper, NULL);
 }
 
 /* Leaves keep their gradient anyway. */

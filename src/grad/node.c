@@ -12,7 +12,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "op/profile.h"
+#include "op/observe.h"
 #include "tensor/host/host.h"
 #include "tensor/shape.h"
 
@@ -58,23 +58,14 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     n->edges = (la_edge *)(block + l.edges);
     n->outputs = (la_output_meta *)(block + l.outputs);
     n->grads = (la_tensor **)(block + l.grads);
-    if (__builtin_expect(la_ctx()->profiled, 0)) la_profile_node(n->sequence);
+    if (__builtin_expect(la_ctx()->observed, 0))
+        la_observe_recorded(n->sequence);
     *out = n;
     return LA_OK;
 }
 
 /* Drops one; true when it was the last. */
 static bool last_reference(la_node *n) { return la_drop_ref(&n->refs); }
-
-void la_hooks_free(la_hook *h)
-{
-    while (h) {
-        la_hook *next = h->next;
-        if (h->release) h->release(h->context);
-        la_mem_free(h, sizeof(*h));
-        h = next;
-    }
-}
 
 /* Sizes of more than LA_OUTPUT_DIMS dims have a block of their own. */
 static void free_sizes(la_output_meta *o)
@@ -109,7 +100,7 @@ static void free_one(la_node *n)
     if (n->class->clear) n->class->clear(n);
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
-    if (n->hooks) la_hooks_free(n->hooks);
+    la_hooks_free(n->hooks);
     if (n->trace) la_mem_free(n->trace, strlen(n->trace) + 1);
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);
@@ -264,6 +255,12 @@ void la_visit_saved(const la_saved *s, la_visitor *v)
     if (s->fn && !s->is_result) v->node(v, s->fn);
 }
 
+static void visit_hooks(const la_hook_list *list, la_visitor *v)
+{
+    const la_hook *h = la_hooks_after(list, 0);
+    for (; h; h = la_hooks_after(list, h->id)) v->hook(v, h);
+}
+
 void la_visit_tensor(const la_tensor *t, la_visitor *v)
 {
     const la_grad_meta *m = t->grad;
@@ -272,7 +269,7 @@ void la_visit_tensor(const la_tensor *t, la_visitor *v)
     if (m->grad) v->tensor(v, m->grad);
     if (m->fn) v->node(v, m->fn);
     if (m->accumulator) v->node(v, m->accumulator);
-    v->hooks(v, m->hooks);
+    visit_hooks(m->hooks, v);
 }
 
 void la_visit_node(la_node *n, la_visitor *v)
@@ -281,7 +278,7 @@ void la_visit_node(la_node *n, la_visitor *v)
         if (n->edges[i].node) v->node(v, n->edges[i].node);
     for (int k = 0; k < n->noutputs; k++)
         if (n->grads[k]) v->tensor(v, n->grads[k]);
-    v->hooks(v, n->hooks);
+    visit_hooks(n->hooks, v);
     if (n->class->visit) n->class->visit(n, v);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "lua/sandbox/sandbox.h"
@@ -358,7 +358,7 @@ static void from_table(lua_State *L, int at, const char *const *known,
     } else {
         count = k.n;
     }
-    la_begin_work(L, la_up_state(L), name, count);
+    la_begin_work(L, la_up_state(L), name, 16 * count);     /* it is slow */
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);

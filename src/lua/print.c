@@ -1,10 +1,13 @@
 /* tostring and print options. */
 #include <string.h>
 
+#include "base/size.h"
 #include "lua/binding.h"
 #include "lua/transform/autograd.h"
 #include "tensor/text/print.h"
 #include "vmap/vmap.h"
+
+#define WORK_SHOWN 64       /* elements that the text of one is worth */
 
 /* The text is built outside Lua and handed over in protected mode, so that it
 ** does not leak when Lua has no memory for the string. */
@@ -65,6 +68,8 @@ static int tensor_text(lua_State *L)
     la_tensor *t = la_check_tensor(L, 1, "tostring");
     const char *history = history_text(L, t);
     t = la_check_tensor(L, 1, "tostring");  /* finalizers may have run */
+    la_charge_more(L, "tostring", WORK_SHOWN
+                   * la_min(t->numel, s->context.print.threshold));
     la_status status = la_tensor_print(t, &s->context.print, history, &text);
     if (status) {
         la_text_free(&text);

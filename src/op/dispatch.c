@@ -10,7 +10,7 @@
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/runtime.h"
 #include "base/runtime/stop_note.h"
 #include "base/runtime/token.h"
@@ -20,15 +20,15 @@
 #include "op/dispatch.h"
 #include "op/families.h"
 #include "op/fuel.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/lockstep.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
+#include "op/observe.h"
 #include "op/op.h"
-#include "op/profile.h"
 #include "op/schema.h"
-#include "op/trace.h"
-#include "op/verify.h"
-#include "tensor/verify.h"
+#include "op/debug/trace.h"
+#include "op/debug/frame_verify.h"
+#include "tensor/tensor_verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
 /* The keys of devices of the host's. */
@@ -193,6 +193,7 @@ static inline la_status run_cpu(la_frame *f)
     la_op_fn impl = family ? family->impl : f->op->impl;
     if (!family) LA_TRY(check_dtype(f));
     if (!family && f->op->meta) LA_TRY(f->op->meta(f));
+    if (__builtin_expect(la_fuel_running != NULL, 0)) LA_TRY(la_fuel_kernel(f));
     la_status status = impl ? impl(f) : LA_OK;
     la_clear_upper();
     return status;
@@ -255,6 +256,7 @@ static inline bool on_cpu_alone(const la_frame *f)
 
 static la_status run_keys(la_frame *f)
 {
+    if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     while (f->keys) {
         int key = 31 - __builtin_clz(f->keys);
         la_op_fn fn = kernel_of(key), host = la_registered_kernel(f->op, key);
@@ -293,6 +295,7 @@ static void own_result(la_tensor *t)
 static la_status run_composite(la_frame *f)
 {
     LA_TRY(check_dtype(f));
+    if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
     if (__builtin_expect(f->keys & REMOTE, 0)) {
@@ -376,7 +379,11 @@ static la_status launch(la_frame *f, const gate *g)
         f->keys = keys;
         return la_vmap_kernel(f);
     }
-    if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
+    if (__builtin_expect(is_recording(c), 0)) {
+        f->keys = keys;
+        if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
+        return la_fuse_kernel(f);
+    }
     if (f->form == LA_OUT && (g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad
         && !(c->excluded_keys & BIT(LA_KEY_AUTOGRAD)))
         LA_TRY(refuse_history(f));
@@ -407,15 +414,17 @@ static la_status launch_in_lockstep(la_frame *f, const gate *g)
     return status;
 }
 
-/* Launches in lockstep, for a profile, or both. */
+/* Launches in lockstep, before an observer, or both. */
 static __attribute__((noinline, cold)) la_status
 launch_watched(la_frame *f, const gate *g, const la_context *c)
 {
-    la_profile_call call;
-    bool profiled = c->profiled;
-    if (profiled) la_profile_operation(&call, f);
+    la_observed call;
+    bool observed = c->observed;
+    if (observed)
+        la_observe_begin(&call, LA_OBSERVED_CALL, f->op->signature,
+                         la_op_name_length(f->op), 0);
     la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
-    if (profiled) la_profile_end(&call);
+    if (observed) la_observe_end(&call);
     return status;
 }
 

@@ -47,6 +47,26 @@ enum {
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
 
+/* Names in the upper half of the same column: LA_BATCH(rule), the row's rule in
+** la.vmap, and LA_COST(kind), what a call costs where fuel is counted. Rows
+** that name none go by their kind. */
+enum {
+    LA_BATCH_none,
+#define BATCH(rule) LA_BATCH_##rule,
+#include "op/batch.def"
+#undef BATCH
+};
+enum {
+    LA_COST_none,
+#define COST(kind) LA_COST_##kind,
+#include "op/cost.def"
+#undef COST
+};
+#define LA_BATCH(rule) ((uint64_t)LA_BATCH_##rule << 32)
+#define LA_COST(kind) ((uint64_t)LA_COST_##kind << 40)
+#define LA_BATCH_OF(forms) ((uint8_t)((uint64_t)(forms) >> 32))
+#define LA_COST_OF(forms) ((uint8_t)((uint64_t)(forms) >> 40))
+
 /* Sets of dtypes: what a row computes in. A set is a mask of these bits. */
 #define LA_DTYPE_BIT(d) ((uint32_t)1 << (d))
 #define LA_DTYPE_SPAN(first, past) (LA_DTYPE_BIT(past) - LA_DTYPE_BIT(first))
@@ -93,6 +113,8 @@ struct la_op {
     const char *signature;    /* the schema as written in the row */
     const char *doc;
     uint32_t forms;
+    uint8_t batch, cost;      /* LA_BATCH_..., LA_COST_...: the row's own, or
+                              ** its kind's */
     uint32_t dtypes;          /* a set, as above */
     int id;                   /* index in the registry */
     la_op_fn meta, impl;      /* impl NULL: nothing to fill */

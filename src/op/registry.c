@@ -4,14 +4,14 @@
 ** that are appended, kernels of any row, is the runtime's: others do
 ** not see it. Nothing runs at load time.
 */
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/impls.h"
 #include "op/schema.h"
 
@@ -25,6 +25,7 @@
 #define NEED_VIEW(n, fam)
 #define NEED_METADATA(n, fam)
 #define NEED_COMPOSITE(n, fam)
+#define NEED_FORMULA(n, expr)
 #define NEED_REDUCE(n, fam) NEED_REDUCTION fam
 #define NEED_REDUCTION(rule, table, how) \
     LA_STUB_DECLARE(la_reductions, reduce_##table);
@@ -37,12 +38,14 @@
 #include "op/ops.def"
 #undef OP
 
-/* Fields that a kind fills in, and the flags that come with it. */
+/* Fields that a kind fills in, the flags that come with it, its rule on a batch
+** and its cost. */
 #define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
 #define ROW_METADATA(n, fam) .meta = la_meta_##n
 #define ROW_COMPOSITE(n, fam) .impl = la_impl_##n
+#define ROW_FORMULA(n, expr) .impl = la_impl_##n
 #define ROW_ELEMENTWISE(n, fam) ROW_TABLE(fam, n)
 #define ROW_SHARED(n, fam) ROW_TABLE fam
 #define ROW_TABLE(fam, table) .family = &la_family_##fam, \
@@ -57,9 +60,28 @@
 #define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS | LA_ASKS_DTYPE)
 #define FLAGS_METADATA LA_SAME_BITS
 #define FLAGS_COMPOSITE LA_COMPOSITE
+#define FLAGS_FORMULA LA_COMPOSITE
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
 #define FLAGS_REDUCE LA_ASKS_DTYPE
+#define BATCH_STRUCTURED LA_BATCH_none
+#define BATCH_DYNAMIC LA_BATCH_none
+#define BATCH_VIEW LA_BATCH_none
+#define BATCH_METADATA LA_BATCH_none
+#define BATCH_COMPOSITE LA_BATCH_none
+#define BATCH_FORMULA LA_BATCH_none
+#define BATCH_ELEMENTWISE LA_BATCH_each
+#define BATCH_SHARED LA_BATCH_each
+#define BATCH_REDUCE LA_BATCH_dims
+#define COST_STRUCTURED LA_COST_elements
+#define COST_DYNAMIC LA_COST_elements
+#define COST_VIEW LA_COST_nothing
+#define COST_METADATA LA_COST_nothing
+#define COST_COMPOSITE LA_COST_nothing
+#define COST_FORMULA LA_COST_nothing
+#define COST_ELEMENTWISE LA_COST_elements
+#define COST_SHARED LA_COST_elements
+#define COST_REDUCE LA_COST_elements
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,
@@ -73,7 +95,9 @@ static la_op_state states[NOPS];
 #define OP(n, kind, fam, types, sch, frm, d) \
     const la_op la_row_##n = { \
         .name = #n, .signature = sch, .doc = d, .id = ID_##n, \
-        .forms = (frm) | FLAGS_##kind, .dtypes = (types), \
+        .forms = (uint32_t)(frm) | FLAGS_##kind, .dtypes = (types), \
+        .batch = LA_BATCH_OF(frm) ? LA_BATCH_OF(frm) : BATCH_##kind, \
+        .cost = LA_COST_OF(frm) ? LA_COST_OF(frm) : COST_##kind, \
         .state = &states[ID_##n], ROW_##kind(n, fam)};
 #include "op/ops.def"
 #undef OP

@@ -2,7 +2,7 @@
 ** given outputs. */
 #include "base/runtime/memory.h"
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"
 #include "op/schema.h"
@@ -36,6 +36,8 @@ la_status la_list_new(int64_t n, la_value *out)
 {
     int64_t bytes;
     *out = (la_value){.tag = LA_VNONE};     /* may be dropped after a failure */
+    if (__builtin_expect(la_fuel_running != NULL, 0))
+        LA_TRY(la_fuel_objects(n));
     if (!la_mul_ok(n, sizeof(la_tensor *), &bytes))
         return la_error(LA_ENOMEM, "a list of %lld tensors is too long",
                         (long long)n);
@@ -224,12 +226,10 @@ static bool are_usual(int ndim, const int64_t *sizes, const int64_t *strides)
     return true;
 }
 
-la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
-                        const int64_t *strides, la_dtype dtype)
+static la_status set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
+                            const int64_t *strides, la_dtype dtype)
 {
     la_tensor *out = f->outs[k], *fresh;
-    if (__builtin_expect(la_fuel_running != NULL, 0))
-        LA_TRY(la_fuel_announce(f, ndim, sizes));
     if (out) {
         LA_TRY(check_shape(f, out, ndim, sizes));
         LA_TRY(la_check_out_dtype(f, k, dtype));
@@ -251,6 +251,16 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
         LA_TRY(la_tensor_empty_on(device, ndim, sizes, strides, dtype, &fresh));
     la_set_result(f, k, fresh);
     return LA_OK;
+}
+
+la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
+                        const int64_t *strides, la_dtype dtype)
+{
+    if (__builtin_expect(la_fuel_running == NULL, 1))
+        return set_output(f, k, ndim, sizes, strides, dtype);
+    LA_TRY(la_fuel_announce(f, ndim, sizes));
+    LA_TRY(set_output(f, k, ndim, sizes, strides, dtype));
+    return la_fuel_kernel(f);
 }
 
 la_status la_check_fits(const la_tensor *t, int arg, const char *what,

@@ -21,7 +21,7 @@
 #include "base/runtime/token.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lunarray.h"
 
 enum { N = 600, SMALL = 64 };

@@ -81,6 +81,30 @@ static void limits_stay(void **state)
     la_token_release(k);
 }
 
+/* However far away a deadline is, nothing stops before it. */
+static void far_deadlines_stop_nothing(void **state)
+{
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    for (int bit = 34; bit < 64; bit++) {
+        for (int less = -1; less <= 1; less++) {
+            int64_t ns = (int64_t)((UINT64_C(1) << bit) - 1);
+            if (less < 0 || ns < INT64_MAX) ns += less;
+            la_set_deadline(k, ns);
+            run(L, "local x = la.ones(8) assert((x + x):sum():item() == 16)");
+            assert_int_equal(la_token_code(k), 0);
+        }
+    }
+    la_set_deadline(k, 1);
+    struct timespec wait = {0, 1000000};
+    nanosleep(&wait, NULL);
+    stops(L, "la.ones(2)", LA_EDEADLINE, "the deadline has");
+    la_token_clear(k);
+    run(L, "la.ones(2)");
+    la_token_release(k);
+    lua_close(L);
+}
+
 static void nothing_is_no_token(void **state)
 {
     assert_null(la_token_retain(NULL));
@@ -137,24 +161,38 @@ static void fuel_is_work(void **state)
 {
     static const struct { const char *call; int cost; } rows[] = {
         {"la.ones(2)", 1}, {"la.ones(1023)", 1}, {"la.ones(1024)", 2},
-        {"x + x", 5}, {"x:add_(1)", 5}, {"x:sum()", 5}, {"x:t()", 5},
-        {"x:view(4, 16, 64):permute(3, 1, 2)", 10}, {"x[1]", 5},
-        {"col + col:t()", 1 + 1 + 10000 / 1024}, {"x:matmul(x)", 257},
-        {"x:mm(x)", 257}, {"la.linear(x, x)", 257}, {"x:mv(x[1])", 5 + 5},
-        {"la.einsum('ij,jk->ik', {x, x})", 257},
-        {"la.inner(x, x)", 257}, {"la.tensordot(x, x, 1)", 257},
-        {"la.bmm(b, b)", 129}, {"la.matmul(b, b[1])", 129 + 5},
-        {"la.chain_matmul{x, x, x}", 513}, {"x:matrix_power(4)", 513},
-        {"la.scaled_dot_product_attention(b, b, b)", 257},
-        {"la.outer(x[1], x[1])", 10 + 5}, {"la.addmm(x, x, x)", 257},
-        {"la.zeros(7):dot(la.zeros(7))", 3},
-        {"la.conv2d(im, w)", 1 + 2 * 5 * 30 * 30 * 27 / 1024},
-        {"la.conv_transpose2d(im, wt)", 1 + 2 * 3 * 32 * 32 * 45 / 1024},
-        {"la.cat{x, x}", 9}, {"la.stack({x, x}, 1)", 9},
+        {"x + x", 5}, {"x:add_(1)", 5}, {"x:sum()", 5}, {"x:exp()", 1 + 4 * 4},
+        {"x:sort()", 1 + 4 * 13}, {"col + col:t()", 1 + 1 + 10000 / 1024},
+        /* views, and what makes some */
+        {"x:t()", 1}, {"x:view(4, 16, 64):permute(3, 1, 2)", 2}, {"x[1]", 1},
+        {"x:reshape(-1)", 1}, {"x:expand(3, 64, 64)", 1},
+        {"x:unbind(1)", 1 + 2 * 64 / 4}, {"x:split(1)", 1 + 2 * 64 / 4},
+        {"la.cat{x, x}", 9}, {"la.stack({x, x}, 1)", 11},
+        /* products: 64^3 / 8 and what is called besides */
+        {"x:matmul(x)", 33}, {"x:mm(x)", 33}, {"la.linear(x, x)", 33},
+        {"la.einsum('ij,jk->ik', {x, x})", 36}, {"la.inner(x, x)", 34},
+        {"la.tensordot(x, x, 1)", 34}, {"la.addmm(x, x, x)", 33},
+        {"la.chain_matmul{x, x, x}", 66}, {"x:matrix_power(4)", 65},
+        {"la.bmm(b, b)", 17}, {"la.matmul(b, b[1])", 22},
+        {"la.addbmm(b[1], b, b)", 18}, {"x:mv(x[1])", 1 + 5},
+        {"la.outer(x[1], x[1])", 7}, {"la.zeros(7):dot(la.zeros(7))", 3},
+        {"la.scaled_dot_product_attention(b, b, b)", 34},
+        {"la.conv2d(im, w)", 1 + 2 * 5 * 30 * 30 * 27 / 8 / 1024 + 1},
+        {"la.conv_transpose2d(im, wt)", 35},
+        {"la.det(x)", 1 + 64 * 64 * 64 / 1024},
+        /* windows, pairs */
+        {"la.max_pool1d(la.ones(1, 1, 1000), 100, 1)",
+         1 + 1 + 901 * 100 / 1024},
+        {"la.pdist(x)", 49}, {"la.cdist(x, x)", 33},
+        {"la.game.neighbors(x[{{}, {1, 2}}], 1)", 25},
+        {"x:index_fill(1, la.ones(100, {dtype = 'int64'}), 0)",
+         1 + 1 + 100 * 64 / 1024},
+        /* of several steps */
+        {"x:neg():softmax(2)", 5 + 17}, {"x:layer_norm{64}", 5},
+        {"x:std()", 5},
+        /* what is no operation */
         {"la.tensor{1, 2, 3}", 1}, {"x:totable()", 5}, {"x:item(1, 1)", 1},
-        {"x:expand(3, 64, 64)", 13},
-        {"x:neg():softmax(2)", 10}, {"x:layer_norm{64}", 5},
-        {"la.save(x, path)", 5}, {"la.load(path)", 5},
+        {"tostring(x)", 63}, {"la.save(x, path)", 5}, {"la.load(path)", 5},
         {"la.read_csv(path .. '.csv')", 5},
     };
     for (int threads = 1; threads < 3; threads++) {
@@ -223,7 +261,7 @@ static void unpaid_is_not_begun(void **state)
     la_set_fuel(k, 4);
     stops(L, "x:add_(1)", LA_EFUEL, "add_: stopped: out of fuel");
     la_token_clear(k);
-    la_set_fuel(k, 200);
+    la_set_fuel(k, 40);
     stops(L, "m:addmm_(m + 1, m + 1)", LA_EFUEL, "addmm_: stopped: out of");
     la_token_clear(k);
     /* What can't be known before is paid for as it is made: all of it would
@@ -460,6 +498,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_stay),
+        cmocka_unit_test(far_deadlines_stop_nothing),
         cmocka_unit_test(nothing_is_no_token),
         cmocka_unit_test(threads_have_their_own),
         cmocka_unit_test(fuel_is_work),

@@ -17,7 +17,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "grad/grad.h"
 #include "lunarray.h"
 #include "op/call.h"

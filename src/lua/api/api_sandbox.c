@@ -42,6 +42,7 @@ static la_status open_within(lua_State *L, const la_limits *l)
     s->open_context = l->open_context;
     if (l->fuel) la_set_fuel(k, l->fuel);
     if (l->deadline) la_set_deadline(k, l->deadline);
+    la_set_stack(L, l->stack, l->stack_bytes);
     return LA_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "lua/binding.h"
-#include "lua/lifetime/record.h"
+#include "lua/lifetime/record_handle.h"
 
 #define GUARD_NAME "lunarray.guard"
 /* Handles in a table or list that is not kept for the next scope. */
@@ -418,7 +418,6 @@ static int run_tidy(lua_State *L)
 static int fn_tidy(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     int depth = s->scopes.depth, n = lua_gettop(L);
     la_check_callable(L, 1, "tidy");
     luaL_checkstack(L, 4, "too many arguments");

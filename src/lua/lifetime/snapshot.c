@@ -10,7 +10,7 @@
 
 #include "fuse/fuse.h"
 #include "lua/binding.h"
-#include "lua/lifetime/record.h"
+#include "lua/lifetime/record_handle.h"
 #include "tensor/snapshot.h"
 
 #define SNAPSHOT_NAME "lunarray.Snapshot"

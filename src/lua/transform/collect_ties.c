@@ -238,7 +238,7 @@ static void count_node(la_visitor *v, la_node *n)
     count((walk *)v, n, true);
 }
 
-static void pass_hooks(la_visitor *v, la_hook *list) { (void)v, (void)list; }
+static void pass_hook(la_visitor *v, const la_hook *h) { (void)v, (void)h; }
 
 static void visit(walk *w, int32_t k)
 {
@@ -270,7 +270,7 @@ static void mark_node(la_visitor *v, la_node *n) { mark((walk *)v, n); }
 static bool find_objects(walk *w, int nhandles)
 {
     lua_State *L = w->L;
-    w->visitor = (la_visitor){count_tensor, count_node, pass_hooks};
+    w->visitor = (la_visitor){count_tensor, count_node, pass_hook};
     for (int k = 1; k <= nhandles; k++) {
         lua_rawgeti(L, HANDLES, k);
         la_handle *h = la_to_handle(L, -1);
@@ -281,7 +281,7 @@ static bool find_objects(walk *w, int nhandles)
     if (w->failed || w->n == 0) return false;
     w->todo = la_mem_alloc((size_t)w->n * sizeof *w->todo);
     if (!w->todo) return false;
-    w->visitor = (la_visitor){mark_tensor, mark_node, pass_hooks};
+    w->visitor = (la_visitor){mark_tensor, mark_node, pass_hook};
     for (int32_t k = 0; k < w->n; k++)
         if (refs_of(&w->list[k]) != w->list[k].found) mark(w, w->list[k].at);
     while (w->ntodo > 0) visit(w, w->todo[--w->ntodo]);
@@ -318,16 +318,15 @@ static void link_tie(walk *w, la_tie *t)
     lua_rawseti(L, -2, ++w->filled);
 }
 
-static void link_hooks(la_visitor *v, la_hook *list)
+static void link_hook(la_visitor *v, const la_hook *h)
 {
-    for (la_hook *h = list; h; h = h->next)
-        link_tie((walk *)v, la_tie_of_hook(h));
+    link_tie((walk *)v, la_tie_of_hook(h));
 }
 
 static void make_tables(walk *w)
 {
     lua_State *L = w->L;
-    w->visitor = (la_visitor){link_tensor, link_node, link_hooks};
+    w->visitor = (la_visitor){link_tensor, link_node, link_hook};
     for (int32_t k = 0; k < w->n; k++) {
         if (w->list[k].is_outside) continue;
         lua_newtable(L);

@@ -435,7 +435,6 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
 static int function_call(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     la_collect_ties(L, s);
     int top = lua_gettop(L);
     bool recording = needs_grad(L, top);

@@ -1,0 +1,293 @@
+/* The kinds of cost: work of a call from its sizes. */
+#include "op/fuel.h"
+#include "op/op.h"
+#include "op/families.h"
+
+#define times la_fuel_times
+#define plus la_fuel_plus
+
+/* Elements that one is worth. Multiply-adds of real floats are worth less: so
+** many are an element. */
+enum { FUNCTION = 4, SERIES = 64, REPEAT = 32, SPECTRUM = 8, MATRIX = 64,
+       FLOAT_PRODUCTS = 8 };
+
+static int64_t numel(const la_frame *f, int arg)
+{
+    const la_tensor *t = la_arg(f, arg);
+    return t ? t->numel : 0;
+}
+
+/* Elements of a size from the end, 1 for dims that are not there. */
+static int64_t size_at(const la_frame *f, int arg, int from_end)
+{
+    const la_tensor *t = la_arg(f, arg);
+    return t && t->ndim >= from_end ? la_sizes(t)[t->ndim - from_end] : 1;
+}
+
+static int64_t last(const la_frame *f, int arg) { return size_at(f, arg, 1); }
+
+static int64_t total(const la_value *v)
+{
+    int64_t n = 0;
+    if (v->tag == LA_VTENSOR) return v->tensor ? v->tensor->numel : 0;
+    if (v->tag != LA_VTENSORS) return 0;
+    for (int64_t i = 0; i < v->tensors.n; i++)
+        if (v->tensors.list[i]) n = plus(n, v->tensors.list[i]->numel);
+    return n;
+}
+
+static int64_t results(const la_frame *f)
+{
+    return f->nresults ? total(&f->results[0]) : 0;
+}
+
+/* The shape of all tensors so far together, from the last dim. What does not
+** broadcast is an error a little later. */
+typedef struct extent {
+    int ndim;
+    int64_t sizes[LA_MAX_DIMS];
+} extent;
+
+static void widen(extent *e, const la_tensor *t)
+{
+    while (e->ndim < t->ndim) e->sizes[e->ndim++] = 1;
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t own = la_sizes(t)[t->ndim - 1 - d];
+        if (own != 1) e->sizes[d] = own;
+    }
+}
+
+static int64_t elements_of(const extent *e)
+{
+    int64_t n = 1;
+    for (int d = 0; d < e->ndim; d++) n = times(n, e->sizes[d]);
+    return n;
+}
+
+/* Element-wise results are as large as their inputs together. */
+static int64_t broadcast(const la_frame *f)
+{
+    extent e;
+    e.ndim = 0;
+    for (int k = 0; k < f->nargs; k++)
+        if (f->args[k].tag == LA_VTENSOR) widen(&e, f->args[k].tensor);
+    return elements_of(&e);
+}
+
+static int64_t cost_nothing(const la_frame *f)
+{
+    (void)f;
+    return 0;
+}
+
+static int64_t cost_elements(const la_frame *f)
+{
+    int64_t most = f->op->family ? broadcast(f) : 0;
+    for (int k = 0; k < f->nargs + f->nresults; k++) {
+        int64_t n = total(k < f->nargs ? &f->args[k]
+                                       : &f->results[k - f->nargs]);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static int64_t cost_functions(const la_frame *f)
+{
+    const la_tensor *t = f->nargs ? la_arg(f, 0) : NULL;
+    bool complex = t && la_is_complex((la_dtype)t->dtype);
+    return times(complex ? 4 * FUNCTION : FUNCTION, cost_elements(f));
+}
+
+static int64_t cost_series(const la_frame *f)
+{
+    return times(SERIES, cost_elements(f));
+}
+
+static int64_t cost_repeats(const la_frame *f)
+{
+    return times(times(REPEAT, la_max(f->args[1].i, 1)), cost_elements(f));
+}
+
+static int64_t cost_ordered(const la_frame *f)
+{
+    int64_t n = cost_elements(f);
+    return n ? times(n, 64 - __builtin_clzll((uint64_t)n)) : 0;
+}
+
+/* ---- positions ---- */
+
+static int64_t with_elements(const la_frame *f, int64_t work)
+{
+    int64_t n = cost_elements(f);
+    return work > n ? work : n;
+}
+
+/* Index tensors stand for one dim, masks for their own. */
+static int64_t cost_positions(const la_frame *f)
+{
+    const la_value *list = &f->args[1];
+    const la_tensor *self = f->args[0].tensor;
+    int64_t rest = self->numel;
+    extent e;
+    e.ndim = 0;
+    for (int64_t i = 0, d = 0; i < list->tensors.n; i++) {
+        const la_tensor *t = list->tensors.list[i];
+        bool mask = t && (t->dtype == LA_BOOL || t->dtype == LA_UINT8);
+        int64_t end = d + (mask ? t->ndim : 1);
+        for (; d < end && d < self->ndim; d++)
+            if (t && la_sizes(self)[d]) rest /= la_sizes(self)[d];
+        if (t && !mask) widen(&e, t);
+        else if (t) rest = times(rest, t->numel);
+    }
+    return with_elements(f, times(rest, elements_of(&e)));
+}
+
+static int64_t cost_slices(const la_frame *f)
+{
+    const la_tensor *self = f->args[0].tensor;
+    int64_t n = self->ndim ? la_sizes(self)[f->args[1].i] : 1;
+    return with_elements(f, n ? times(self->numel / n, numel(f, 2)) : 0);
+}
+
+/* ---- products ---- */
+
+/* Multiply-adds with the dtype of argument 'arg', at least a step for each
+** matrix of a batch. */
+static int64_t products(const la_frame *f, int arg, int64_t work)
+{
+    const la_tensor *t = la_arg(f, arg);
+    bool real = t && (t->dtype == LA_FLOAT32 || t->dtype == LA_FLOAT64);
+    int64_t matrix = times(last(f, arg), size_at(f, arg, 2));
+    if (real) work = work / FLOAT_PRODUCTS;
+    if (t && t->ndim > 2 && matrix)
+        work = plus(work, times(MATRIX, t->numel / matrix));
+    return with_elements(f, work);
+}
+
+static int64_t cost_product(const la_frame *f)
+{
+    return products(f, 0, times(results(f), last(f, 0)));
+}
+
+static int64_t cost_add_product(const la_frame *f)
+{
+    return products(f, 1, times(results(f), last(f, 1)));
+}
+
+static int64_t cost_sum_product(const la_frame *f)
+{
+    return products(f, 1, times(numel(f, 1), last(f, 2)));
+}
+
+static int64_t cost_pairs_grad(const la_frame *f)
+{
+    return products(f, 1, times(numel(f, 0), last(f, 1)));
+}
+
+static int64_t cost_taps(const la_frame *f)
+{
+    return with_elements(f, times(numel(f, 0), numel(f, 2)));
+}
+
+/* A weight's elements for one of its first dim: what an element of a
+** convolution's result sums, or one of a transposed one's input adds to. */
+static int64_t kernel_of(const la_frame *f, int arg)
+{
+    const la_tensor *w = la_arg(f, arg);
+    return w && w->ndim && la_sizes(w)[0] ? w->numel / la_sizes(w)[0] : 0;
+}
+
+static int64_t cost_convolution(const la_frame *f)
+{
+    int64_t n = f->args[6].b ? numel(f, 0) : results(f);
+    return products(f, 1, times(n, kernel_of(f, 1)));
+}
+
+static int64_t cost_convolution_grad(const la_frame *f)
+{
+    int64_t n = numel(f, f->args[6].b ? 1 : 0);
+    return products(f, 2, times(n, kernel_of(f, 2)));
+}
+
+static int64_t attended(const la_frame *f, int first, int64_t each)
+{
+    int64_t width = last(f, first) ? last(f, first) : 1;
+    int64_t rows = numel(f, first) / width;
+    return products(f, first, times(times(rows, size_at(f, first + 1, 2)),
+                                    each));
+}
+
+static int64_t cost_attention(const la_frame *f)
+{
+    return attended(f, 0, last(f, 0) + last(f, 2));
+}
+
+static int64_t cost_attention_grad(const la_frame *f)
+{
+    return attended(f, 1, 3 * last(f, 1) + 2 * last(f, 3));
+}
+
+/* Gates (steps, batch, gates) times the state's width. */
+static int64_t cost_recurrent(const la_frame *f)
+{
+    return times(FUNCTION, with_elements(f, times(numel(f, 0), last(f, 3))));
+}
+
+static int64_t cost_recurrent_grad(const la_frame *f)
+{
+    return times(2 * FUNCTION,
+                 with_elements(f, times(numel(f, 4), last(f, 6))));
+}
+
+/* ---- windows ---- */
+
+/* A window that is longer than the tensor sees nothing more there. */
+static int64_t window_of(const la_frame *f, int arg)
+{
+    const la_value *v = &f->args[arg];
+    int64_t n = v->tag == LA_VINT ? v->i : 1, most = 2 * numel(f, 0) + 1;
+    for (int64_t i = 0; v->tag == LA_VINTS && i < v->ints.n; i++)
+        n = times(n, v->ints.list[i]);
+    return n < most ? n : most;
+}
+
+static int64_t cost_windows(const la_frame *f)
+{
+    return with_elements(f, times(results(f), window_of(f, 1)));
+}
+
+static int64_t cost_windows_grad(const la_frame *f)
+{
+    return with_elements(f, times(numel(f, 0), window_of(f, 2)));
+}
+
+/* ---- matrices ---- */
+
+/* Right-hand sides count as further columns. */
+static int64_t cost_factors(const la_frame *f)
+{
+    int64_t n = last(f, 0), m = size_at(f, 0, 2), least = m < n ? m : n;
+    int64_t work = times(numel(f, 0), least);
+    for (int k = 1; k < f->nargs; k++) work = plus(work, times(numel(f, k), m));
+    if (m && n) work = plus(work, times(MATRIX, numel(f, 0) / m / n));
+    return with_elements(f, work);
+}
+
+static int64_t cost_spectrum(const la_frame *f)
+{
+    return times(SPECTRUM, cost_factors(f));
+}
+
+/* ---- the table ---- */
+
+static int64_t (*const kinds[])(const la_frame *f) = {
+    [LA_COST_none] = cost_elements,
+#define COST(kind) [LA_COST_##kind] = cost_##kind,
+#include "op/cost.def"
+#undef COST
+};
+
+int64_t la_cost_of(const la_frame *f)
+{
+    return kinds[f->op->cost](f);
+}
