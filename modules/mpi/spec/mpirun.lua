@@ -63,6 +63,9 @@ function mpirun.host_line(host, slots)
   return (mpirun.is_open_mpi() and "%s slots=%d" or "%s:%d"):format(host, slots)
 end
 
+-- The environment of ranks, as words for export.
+function mpirun.settings() return SETTINGS end
+
 -- What n ranks of a script printed on both streams, and whether all ended well.
 -- options: program (lua5.4), settings (shell text in
 -- front of the command: of the environment), hosts (a file).
