@@ -143,17 +143,17 @@ local function of_ones(t, all)
   for d = 1, #sizes do
     if all and d ~= longest or d == 1 and #sizes > 1 then sizes[d] = 1 end
   end
-  local transposed = {}
-  for d = 1, #sizes do transposed[d] = sizes[#sizes + 1 - d] end
+  local reversed = {}
+  for d = 1, #sizes do reversed[d] = sizes[#sizes + 1 - d] end
   local order = {}
   for d = 1, #sizes do order[d] = #sizes + 1 - d end
-  return la.zeros(transposed, {dtype = t.dtype}):permute(order)
+  return la.zeros(reversed, {dtype = t.dtype}):permute(order)
 end
 
 local LAYOUTS = {
   transposed = permuted,
-  ["one row, transposed"] = function(t) return of_ones(t, false) end,
-  ["ones, transposed"] = function(t) return of_ones(t, true) end,
+  ["one row, reversed"] = function(t) return of_ones(t, false) end,
+  ["ones, reversed"] = function(t) return of_ones(t, true) end,
   ["every second"] = function(t)
     local sizes = sizes_of(t)
     if #sizes == 0 then return t end

@@ -54,7 +54,7 @@ static inline bool la_same_letters(const char *a, const char *b, size_t n)
         if (la_to_lower(a[k]) != la_to_lower(b[k])) return false;
     return true;
 }
-/* Equal words, whether in small or capital letters. */
+/* Are the words equal, in small or capital letters? */
 static inline bool la_same_word(const char *a, const char *b)
 {
     size_t n = strlen(a);

@@ -305,3 +305,11 @@ void la_writer_close(la_writer *s)
     la_mem_free(s->path, s->path_bytes);
     s->path = NULL;
 }
+
+la_status la_check_limit(int64_t bytes, int64_t limit)
+{
+    if (limit == 0 || bytes <= limit) return LA_OK;
+    return la_error(LA_EIO, "it holds %lld bytes, more than the limit of %lld: "
+                    "{limit = bytes} sets another", (long long)bytes,
+                    (long long)limit);
+}

@@ -499,10 +499,11 @@ static void push_result(lua_State *L, la_state *s, reader *r)
 /* The whole file into the bytes, and zeros behind it. */
 enum { BEHIND = 32 };
 
-static la_status load(const char *path, la_bytes *out)
+static la_status load(const char *path, int64_t limit, la_bytes *out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
+    LA_TRY(la_check_limit(source.size, limit));
     size_t n = (size_t)source.size;
     out->data = la_mem_alloc(n + BEHIND);
     if (!out->data) return LA_ENOMEM;
@@ -510,6 +511,19 @@ static la_status load(const char *path, la_bytes *out)
     out->n = n;
     memset(out->data + n, 0, BEHIND);
     return la_reader_read(&source, 0, out->data, n);
+}
+
+/* {limit=}: bytes of the file, 0 for any number. */
+static int64_t read_limit(lua_State *L)
+{
+    int exact = 1;
+    lua_Integer limit = lua_getfield(L, OPTIONS, "limit") == LUA_TNIL
+        ? 0 : lua_tointegerx(L, -1, &exact);
+    if (!exact || (limit < 1 && !lua_isnil(L, -1)))
+        la_raise_arg(L, OPTIONS, "read_csv", "limit: a number of bytes "
+                     "expected, got %s", luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+    return limit;
 }
 
 /* A byte order mark and {skip=} lines are passed over. */
@@ -534,11 +548,12 @@ static void begin(lua_State *L, reader *r, const la_bytes *bytes)
                                          + (r->csv.at - from)));
 }
 
-/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=}]) */
+/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=,
+** limit=}]) */
 int la_read_csv(lua_State *L)
 {
     static const char *const known[] = {"header", "sep", "dtypes", "na",
-                                        "skip", "columns", NULL};
+                                        "skip", "columns", "limit", NULL};
     la_state *s = la_begin(L, "read_csv", 0);
     reader r = {.L = L};
     r.path = la_check_path(L, PATH, "read_csv");
@@ -552,7 +567,8 @@ int la_read_csv(lua_State *L)
     r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
     lua_newtable(L);
     read_gaps(L, &r);
-    LA_CHECK(L, "read_csv", load(r.path, bytes));
+    int64_t limit = read_limit(L);
+    LA_CHECK(L, "read_csv", load(r.path, limit, bytes));
     begin(L, &r, bytes);
     LA_CHECK(L, "read_csv", in_file(&r, read_names(L, &r, header)));
     make_columns(L, &r);

@@ -27,7 +27,7 @@ typedef struct la_image_info {
 ** none of the four formats, or not of a kind that is read. */
 la_status la_image_info_read(const la_reader *, la_image_info *out);
 
-/* The orientation of a JPEG, as EXIF counts it: 1 (not at all) to 8. 1 for
+/* The orientation of a JPEG, as EXIF counts it: 1 (as it is) to 8. 1 for
 ** other formats and for what is malformed. */
 int la_jpeg_orientation(const la_reader *);
 

@@ -11,6 +11,7 @@
 
 #include "modules/image/io/image.h"
 #include "base/ascii.h"
+#include "base/size.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/growing_bytes.h"
@@ -33,8 +34,13 @@ static la_image_format format_of(const char *word)
     return LA_IMAGE_FORMATS;
 }
 
+/* Bytes of samples for a sandboxed script that says nothing: a small file may
+** say that it holds many pixels. */
+#define SANDBOX_LIMIT ((int64_t)256 << 20)
+
 typedef struct options {
-    bool orients;                 /* as EXIF says */
+    bool upright;                /* as EXIF says */
+    int64_t limit;              /* bytes of samples; 0: any number */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
     la_image_format format;     /* LA_IMAGE_FORMATS: not given */
@@ -57,6 +63,20 @@ static int read_integer(lua_State *L, int at, const char *key, int least,
     return (int)v;
 }
 
+/* {limit = bytes} */
+static int64_t read_limit(lua_State *L, int at, int64_t fallback,
+                          const char *name)
+{
+    int exact = 1;
+    lua_Integer v = lua_getfield(L, at, "limit") == LUA_TNIL
+        ? fallback : lua_tointegerx(L, -1, &exact);
+    if (!exact || (v < 1 && !lua_isnil(L, -1)))
+        la_raise_arg(L, at, name, "limit: a number of bytes expected, got %s",
+                     luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+    return v;
+}
+
 static la_image_format check_format(lua_State *L, int at, const char *name)
 {
     char quoted[256];
@@ -75,7 +95,8 @@ static la_image_format check_format(lua_State *L, int at, const char *name)
 static options read_options(lua_State *L, int at, const char *const *known,
                             const char *name)
 {
-    options o = {true, 0, 90, LA_UNDEFINED, LA_IMAGE_FORMATS};
+    options o = {true, la_state_of(L)->sandboxed ? SANDBOX_LIMIT : 0, 0, 90,
+                 LA_UNDEFINED, LA_IMAGE_FORMATS};
     if (lua_isnoneornil(L, at)) return o;
     if (!lua_istable(L, at))
         la_raise_arg(L, at, name, "table of options expected, got %s",
@@ -83,11 +104,12 @@ static options read_options(lua_State *L, int at, const char *const *known,
     la_check_keywords(L, at, known, name);
     o.channels = read_integer(L, at, "channels", 1, 4, 0, name);
     o.quality = read_integer(L, at, "quality", 1, 100, 90, name);
+    o.limit = read_limit(L, at, o.limit, name);
     if (lua_getfield(L, at, "apply_exif_orientation") != LUA_TNIL) {
         if (!lua_isboolean(L, -1))
             la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
                          "expected, got %s", la_type_text(L, lua_gettop(L)));
-        o.orients = lua_toboolean(L, -1);
+        o.upright = lua_toboolean(L, -1);
     }
     lua_pop(L, 1);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
@@ -153,8 +175,15 @@ static la_status finish(la_tensor *t, const options *o, int orientation,
 static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
+    la_image_info info;
+    LA_TRY(la_image_info_read(source, &info));
+    int64_t pixels = 0, bytes = 0;
+    if (!la_mul_ok(info.width, info.height, &pixels)
+        || !la_mul_ok(pixels, info.channels * (info.bits / 8), &bytes))
+        bytes = INT64_MAX;
+    LA_TRY(la_check_limit(bytes, o->limit));
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, o->orients ? la_jpeg_orientation(source) : 1, out);
+    return finish(t, o, o->upright ? la_jpeg_orientation(source) : 1, out);
 }
 
 static la_status load(const char *path, const options *o, la_tensor **out)
@@ -165,7 +194,8 @@ static la_status load(const char *path, const options *o, la_tensor **out)
 }
 
 static const char *const reading[] = {"channels", "dtype",
-                                      "apply_exif_orientation", NULL};
+                                      "apply_exif_orientation", "limit",
+                                      NULL};
 static const char *const encoding[] = {"quality", NULL};
 static const char *const saving[] = {"quality", "format", NULL};
 

@@ -37,7 +37,7 @@ local SEEN = {{"top", "left"}, {"top", "right"}, {"bottom", "right"},
   {"bottom", "left"}, {"left", "top"}, {"right", "top"}, {"right", "bottom"},
   {"left", "bottom"}}
 
-local function oriented(x, orientation)
+local function upright(x, orientation)
   local row, column = table.unpack(SEEN[orientation])
   local wide = row == "top" or row == "bottom"
   local out = la.zeros({1, wide and H or W, wide and W or H}, {dtype = "uint8"})
@@ -59,8 +59,8 @@ local stored = image.decode(plain)
 
 describe("the orientation of a JPEG", function()
   for value = 1, 8 do
-    it("is applied to the image: " .. value, function()
-      local want = oriented(stored, value)
+    it("orients the image: " .. value, function()
+      local want = upright(stored, value)
       for _, order in ipairs {"<", ">"} do
         for _, before in ipairs {{}, {0x010e, 0x010f, 0x0110}} do
           for _, offset in ipairs {8, 26} do

@@ -24,7 +24,8 @@ typedef struct sequence {
     la_dtype work;            /* int64 or float64 */
     int64_t first_i, step_i;
     double first, step, last;
-    int64_t count, half;      /* half = count: never from the end */
+    int64_t count, half;
+    int64_t gaps;             /* last = first + gaps * step */
     bool power;               /* 'base' to the power of the element */
     double base;
     char *data;
@@ -37,7 +38,7 @@ typedef struct sequence {
 static double value_at(const sequence *s, int64_t i)
 {
     double v = i < s->half ? s->first + s->step * (double)i
-                           : s->last - s->step * (double)(s->count - 1 - i);
+                           : s->last - s->step * (double)(s->gaps - i);
     return s->power ? la_m_pow(s->base, v) : v;
 }
 
@@ -244,8 +245,9 @@ static la_status space_meta(la_frame *f, int options, bool powers)
     return LA_OK;
 }
 
-/* The upper half counts down from an end that is an element, so that both ends
-** are exact. Integer dtypes truncate the bounds first. */
+/* The upper half counts down from the end, so that an end which is an element
+** is exact. Without its end a sequence has the values of the same steps with
+** it. Integer dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);
@@ -256,10 +258,10 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
     }
     s.work = LA_FLOAT64;
     s.first = first;
-    int64_t gaps = endpoint ? n - 1 : n;
-    s.step = gaps > 0 ? (last - first) / (double)gaps : 0;
+    s.gaps = endpoint ? n - 1 : n;
+    s.step = s.gaps > 0 ? (last - first) / (double)s.gaps : 0;
     s.last = last;
-    s.half = !endpoint ? n : n > 1 ? n / 2 : 1;
+    s.half = s.gaps > 0 ? (s.gaps + 1) / 2 : 1;
     return run_sequence(f, &s);
 }
 

@@ -464,6 +464,27 @@ la_status la_impl_cdist(la_frame *f)
     return la_chain_end(w, f, half ? R(astype, d, la_v_dtype(dtype)) : d);
 }
 
+#define FEW_ROWS 46340      /* whose pairs have positions of 32 bits */
+
+/* Positions of the pairs i < j in a flat n x n matrix: (i - 1) n + j, as
+** positions of elements count from 1. Computed in place, since it takes more
+** memory than the distances. */
+static la_status upper_positions(int64_t n, la_device device, la_tensor **out)
+{
+    LA_CHAIN(w);
+    la_dtype dtype = n <= FEW_ROWS ? LA_INT32 : LA_INT64;
+    la_tensor *both = R(triu_indices, n, n, 1, la_v_dtype(dtype),
+                           la_v_device(device));
+    la_tensor *i = R(select, both, 0, (int64_t)0);
+    la_tensor *j = R(select, both, 0, (int64_t)1);
+    if (w->status) return w->status;
+    LA_TRY(la_run_(sub, i, 1));
+    LA_TRY(la_run_(mul, i, n));
+    LA_TRY(la_run_(add, i, j));
+    *out = la_tensor_retain(i);
+    return LA_OK;
+}
+
 /* (self, p): between all pairs of rows i < j, in order of i. */
 la_status la_impl_pdist(la_frame *f)
 {
@@ -475,14 +496,10 @@ la_status la_impl_pdist(la_frame *f)
                            a->ndim);
     if (!(la_arg_float(f, 1) >= 0))
         return la_error_at(LA_EARG, 2, "no negative order expected");
-    int64_t n = la_sizes(a)[0], flat = -1;
+    int64_t flat = -1;
+    LA_LET(at, upper_positions(la_sizes(a)[0], (la_device)a->device, &at));
     la_tensor *wide = half ? R(astype, a, la_v_dtype(LA_FLOAT32)) : a;
     la_tensor *all = R(distance_rows, wide, wide, f->args[1], false);
-    la_tensor *both = R(triu_indices, n, n, 1);
-    la_tensor *i = R(select, both, 0, (int64_t)0);
-    la_tensor *j = R(select, both, 0, (int64_t)1);
-    /* Positions count from 1, as those of triu_indices do. */
-    la_tensor *at = R(add, R(mul, R(sub, i, 1), n), j);
     la_tensor *d = R(index_select, R(reshape, all, la_v_ints(&flat, 1)),
                         0, at);
     if (half) d = R(astype, d, la_v_dtype((la_dtype)a->dtype));

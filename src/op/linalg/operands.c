@@ -49,7 +49,7 @@ la_status la_check_one_dtype(const la_frame *f, int a, int b)
                        la_dtype_name(y));
 }
 
-/* The dims of the batch alone: a whole shape is large to copy. */
+/* Sets only what is used: a shape has capacity for 64 dims. */
 static void take_batch(const la_tensor *t, int own, la_shape *s)
 {
     const int64_t *sizes = la_sizes(t);

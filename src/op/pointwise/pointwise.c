@@ -157,7 +157,7 @@ static inline const la_tensor *find_lead(const la_frame *f,
                                          const la_family *family)
 {
     const la_tensor *lead = NULL;
-    bool number = false, other = false;     /* size-1 dims move */
+    bool number = false, other = false;     /* dims of size 1 elsewhere */
     for (int k = 0; k < family->ninputs && !lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t) return NULL;
