@@ -186,7 +186,7 @@ IDLE_avx512 := $(if $(shell grep -m1 -o avx512vl /proc/cpuinfo 2>/dev/null),,-O0
 endif
 
 # The Lua modules are taken into embed.o, compressed and without indentation and
-# lines of comments (where no string goes over several lines), whose lines stay
+# lines of comments (where no string goes over several lines), whose lines stay,
 # empty: one row per file, of an identifier, the module's name and the path
 # (lua/a/init.lua is module "a").
 LUA_FILES := $(sort $(shell find lua $(wildcard $(MODULES:%=modules/%/lua)) -name '*.lua' 2>/dev/null) $(wildcard $(MODULES:%=modules/%/words.lua)))

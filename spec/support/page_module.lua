@@ -22,10 +22,10 @@ end
 run("rm -rf %s && mkdir -p %s", TREE, TREE)
 run("cp -as $PWD/lua $PWD/modules %s", TREE)
 run("for f in $PWD/*; do test -e %s/${f##*/} || ln -s $f %s; done", TREE, TREE)
-local file = assert(io.open(TREE .. "/module.sh", "w"))
+local file = assert(io.open(TREE .. "/module", "w"))
 file:write(script_of "docs/extending.md")
 file:close()
-run([[cd %s && sh -e module.sh && make -s MODULES=ease BUILD=out \
+run([[cd %s && sh -e ./module && make -s MODULES=ease BUILD=out \
   BORROW=build/obj out/lunarray.so out/lunarray]], TREE)
 run([[cd %s && LUA_CPATH='out/?.so;;' LUNARRAY_PROGRAM=out/lunarray \
   LUNARRAY_ALONE=ease LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' \
