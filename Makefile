@@ -31,9 +31,10 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/os/windows.h) -MMD -MP
 # The loaders of musl and of Android give no module of a running program static
-# thread-local storage. Elsewhere it is the cheapest; TLS= for a wrapper such as
-# musl-gcc, whose -dumpmachine names another system.
-TLS := $(if $(findstring musl,$(MACHINE))$(findstring android,$(MACHINE)),,-ftls-model=initial-exec)
+# thread-local storage, which is the cheapest elsewhere. The machine of musl-gcc,
+# a wrapper, is that of the compiler inside.
+MUSL := $(findstring musl,$(MACHINE) $(CC))
+TLS := $(if $(MUSL)$(findstring android,$(MACHINE)),,-ftls-model=initial-exec)
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it; src/targets.mk names what gains nothing from
@@ -155,9 +156,10 @@ vpath test_%.c $(sort $(dir $(CTEST_SRC)))
 # The baseline has vector math of its own.
 LIBS := $(if $(filter-out default,$(CAPS)),-lsleef) -lz -lm -lpthread -ldl
 # Tables of pointers are half a megabyte of relocations, or 10 KB packed, which
-# loaders read from glibc 2.36 on: where the linker offers it.
+# loaders read from glibc 2.36 and musl 1.2.4 on: where the linker offers it, and
+# for musl, where nothing says that the loader is too old, not at all.
 PACKED := -Wl,-z,pack-relative-relocs
-RELR := $(if $(shell $(CC) -Wl,--help 2>/dev/null | grep pack-relative-relocs),$(PACKED))
+RELR := $(if $(MUSL),,$(if $(shell $(CC) -Wl,--help 2>/dev/null | grep pack-relative-relocs),$(PACKED)))
 # The module stays mapped: threads and their last words live in it.
 SHARED := -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(RELR)
 

@@ -22,10 +22,25 @@ static inline size_t step_of(size_t bytes)
     return ((bytes + 63) & ~(size_t)63) + BEYOND;
 }
 
-void la_scratch_watch(char *block, bool ours)
+/* Large tensors begin at pages, as the block does: what is packed would be
+** mistaken for their elements by loads that compare the lower twelve bits. */
+enum { START = 1344 };
+
+void la_scratch_begin(la_local *t, char *block)
 {
-    if (ours) ASAN_POISON_MEMORY_REGION(block, LA_SCRATCH_BYTES);
-    else ASAN_UNPOISON_MEMORY_REGION(block, LA_SCRATCH_BYTES);
+    ASAN_POISON_MEMORY_REGION(block, LA_SCRATCH_BYTES);
+    t->scratch_block = block;
+    t->scratch = block + START;
+}
+
+void la_scratch_close(char *block)
+{
+    ASAN_UNPOISON_MEMORY_REGION(block, LA_SCRATCH_BYTES);
+}
+
+bool la_scratch_is_idle(const la_local *t)
+{
+    return !t->scratch || t->scratch == t->scratch_block + START;
 }
 
 /* ---- without a block ---- */
@@ -109,7 +124,7 @@ void la_scratch_give(char *at)
 la_scratch_aside la_scratch_begin_aside(void)
 {
     la_local *t = la_here.local;
-    if (!t || t->scratch == t->scratch_block) return (la_scratch_aside){0};
+    if (!t || la_scratch_is_idle(t)) return (la_scratch_aside){0};
     la_scratch_aside held = {t->scratch, t->scratch_block};
     t->scratch = t->scratch_block = NULL;
     return held;

@@ -44,8 +44,10 @@ la_scratch_aside la_scratch_begin_aside(void);
 void la_scratch_end_aside(const la_scratch_aside *held);
 /* The process's block is free again in the child of a fork. */
 void la_scratch_forked(void);
-/* A new block is nobody's bytes, one that goes back is anyone's again, where
-** somebody watches them. */
-void la_scratch_watch(char *block, bool ours);
+/* A thread gets a block; one goes back; does the thread hold nothing? */
+typedef struct la_local la_local;
+void la_scratch_begin(la_local *t, char *block);
+void la_scratch_close(char *block);
+bool la_scratch_is_idle(const la_local *t);
 
 #endif

@@ -1,9 +1,10 @@
 #!/bin/sh
 # build.sh TARGET [make's arguments]: builds the library for aarch64, mingw,
 # musl or wasm in build/cross/TARGET and runs the golden records there (under
-# qemu, wine and node), and a sample with the library in one file, which is the
-# same for all (docs/embedding.md). PAGE_ONLY=1: for wasm what pages load, and
-# its check. Several at once may run, of one target one after the other.
+# qemu, wine and node; of musl in a Lua that loads the module), and a sample
+# with the library in one file, which is the same for all (docs/embedding.md).
+# PAGE_ONLY=1: for wasm what pages load, and its check. Several at once may run,
+# of one target one after the other.
 set -eu
 cd "$(dirname "$0")/../.."
 target=$1
@@ -20,6 +21,13 @@ page() {
         "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs --no-entry \
         -sMODULARIZE -sEXPORT_NAME=lunarray -sALLOW_MEMORY_GROWTH \
         -sEXPORTED_RUNTIME_METHODS=ccall,cwrap,FS -o build/wasm/lunarray.js
+}
+
+# A Lua that loads the module, as that of a distribution does; it runs the
+# records, for which the host has the library in it.
+loading() {
+    name=lua
+    $cc -O1 -Wl,-E "$top/lua/src/$name".c "$out/liblua.a" $libs -o "$out/$name"
 }
 
 # The one file of a few families, for every system; it is written anew where a
@@ -54,11 +62,13 @@ echo "build.sh $target: failed; all of it is in $out/log" >&7
 exit $status' EXIT
 libraries
 make --no-print-directory CC="$cc" CAPS=default BUILD="build/cross/$target" \
-    LUA_CFLAGS="-I$out/include" OPT_release="$level -DNDEBUG" \
-    OPT_core=$level AR="$ar" CFLAGS="$flags" "$@" \
-    "build/cross/$target/liblunarray.a"
+    LUA_CFLAGS="-I$out/include" OPT_release="$level -DNDEBUG \$(TLS)" \
+    OPT_core=$level AR="$ar" CFLAGS="$flags" LIBS="$out/libz.a $libs" "$@" \
+    "build/cross/$target/liblunarray.a" \
+    ${module:+"build/cross/$target/lunarray.so"}
 $cc $level -static $host -Iinclude -I"$out/include" tools/cross/host.c \
     "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs -o "$program"
+[ -z "$module" ] || loading
 [ $target != wasm ] || page
 [ -n "${PAGE_ONLY:-}" ] || one_file
 trap - EXIT
@@ -79,6 +89,10 @@ find spec/golden modules/*/spec -name '*.jsonl' -path '*/golden/*' |
 dkjson=$(lua5.4 -e 'print(package.searchpath("dkjson", package.path))')
 export LUA_PATH="./?.lua;lua/?.lua;lua/?/init.lua;$(dirname "$dkjson")/?.lua"
 unset LUA_CPATH || :
+[ -z "$module" ] || {
+    program=$out/lua
+    export LUA_CPATH="$out/?.so"
+}
 on_target "$program" tools/cross/golden.lua "$LOCKSTEP_RECORDS"
 
 # In lockstep mode (docs/lockstep.md) the target's bits are this machine's: of a

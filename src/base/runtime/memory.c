@@ -133,14 +133,13 @@ bool la_local_scratch(la_local *t)
     la_memory_part *m = &t->runtime->memory;
     char *block = get_block(m, raw_size(LA_SCRATCH_BYTES), &zero);
     if (t->scratch) la_raw_free(t->runtime, block, LA_SCRATCH_BYTES);
-    else t->scratch = t->scratch_block = block;
-    if (t->scratch) la_scratch_watch(t->scratch, true);
+    else if (block) la_scratch_begin(t, block);
     return t->scratch != NULL;
 }
 
 void la_local_free_scratch(la_local *t)
 {
-    if (t->scratch_block) la_scratch_watch(t->scratch_block, false);
+    if (t->scratch_block) la_scratch_close(t->scratch_block);
     la_raw_free(t->runtime, t->scratch_block, LA_SCRATCH_BYTES);
     t->scratch = t->scratch_block = NULL;
 }
@@ -616,7 +615,7 @@ size_t la_memory_trim(void)
     void (*release)(void) = atomic_load(&m->on_trim);
     la_local *t = la_here.local;
     if (release) release();
-    if (t && t->scratch == t->scratch_block) la_local_free_scratch(t);
+    if (t && la_scratch_is_idle(t)) la_local_free_scratch(t);
     pthread_once(&once, start);
     pthread_mutex_lock(&m->lock);
     size_t before = sum_cached(m);
