@@ -13,7 +13,7 @@ PER_CALL := \
   $(addprefix tensor/,geometry promote scalar shape storage tensor view) \
   $(addprefix iter/,build dtype items layout loop reduce_iter) \
   $(addprefix grad/,engine leaf node opnode grad_record) \
-  $(addprefix op/,call dispatch frame results pointwise/pointwise view/view reduce/ops) \
+  $(addprefix op/,call chain formulas dispatch frame results pointwise/pointwise view/view reduce/ops) \
   $(addprefix op/matmul/,gemm gemm_problem linear matmul)
 # These gain nothing beyond -O2: what binds such a call to Lua, operations that
 # do more than a few elements' work in it, and what computes in its own loops.
