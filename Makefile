@@ -99,18 +99,26 @@ ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
-# Modules: the folders of modules/ that are built, all by default. What a module
-# adds to a table of the core lies in a file of that table's name, and a list of
-# these stands in the build folder: the core includes modules/ops.def and so on
-# (modules/README.md).
-ALL_MODULES := $(patsubst modules/%/README.md,%,$(wildcard modules/*/README.md))
+# Modules: the folders of modules/ that are built, all by default; "-game" leaves
+# one out. Those that others need (NEEDS_<name> in their module.mk) come along.
+# What a module adds to a table of the core lies in a file of that table's name,
+# and a list of these stands in the build folder: the core includes
+# modules/ops.def and so on (modules/README.md).
+ALL_MODULES := $(sort $(patsubst modules/%/README.md,%,$(wildcard modules/*/README.md)))
 MODULES := $(ALL_MODULES)
-UNKNOWN_MODULES := $(filter-out $(ALL_MODULES),$(MODULES))
+include $(wildcard modules/*/module.mk)
+UNKNOWN_MODULES := $(filter-out $(ALL_MODULES),$(MODULES:-%=%))
 $(if $(UNKNOWN_MODULES),$(error MODULES: there is no $(UNKNOWN_MODULES), only $(ALL_MODULES)))
+# $(call with_needed,<modules>): those and what they need
+needed = $(sort $1 $(foreach m,$1,$(NEEDS_$m)))
+with_needed = $(if $(filter-out $1,$(needed)),$(call with_needed,$(needed)),$1)
+LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
+override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
+MISSED := $(filter $(LEFT_OUT),$(MODULES))
+$(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
 MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
-MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
--include $(MODULES:%=modules/%/module.mk)
+MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel/% spec/% ranks/%)),$(wildcard $(foreach m,$(MODULES),modules/$m/*.c modules/$m/*/*.c)))
 # Of the files about operating systems the one that the compiler is for, and
 # what it shares with others.
 OS_linux := posix unix
@@ -131,11 +139,16 @@ kernel_key = $(subst /kernel/,/,$(patsubst kernel/%,%,$(patsubst modules/%,%,$(c
 object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
 extension_object = $(call object,$(1),$(call extension_of,$(1))$(if $(CAP_$(call extension_of,$(1))),,.off))
-CORE_OBJ := $(foreach s,$(CORE_SRC),$(call object,$(s)))
-KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
+# BORROW=build/obj: objects that the build there has are linked here again, but
+# those that the lists of modules and the embedded Lua files are compiled into.
+LISTED := $(if $(BORROW),lua.embed.o $(notdir $(patsubst %.d,%.o,$(shell grep -l $(BORROW)/modules/ $(BORROW)/*.d))))
+BORROWED := $(if $(BORROW),$(filter-out $(LISTED),$(notdir $(wildcard $(BORROW)/*.o))))
+linked = $(if $(BORROW),$(foreach o,$1,$(if $(filter $(notdir $o),$(BORROWED)),$(BORROW)/$(notdir $o),$o)),$1)
+CORE_OBJ := $(call linked,$(foreach s,$(CORE_SRC),$(call object,$(s))))
+KERNEL_OBJ := $(call linked,$(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \
-  $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s)))
-REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
+  $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s))))
+REPL_OBJ := $(call linked,$(foreach s,$(REPL_SRC),$(call object,$(s))))
 CTEST_SRC := $(wildcard spec/c/*/test_*.c $(MODULES:%=modules/%/spec/test_*.c))
 CTESTS := $(addprefix $(BUILD)/ctest/,$(notdir $(CTEST_SRC:%.c=%)))
 vpath test_%.c $(sort $(dir $(CTEST_SRC)))
@@ -172,8 +185,10 @@ IDLE_default := -O0
 IDLE_avx512 := $(if $(shell grep -m1 -o avx512vl /proc/cpuinfo 2>/dev/null),,-O0)
 endif
 
-# The Lua modules are taken into embed.o, compressed: one row per file, of an
-# identifier, the module's name and the path (lua/a/init.lua is module "a").
+# The Lua modules are taken into embed.o, compressed and without indentation and
+# lines of comments (where no string goes over several lines), whose lines stay
+# empty: one row per file, of an identifier, the module's name and the path
+# (lua/a/init.lua is module "a").
 LUA_FILES := $(sort $(shell find lua $(wildcard $(MODULES:%=modules/%/lua)) -name '*.lua' 2>/dev/null) $(wildcard $(MODULES:%=modules/%/words.lua)))
 # lunarray/nn/layers of lua/lunarray/nn/layers.lua; of files of a module
 # lunarray/signal/design (modules/signal/lua/signal/design.lua) and, of its
@@ -224,7 +239,7 @@ $(foreach s,$(EXTENSION_SRC),\
 $(OBJ)/lua.embed.o: $(LUA_FILES:%=$(OBJ)/%.gz)
 $(LUA_FILES:%=$(OBJ)/%.gz): $(OBJ)/%.gz: %
 	@mkdir -p $(@D)
-	$(Q)gzip -9nc $< > $@
+	$(Q)if grep -qE '\[=*\[|\\$$' $<; then cat $<; else sed -E 's/^ *(--.*)?//' $<; fi | gzip -9nc > $@
 
 # Lists of what the modules have for each table; they exist before any object.
 HASH := \#

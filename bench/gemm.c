@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/matmul/gemm.h"
 
 typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *,

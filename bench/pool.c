@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 static int64_t now(void)
 {

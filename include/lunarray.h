@@ -231,6 +231,8 @@ typedef struct la_limits {
     void *open_context;
     la_runtime *runtime;    /* to which the state belongs for good; NULL: the
                             ** default one */
+    void *stack;            /* as la_set_stack's: the lowest address */
+    size_t stack_bytes;
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
@@ -280,16 +282,16 @@ LA_API int la_token_code(la_token *k);
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
 /* The stack on which L's thread runs from now on, for hosts with fibers: its
-** lowest address and its bytes; NULL: no limit, as in the beginning. Scripts of
-** a sandbox that call one another through C (gsub, sort, pcall, coroutines,
-** metamethods, load, la.Function, tidy, fuse) take up to 420 KiB; with this
-** they get the Lua error "stack overflow (stack of the host)" instead, 32 KiB
-** above 'low', or in the middle of a stack below 64 KiB. An operation that is
-** called there has these 32 KiB, which is enough for many, not for all: on
-** x86-64 long sorts take 133, multi_dot and topk 110, sums of a transposed and
-** another matrix 95, small matrices of linalg 80, matmul 60. Scripts of
-** strangers run on 256 KiB or more, with a 'low' 192 KiB above the real end. To
-** be called before L runs on another stack. 0, or LA_ESTATE for a state that
+** lowest address and its bytes; NULL: no limit, as in the beginning. An
+** operation takes at most 32 KiB, whatever its arguments, as does what a job
+** system runs for it. Scripts of a sandbox that call one another through C
+** (gsub, sort, pcall, coroutines, metamethods, load, la.Function, tidy, fuse)
+** take 2 KiB for each of 200 levels, indices of tensors 7, 700 KiB in all; with
+** this they get the Lua error "stack overflow (stack of the host)" instead, 32
+** KiB above 'low', or in the middle of a stack below 64 KiB, so that operations
+** that are called there have what they need: fibers of 64 KiB are enough for
+** scripts of strangers. LAPACK, which takes more, runs on another thread then.
+** To be called before L runs on another stack. 0, or LA_ESTATE for a state that
 ** was not opened. */
 LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.
@@ -710,6 +712,22 @@ LA_API la_tensor *la_index(struct lua_State *L, la_tensor *t, int n,
 LA_API int la_set_index(struct lua_State *L, la_tensor *t, int n,
                         const la_range *ranges, la_any value);
 
+/* ---- random numbers ---- */
+
+/* A generator of random numbers: these two numbers determine all that it draws
+** from here on, on every machine. 'offset' counts blocks of the seed's
+** stream. */
+typedef struct la_generator_state { uint64_t seed, offset; } la_generator_state;
+/* The generator of L, which la.manual_seed seeds and la.rand draws from; NULL:
+** that of the thread (la_call without a state). la_seed_generator begins the
+** stream of a seed; the others keep and restore it, which a rollback needs
+** besides a snapshot. 0 or a status: LA_EARG for NULL, LA_ESTATE for a state
+** that was never opened. */
+LA_API int la_seed_generator(struct lua_State *L, uint64_t seed);
+LA_API int la_get_generator(struct lua_State *L, la_generator_state *out);
+LA_API int la_set_generator(struct lua_State *L,
+                            const la_generator_state *from);
+
 /* ---- snapshots ---- */
 
 /* The data of tensors at one moment, by copy on write: taking one copies
@@ -800,7 +818,10 @@ LA_API void la_set_parallel_for(
 ** for. A call of LAPACK for a large matrix asks nobody. Where a hook or a token
 ** could stop the operation, it runs on a thread of the library's, also under a
 ** job system of the host's, and is abandoned when the operation stops; it
-** ends by itself, and la_runtime_destroy and la_shutdown wait for it. */
+** ends by itself, and la_runtime_destroy and la_shutdown wait for it. A state
+** (its token) has one such call at most: its next one waits for that, or is
+** stopped meanwhile. In a sandbox matrices for which LAPACK takes longer than
+** some tenths of a second (1e9 multiply-adds) are refused. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

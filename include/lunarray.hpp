@@ -535,6 +535,19 @@ private:
     la_record *r_;
 };
 
+/* The generator of a Lua state (NULL: of the thread), kept and restored. */
+inline la_generator_state get_generator(lua_State *L)
+{
+    la_generator_state s = {};
+    detail::ok(la_get_generator(L, &s));
+    return s;
+}
+inline void set_generator(lua_State *L, const la_generator_state &s)
+{
+    detail::ok(la_set_generator(L, &s));
+}
+inline void seed(lua_State *L, std::uint64_t n) { detail::ok(la_seed_generator(L, n)); }
+
 /* The data of some tensors at this moment, by copy on write. */
 class snapshot {
 public:

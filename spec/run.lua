@@ -2,11 +2,11 @@
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
 -- two: where numbers have a comma), clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, embed (the
--- one file; of it whole, small), cross (its compilers permitting; of it
--- aarch64, mingw, wasi). The last line is "N passed, N failed"; with
--- LUNARRAY_SUMMARY set it goes to that file instead. Only rock, packages, embed
--- and cross build.
+-- ubsan, tsan, valgrind, modules (each alone), rock (where luarocks is),
+-- packages, sizes, embed (the one file; of it whole, small), cross (its
+-- compilers permitting; of it aarch64, mingw, wasi). The last line is
+-- "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that file instead.
+-- Only modules, rock, packages, embed and cross build.
 --
 -- All is cut into jobs for one processor each, which run as many at a time as
 -- there are processors, the longest first: none waits while another builds,
@@ -61,6 +61,31 @@ local function add_job(group, command, read_output, long)
                      long = long or 0, index = #jobs}
 end
 
+-- What failed, by group, which is said once more at the end: one reads the last
+-- lines of a long log first.
+local failures = {}
+
+local function note_failures(title, text)
+  local n = #failures
+  local lines = {}
+  for line in text:gmatch("[^\n]+") do lines[#lines + 1] = line end
+  for k, line in ipairs(lines) do
+    if line:find("^Failure %->") or line:find("^Error %->")
+       or line:find("^%[  FAILED  %] %a")
+       or line:find("^  ?[%w_/]+%.%w+:%d+: ") then
+      failures[#failures + 1] = title .. ": " .. line:sub(1, 160)
+      if line:find("%->") then
+        for i = k + 1, math.min(k + 2, #lines) do
+          failures[#failures + 1] = "  " .. lines[i]:sub(1, 240)
+        end
+      end
+    end
+  end
+  if #failures == n then
+    failures[#failures + 1] = title .. ": " .. (lines[#lines] or ""):sub(1, 240)
+  end
+end
+
 -- Output of a job that has ended is read, and its group reported when it was
 -- the last of it.
 local function job_ended(job, text, ok)
@@ -72,6 +97,7 @@ local function job_ended(job, text, ok)
   elseif failed > 0 then
     print(text)
   end
+  if failed > 0 then note_failures(group.title, text) end
   count(passed, failed)
   group.passed, group.failed = group.passed + passed, group.failed + failed
   group.open = group.open - 1
@@ -157,6 +183,10 @@ end
 
 local function lint()
   headline("lint")
+  if not exists("build/obj/made-by/objects") then
+    print("lint reads the objects of a build: run make first")
+    return count(0, 1)
+  end
   report("layers", require "layers"("build"))
   report("circles", require "circles"())
   report("style", require "style"("src", "modules", "include", "lua", "spec",
@@ -166,10 +196,46 @@ local function lint()
   report("comments", require "comments"("src modules"))
   report("headers", require "headers"("src", "modules", "include"))
   report("exports", require "exports"("build"))
+  report("frames", require "frames"("build"))
   report("locale", require "locale"("build"))
   report("metatables", require "metatables"("src", "modules"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
+end
+
+---------------------------------------------------------------------------
+-- Modules
+
+-- The modules of the build, by its own list; all before there is one.
+local function module_names()
+  local names = {}
+  local file = io.open("build/obj/modules/names.def")
+  if file then
+    for name in file:read("a"):gmatch("MODULE%(([%w_]+)%)") do
+      names[#names + 1] = name
+    end
+    file:close()
+    return names
+  end
+  for path in capture("ls -d modules/*/README.md"):gmatch("modules/([%w_]+)") do
+    names[#names + 1] = path
+  end
+  return names
+end
+
+-- The paths below spec and the modules of the build whose names are like this,
+-- the largest first.
+local function paths_like(pattern, folder)
+  local found = {}
+  local folders = folder
+  for _, name in ipairs(module_names()) do
+    folders = folders .. " modules/" .. name
+  end
+  local pipe = assert(io.popen(("find %s -name '%s' | xargs ls -S")
+    :format(folders, pattern)))
+  for path in pipe:lines() do found[#found + 1] = path end
+  pipe:close()
+  return found
 end
 
 ---------------------------------------------------------------------------
@@ -184,14 +250,11 @@ end
 -- 'long': those of a sanitizer take minutes, and begin before the specs.
 local function ctest(build, wrapper, long)
   local group = new_group("C tests of " .. build)
-  local pipe = assert(io.popen(
-    "find spec/c modules -name 'test_*.c' | xargs ls -S"))
-  for path in pipe:lines() do
+  for _, path in ipairs(paths_like("test_*.c", "spec/c")) do
     local program = build .. "/ctest/" .. path:match("([^/]+)%.c$")
     add_job(group, ("%s timeout 300 %s"):format(wrapper or "", program),
             count_cmocka, long)
   end
-  pipe:close()
 end
 
 ---------------------------------------------------------------------------
@@ -206,14 +269,7 @@ end
 
 local FILES_PER_JOB = 4
 
-local function spec_files()
-  local files = {}
-  local pipe = assert(io.popen(
-    "find spec modules -name '*_spec.lua' | xargs ls -S"))
-  for path in pipe:lines() do files[#files + 1] = path end
-  pipe:close()
-  return files
-end
+local function spec_files() return paths_like("*_spec.lua", "spec") end
 
 -- 'lua' runs busted; 'settings' are variables of the environment; 'files' are
 -- all by default.
@@ -280,6 +336,44 @@ local function comma_locale()
     .. " -e 'assert(os.setlocale(\"de_DE.UTF-8\"))'",
     "LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;' LOCPATH="
     .. folder, named_specs(COMMA_SPECS))
+end
+
+-- Of the core without modules: what shows, makes and describes tensors, and all
+-- that tells what there is.
+local CORE_SPECS = "modules words help reference types docs site foreign "
+  .. "inner_names create copy view index print pointwise autograd nn_modules "
+  .. "functions optim plot archive"
+
+-- The build in its folder build/alone/<name> has one module and what it needs:
+-- objects of build/obj, linked with other lists. Its specs, and whether all
+-- that it says is there, and nothing else.
+local function add_alone(group, name, files)
+  local build = "build/alone/" .. (name == "" and "none" or name)
+  local make = ("env -u MAKEFLAGS -u MFLAGS make -s MODULES='%s' BUILD=%s "
+    .. "BORROW=build/obj %s/lunarray.so %s/lunarray")
+    :format(name, build, build, build)
+  local busted = capture("command -v busted"):match("%S+") or "busted"
+  add_job(group, ("(%s && LUNARRAY_ALONE='%s' LUNARRAY_PROGRAM=%s/lunarray "
+    .. "LUA_CPATH='%s/?.so;;' LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
+    .. "timeout 600 %s %s -o plainTerminal %s)"):format(make, name, build,
+      build, os.getenv("LUA") or "lua5.4", busted, table.concat(files, " ")),
+    count_busted)
+end
+
+local function modules()
+  local group = new_group("modules alone")
+  add_alone(group, "", named_specs(CORE_SPECS))
+  for _, name in ipairs(module_names()) do
+    local files = {"spec/registry/modules_spec.lua"}
+    for path in capture(("ls modules/%s/spec/*_spec.lua"):format(name))
+      :gmatch("%S+_spec%.lua") do
+      if name ~= "mpi" then files[#files + 1] = path end    -- ranks take long
+    end
+    add_alone(group, name, files)
+  end
+  -- One more that only a page of the manual has.
+  add_job(group, (os.getenv("LUA") or "lua5.4")
+    .. " spec/support/page_module.lua", count_busted)
 end
 
 local function specs_each_path()
@@ -454,6 +548,7 @@ local parts = {
   end,
   locale = comma_locale,
   clang = clang,
+  modules = modules,
   ["specs-each-path"] = specs_each_path,
   asan = sanitized("asan",
     "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 "
@@ -487,6 +582,10 @@ for _, name in ipairs(wanted) do
 end
 run_jobs()
 
+if #failures > 0 then
+  print("== what failed")
+  for k = 1, math.min(#failures, 40) do print(failures[k]) end
+end
 local line = ("%d passed, %d failed"):format(total.passed, total.failed)
 local path = os.getenv("LUNARRAY_SUMMARY")
 if path and exists(path:match("^(.*)/[^/]*$") or ".") then

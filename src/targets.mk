@@ -9,23 +9,23 @@ OPT_core := -Os
 # A small call runs through these (0.3 % of a profile of calls of four to 64
 # elements, or more): they gain from -O3, by up to a tenth.
 PER_CALL := \
-  $(addprefix base/runtime/,interrupt memory pool runtime) \
+  $(addprefix base/runtime/,interrupt memory thread_pool runtime) \
   $(addprefix tensor/,geometry promote scalar shape storage tensor view) \
-  $(addprefix iter/,build dtype items layout loop reduce) \
-  $(addprefix grad/,engine leaf node opnode record) \
+  $(addprefix iter/,build dtype items layout loop reduce_iter) \
+  $(addprefix grad/,engine leaf node opnode grad_record) \
   $(addprefix op/,call dispatch frame results pointwise/pointwise view/view reduce/ops) \
   $(addprefix op/matmul/,gemm gemm_problem linear matmul)
 # These gain nothing beyond -O2: what binds such a call to Lua, operations that
 # do more than a few elements' work in it, and what computes in its own loops.
 # Functions of base/libm are the kernels of scalars.
-IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox \
-  $(addprefix lua/,args args_plain attr build_options call from_table index item meta state values) \
+IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox base/scratch \
+  $(addprefix lua/,args args_plain attr build_options call_op from_table bracket item meta state values) \
   $(addprefix op/,conv create fft index linalg move nn random rows scan sort) \
   $(addprefix op/reduce/,argmax var_norm)
 $(foreach f,$(PER_CALL) base/libm,$(eval OPT_$(f) := -O3))
 $(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2))
 # In a folder of the second list, but lists of calls (composites) and what runs
 # once in a larger call.
-CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows) \
+CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.[c],conv fft linalg nn random rows) \
   $(patsubst %,src/op/%.c,fft/fft fft/freq fft/plans fft/roots linalg/ldl linalg/lu linalg/norms linalg/tensors \
     nn/embedding nn/recurrent sort/unique) modules/*/lua/*.c)

@@ -16,12 +16,19 @@ lint: $(KERNEL_OBJ) $(CORE_OBJ)
 check: all ctests examples
 	@$(LUA) spec/run.lua lint ctest specs
 
+# Plants mistakes in a copy of the tree and runs the suite against each: hours,
+# on one processor. MUTANTS="--seed 2 --count 100 --path src/grad"; the head of
+# the program has all options.
+.PHONY: mutants
+mutants: all ctests
+	@nice $(LUA) tools/mutants/run.lua $(MUTANTS)
+
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages cross sizes embed
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path modules asan rock packages cross sizes embed
 
 # The sources are the same on every CPU path: under sanitizers two do, one of
 # scalar and one of wide vectors, and the build takes half the time.

@@ -302,6 +302,20 @@ def is_empty_rank(call, kind, why):
     )
 
 
+COMPARISONS = set('eq ne lt le gt ge isin searchsorted bucketize'.split())
+
+
+def is_by_value(call, kind, why):
+    """Integers against a number or a 0-dim tensor are not rounded to it."""
+    tensors = tensors_of(call)
+    return (
+        call.row.name in COMPARISONS
+        and kind == 'value'
+        and any(not t.is_floating_point() for t in tensors)
+        and (len(tensors) < 2 or any(t.ndim == 0 for t in tensors))
+    )
+
+
 # The numbers of docs/differences.md and what belongs to them.
 KNOWN = [
     (1, refused(UNFIT)),
@@ -316,6 +330,7 @@ KNOWN = [
     (7, is_empty_product),
     (8, is_special_transform),
     (12, is_phase),
+    (22, is_by_value),
     (8, is_special_complex),
     (8, is_special_quantile),
     (20, is_least_squares),

@@ -1,7 +1,7 @@
 # The manual as HTML in build/docs, with a search box that needs no network.
-docs: $(if $(wildcard tools/reference.lua),reference)
+docs: reference
 	@tools/deps.sh docs
-	@$(LUA) tools/site/build.lua $(BUILD)/docs $(if $(wildcard tools/reference.lua),$(BUILD)/reference)
+	@$(LUA) tools/site/build.lua $(BUILD)/docs $(BUILD)/reference '$(MODULES)'
 
 # docs/coverage.md: operations by dtypes, forms and derivatives, from their rows.
 coverage: all

@@ -1,7 +1,7 @@
 # build/embed/lunarray.c and lunarray.h, and lunarray.hpp: the library of CAPS
-# and FAMILIES (folders of src/op, io, image and plot; all by default; "-nn"
-# leaves one out) for one call of a compiler,
-# without SLEEF (docs/embedding.md). It is written by tools/embed, which asks
+# and FAMILIES (modules, folders of src/op, io and plot; all by default; "-nn"
+# leaves one out, as in MODULES) for one call of a compiler, without SLEEF
+# (docs/embedding.md). It is written by tools/embed, which asks
 # the preprocessor what sources declare.
 EMBED := $(BUILD)/embed
 FAMILIES ?=
@@ -21,7 +21,7 @@ EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
 embed: $(MODULE_LISTS)
 	$(call say,EMBED,$(EMBED)/lunarray.c)
 	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' LISTS='$(OBJ)' CC='$(CC)' CFLAGS='-Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS)' \
-	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
+	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' NEEDS='$(foreach m,$(ALL_MODULES),$(addprefix $m:,$(NEEDS_$m)))' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC)) $(wildcard tools/embed/flate/*.c)' SYSTEMS='$(EMBED_SYSTEMS)' \
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 

@@ -1,6 +1,6 @@
 """Values of torch.func.vmap for spec/vmap/vmap_spec.lua.
 
-    python tools/golden_vmap.py > spec/support/vmap_values.lua
+    python tools/golden_vmap.py > spec/support/values/vmap_values.lua
 
 Inputs are made by a formula that the spec repeats: element i of a tensor of
 seed s is ((7 i + s) mod 13 - 6) / 4.

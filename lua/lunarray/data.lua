@@ -395,4 +395,8 @@ function data.progress(what, options)
   end, nil, nil, self
 end
 
+setmetatable(data, {__index = function(_, name)
+  return require("lunarray.foreign").missing(name, "data")
+end, __metatable = false})
+
 return data

@@ -4,6 +4,7 @@
 -- Loaded by src/lua/foreign.c when la, one of its themes or a tensor is asked
 -- for a name that is not there. A name that nobody has is nil, as in any table.
 local la = require "lunarray"
+local tensors = require "lunarray.tensors"
 
 local foreign = {}
 
@@ -327,14 +328,156 @@ local ROWS = {
   "",
 }
 
--- Names of the module and of tensors (with ':') to their advice.
+-- The same for the themes and the modules of optimisers and data: names that
+-- PyTorch, SciPy or NumPy have there. An empty advice says that nothing here
+-- does it.
+local THEMES = {
+  signal = {
+    "convolve2d", "la.signal.convolve(a, v, mode), of any number of dims",
+    "correlate2d", "la.signal.correlate(a, v, mode), of any number of dims",
+    "choose_conv_method", "la.signal.convolve chooses by itself",
+    "medfilt2d", "la.signal.medfilt(x, {n, m})",
+    "wiener", "la.signal.medfilt, or a mean by la.signal.convolve",
+    "order_filter", "la.signal.medfilt, la.quantile",
+    "firls firwin2 firwin_2d remez minimum_phase kaiserord kaiser_beta " ..
+    "kaiser_atten", "la.signal.firwin designs by windows",
+    "cheby1 cheby2 ellip bessel iirdesign iirfilter iirnotch iirpeak " ..
+    "iircomb buttord cheb1ord cheb2ord ellipord",
+    "la.signal.butter designs filters",
+    "hilbert2", "la.signal.hilbert along one dim",
+    "envelope", "la.signal.hilbert(x):abs()",
+    "decimate upfirdn", "la.signal.resample_poly, or la.signal.lfilter and " ..
+    "x[{{1, -1, step}}]",
+    "savgol_coeffs", "la.signal.savgol_filter",
+    "freqz_sos", "la.signal.sosfreqz",
+    "get_window windows", "la.signal.window(name, n), la.hann_window(n), ...",
+    "ShortTimeFFT", "la.signal.stft, la.signal.istft",
+    "csd coherence", "la.signal.welch, la.signal.stft",
+    "argrelmin argrelmax argrelextrema find_peaks_cwt",
+    "la.signal.find_peaks(x)",
+    "lfiltic deconvolve", "la.signal.lfilter with zi",
+    "square sawtooth", "la.sin(t):sign(), t % 1",
+    "unit_impulse", "la.zeros(n), then x[k] = 1",
+    "czt zoom_fft CZT czt_points", "la.fft.fft with more points",
+    "lombscargle vectorstrength cwt ricker morlet gausspulse " ..
+    "max_len_seq sweep_poly bspline cubic cspline1d qspline1d residue " ..
+    "residuez invres lti dlti StateSpace TransferFunction lsim impulse step " ..
+    "group_delay tf2sos tf2zpk zpk2sos zpk2tf sos2tf bilinear check_COLA " ..
+    "check_NOLA correlation_lags", "",
+  },
+  linalg = {
+    "expm", "la.linalg.matrix_exp(x)",
+    "sqrtm logm funm cosm sinm tanm fractional_matrix_power",
+    "functions of a symmetric matrix go by its la.linalg.eigh",
+    "cho_factor", "la.linalg.cholesky(x)", "cho_solve", "la.cholesky_solve",
+    "ldl", "la.linalg.ldl_factor(x)",
+    "pinvh", "la.linalg.pinv(x, {hermitian = true})",
+    "null_space orth", "columns of la.linalg.svd(x)",
+    "polar", "u, s, vh = la.linalg.svd(x); u:matmul(vh)",
+    "rq qz ordqz schur hessenberg rsf2csf cdf2rdf cossin qr_multiply",
+    "la.linalg.qr and la.linalg.eig are there",
+    "solve_banded solveh_banded solve_circulant solve_toeplitz " ..
+    "matmul_toeplitz solve_sylvester solve_lyapunov eig_banded " ..
+    "eigvals_banded cholesky_banded", "la.linalg.solve with the whole matrix",
+    "block_diag", "la.block_diag",
+    "toeplitz circulant hankel", "x[indices] of la.range(n):unsqueeze(2) " ..
+    "- la.range(n)",
+    "issymmetric ishermitian", "x:allclose(x.mT)",
+    "hilbert invhilbert hadamard pascal leslie helmert fiedler companion " ..
+    "dft convolution_matrix khatri_rao matrix_balance subspace_angles " ..
+    "orthogonal_procrustes bandwidth diagsvd", "",
+  },
+  fft = {
+    "dctn idctn", "la.fft.dct(x, ...) along one dim after the other",
+    "dst idst dstn idstn fht ifht fhtoffset", "",
+    "next_fast_len prev_fast_len", "every length is fast; products of 2, 3 " ..
+    "and 5 are the fastest",
+    "set_workers get_workers", "la.set_num_threads(n)",
+    "set_backend register_backend set_global_backend", "there is one backend",
+  },
+  special = {
+    "gamma", "la.special.gammaln(x):exp()", "factorial",
+    "la.special.gammaln(x + 1):exp()",
+    "beta", "la.exp(gammaln(a) + gammaln(b) - gammaln(a + b))",
+    "betaln", "gammaln(a) + gammaln(b) - gammaln(a + b)",
+    "binom comb perm poch", "sums of la.special.gammaln, then exp",
+    "j0", "la.special.bessel_j0", "j1", "la.special.bessel_j1",
+    "y0", "la.special.bessel_y0", "y1", "la.special.bessel_y1",
+    "k0", "la.special.modified_bessel_k0",
+    "k1", "la.special.modified_bessel_k1",
+    "k0e", "la.special.scaled_modified_bessel_k0",
+    "k1e", "la.special.scaled_modified_bessel_k1",
+    "cbrt", "x:abs():pow(1 / 3) * x:sign()", "exp10", "la.pow(10, x)",
+    "log_expit", "la.logsigmoid(x)",
+    "rel_entr kl_div", "la.xlogy, la.kl_div",
+    "huber pseudo_huber", "la.huber_loss",
+    "boxcox boxcox1p inv_boxcox", "(x ^ lambda - 1) / lambda",
+    "radian", "la.deg2rad(x)", "cosm1", "-2 * la.sin(x / 2) ^ 2",
+    "exprel", "la.expm1(x) / x",
+    "airy airye ai_zeros ellipj ellipk ellipkm1 ellipkinc ellipe ellipeinc " ..
+    "jv jve yn yv kn kv iv hankel1 hankel2 struve lpmv sph_harm hyp2f1 " ..
+    "hyp1f1 hyperu lambertw agm spence zetac betainc betaincinv gammaincinv " ..
+    "loggamma rgamma erfi erfcinv wofz dawsn fresnel voigt_profile bdtr " ..
+    "fdtr gdtr nbdtr pdtr stdtr chdtr kolmogorov smirnov bernoulli euler " ..
+    "legendre chebyt hermite laguerre diric", "",
+  },
+  image = {
+    "open imread read_image decode_png decode_jpeg decode_image",
+    "la.image.load(path)",
+    "imwrite imsave write_png write_jpeg encode_png encode_jpeg " ..
+    "encode_image save_image", "la.image.save(image, path)",
+    "hflip", "image:flip(-1)", "vflip", "image:flip(-2)",
+    "normalize", "(image - mean) / std",
+    "affine perspective warpAffine", "la.affine_grid and la.grid_sample",
+    "blur", "la.image.gaussian_blur",
+    "rgb2gray rgb_to_grayscale cvtColor", "a product with the weights of " ..
+    "the channels",
+    "equalize adjust_brightness adjust_contrast", "arithmetic of the image",
+    "to_tensor", "la.image.load gives a tensor",
+  },
+  audio = {
+    "read loadfile", "la.audio.load(path)", "write", "la.audio.save(...)",
+    "resample", "la.signal.resample, la.signal.resample_poly",
+    "spectrogram melspectrogram mfcc", "la.signal.spectrogram(x)",
+  },
+  testing = {
+    "assert_allclose assert_equal assert_array_equal assert_almost_equal " ..
+    "assert_array_almost_equal", "la.testing.assert_close(got, want)",
+    "make_tensor", "la.rand(sizes), la.randint",
+  },
+  optim = {
+    "lr_scheduler", "schedules stand in optim itself: optim.StepLR",
+    "swa_utils", "an average of the state_dict tables",
+    "ASGD Adadelta Adafactor Adamax Muon NAdam RAdam Rprop SparseAdam",
+    "optim.AdamW, optim.Adam, optim.SGD, optim.RMSprop, optim.Adagrad",
+    "ChainedScheduler", "optim.SequentialLR, or step() of several schedules",
+    "LRScheduler", "optim.Scheduler",
+  },
+  data = {
+    "Dataset IterableDataset", "any table with __len and __index, or a tensor",
+    "ConcatDataset ChainDataset StackDataset", "a table with __index",
+    "Sampler SequentialSampler RandomSampler SubsetRandomSampler " ..
+    "BatchSampler WeightedRandomSampler",
+    "data.DataLoader(dataset, {shuffle = true}), la.multinomial",
+    "default_collate get_worker_info", "data.DataLoader",
+  },
+}
+
+-- Names of the module, of tensors (with ':') and of themes ("fft.dst") to their
+-- advice.
 local advice = {}
-for k = 1, #ROWS, 2 do
-  for name in ROWS[k]:gmatch "%S+" do advice[name] = ROWS[k + 1] end
+local function put(rows, prefix)
+  for k = 1, #rows, 2 do
+    for name in rows[k]:gmatch "%S+" do advice[prefix .. name] = rows[k + 1] end
+  end
 end
+put(ROWS, "")
+for theme, rows in pairs(THEMES) do put(rows, theme .. ".") end
 foreign.advice = advice
 
 local SAMPLE = la.zeros(1)
+
+local MODULES = {optim = true, data = true}
 
 -- Set while other tables are looked through, whose own names may be missing.
 local searching = false
@@ -376,7 +519,8 @@ end
 -- that is nobody's. 'where' is "la", ":" for a tensor, or the theme.
 function foreign.explain(name, where)
   if searching then return nil end
-  local text = advice[where == ":" and ":" .. name or name]
+  local own = advice[where .. "." .. name]
+  local text = own or advice[where == ":" and ":" .. name or name]
   if not text then return nil end
   searching = true
   local method = where == "la" and (is_row(name) or field(SAMPLE, name))
@@ -384,13 +528,26 @@ function foreign.explain(name, where)
   searching = false
   if method then return nil end
   path = ok and path
-  local owner = where == ":" and "a tensor has no '%s'"
+  if own and own ~= "" then path = nil end
+  local owner = MODULES[where] and "lunarray has no " .. where .. ".%s"
+    or where == ":" and "a tensor has no '%s'"
     or where == "la" and "lunarray has no la.%s"
     or "lunarray has no la." .. where .. ".%s"
   owner = owner:format(name)
   if path then return owner .. ": use " .. path end
-  if text == "" then return owner .. ", which PyTorch or NumPy has" end
+  if text == "" then
+    return owner .. ", which " .. (own and "SciPy" or "PyTorch or NumPy")
+      .. " has"
+  end
   return owner .. ": " .. text
+end
+
+-- __index of the table of a module that is no part of la: nil, or an error for
+-- who asked.
+function foreign.missing(name, where)
+  if type(name) ~= "string" or name:find "^_" then return nil end
+  local text = foreign.explain(name, where)
+  if text then error(text, tensors.user_level()) end
 end
 
 return foreign

@@ -22,24 +22,6 @@ local help = {}
 
 -- ---- one word ----
 
--- "la.sum", "x:sum", "x.shape", "tensor.item" and "sum_" are looked for as
--- written, then without what stands before.
-local function look(t, name)
-  local function known(key) return t.by_name[key] or t.aliases[key] end
-  local row = known(name)
-  if row then return row end
-  local member = name:match("^x[.:](.+)$") or name:match("^tensor[.:](.+)$")
-    or name:match("^la%.(.+)$") or name
-  row = known(member) or known("x:" .. member) or known("x." .. member)
-  if not row and member:find("_$") then
-    row = known(member:sub(1, -2))
-    if row and not (row.forms and row.forms & rows.INPLACE ~= 0) then
-      row = nil
-    end
-  end
-  return row
-end
-
 -- The row of a name as it is written in a program: "sum", "la.sum", "x:sum",
 -- "sum_", "clip", "fft.rfft", "nn.Linear", "x.shape"; or nil. Fields: name,
 -- owner, short, kind ("operation", "function", "method", "property", "class",
@@ -47,9 +29,9 @@ end
 -- (rows of la.operations()) and forms.
 function help.find(name)
   name = name:gsub("%(%)$", "")
-  local row = look(rows.all(), name)
+  local row = rows.look(rows.all(), name)
   if row and not row.hosted then return row end
-  return look(rows.all(true), name)
+  return rows.look(rows.all(true), name)
 end
 
 -- A function and a property of one name (la.grad, x.grad) are both told of.

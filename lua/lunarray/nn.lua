@@ -25,6 +25,10 @@ for names, text in pairs{
   AdaptiveLogSoftmaxWithLoss = "nn.Linear, then nn.CrossEntropyLoss",
   ["RNNBase RNNCellBase"] = "nn.RNN, nn.LSTM, nn.GRU and their cells",
   ["Container ParameterDict"] = "a field of a module holds what it is given",
+  ["functional F"] = "its functions are those of la: la.relu(x)",
+  ["utils modules"] = "all of it stands in nn itself: nn.clip_grad_norm_",
+  parameter = "nn.Parameter(t)",
+  attention = "nn.MultiheadAttention, la.scaled_dot_product_attention",
   Buffer = "module:register_buffer(name, tensor)",
   ["DataParallel SyncBatchNorm"] = "one processor is used by threads",
 } do

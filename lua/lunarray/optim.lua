@@ -2,6 +2,7 @@
 -- formulas, and schedules of the learning rate.
 local la = require "lunarray"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local optim = {}
 
@@ -30,12 +31,17 @@ local function add_group(self, given)
   local group = {}
   for key, value in pairs(self.defaults) do group[key] = value end
   for key, value in pairs(given) do
-    if key ~= "params" and self.defaults[key] == nil
-      and not self.known[key] then
+    if key ~= "params" and not self.known[key] then
       error(string.format("%s: unknown option '%s'", self.name,
         numbers.text(key)), 4)
     end
     group[key] = value
+  end
+  for key, default in pairs(self.kinds) do
+    local kind = type(default)
+    if kind == "number" or kind == "table" then
+      positions.check(self.name, key, group[key], kind)
+    end
   end
   group.params = check_params(self.name, given.params)
   if group.lr == nil then error(self.name .. ": lr is needed", 4) end
@@ -157,27 +163,23 @@ function Optimizer:load_state_dict(dict)
   end
 end
 
--- A constructor: (parameters or list of groups, options). check(group) may say
--- what is wrong with the options; complete(self) ends the construction.
-local function define(name, defaults, known, update, check, complete)
-  optim[name] = function(params, options)
+-- A constructor: (parameters or list of groups, options), or options by
+-- position, in the order of 'names'; the others go by name alone. check(group)
+-- may say what is wrong with the options; complete(self) ends the construction.
+local function define(name, names, defaults, update, check, complete)
+  local known, list = positions.set(names), {}
+  for key in pairs(defaults) do known[key] = true end
+  for key in pairs(known) do list[#list + 1] = key end
+  table.sort(list)
+  optim[name] = function(params, ...)
+    local options = positions.read(name, names, known, list, ...)
     local self = setmetatable({
-      name = name, defaults = {}, known = known, update = update, run = run,
-      check = check,
+      name = name, defaults = {}, kinds = defaults, known = known,
+      update = update, run = run, check = check,
       state = setmetatable({}, {__mode = "k"}), seen = {}, param_groups = {},
     }, {__index = Optimizer, __name = "optim." .. name})
     for key, value in pairs(defaults) do self.defaults[key] = value end
-    for key, value in pairs(options or {}) do
-      if defaults[key] == nil and not known[key] then
-        local names = {}
-        for k in pairs(defaults) do names[#names + 1] = k end
-        for k in pairs(known) do names[#names + 1] = k end
-        table.sort(names)
-        error(string.format("%s: unknown option '%s' (known: %s)", name,
-          numbers.text(key), table.concat(names, ", ")), 2)
-      end
-      self.defaults[key] = value
-    end
+    for key, value in pairs(options) do self.defaults[key] = value end
     if type(params) == "table" and type(params[1]) == "table" then
       for _, group in ipairs(params) do add_group(self, group) end
     else
@@ -210,8 +212,9 @@ end
 local sgd_step, adam_step = la.sgd_step_, la.adam_step_
 local rmsprop_step, adagrad_step = la.rmsprop_step_, la.adagrad_step_
 
-define("SGD", {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,
-  nesterov = false, maximize = false}, {}, function(p, g, own, group)
+define("SGD", {"lr", "momentum", "dampening", "weight_decay", "nesterov"},
+  {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,
+  nesterov = false, maximize = false}, function(p, g, own, group)
   local momentum, buffer, first = group.momentum, nil, false
   if momentum ~= 0 then
     first = own.momentum_buffer == nil
@@ -245,16 +248,19 @@ local function check_betas(group)
   if not (group.eps >= 0) then return "Invalid epsilon value: " .. group.eps end
 end
 
-define("Adam", {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
-  weight_decay = 0, amsgrad = false, maximize = false}, {}, adam(false),
+local ADAM = {"lr", "betas", "eps", "weight_decay", "amsgrad"}
+
+define("Adam", ADAM, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
+  weight_decay = 0, amsgrad = false, maximize = false}, adam(false),
   check_betas)
 
-define("AdamW", {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
-  weight_decay = 1e-2, amsgrad = false, maximize = false}, {}, adam(true),
+define("AdamW", ADAM, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
+  weight_decay = 1e-2, amsgrad = false, maximize = false}, adam(true),
   check_betas)
 
-define("RMSprop", {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
-  momentum = 0, centered = false, maximize = false}, {},
+define("RMSprop", {"lr", "alpha", "eps", "weight_decay", "momentum",
+  "centered"}, {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
+  momentum = 0, centered = false, maximize = false},
   function(p, g, own, group)
     rmsprop_step(p, g, spare(own, "square_avg", p),
       group.centered and spare(own, "grad_avg", p) or nil,
@@ -263,8 +269,10 @@ define("RMSprop", {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
       group.maximize)
   end)
 
-define("Adagrad", {lr = 1e-2, lr_decay = 0, weight_decay = 0,
-  initial_accumulator_value = 0, eps = 1e-10, maximize = false}, {},
+define("Adagrad", {"lr", "lr_decay", "weight_decay",
+  "initial_accumulator_value", "eps"}, {lr = 1e-2, lr_decay = 0,
+  weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10,
+  maximize = false},
   function(p, g, own, group)
     local step = count(own)
     local sum = own.sum
@@ -276,9 +284,14 @@ define("Adagrad", {lr = 1e-2, lr_decay = 0, weight_decay = 0,
       group.eps, group.weight_decay, group.maximize)
   end)
 
-define("LBFGS", {lr = 1, max_iter = 20, tolerance_grad = 1e-7,
-  tolerance_change = 1e-9, history_size = 100}, {max_eval = true,
-  line_search_fn = true}, nil, nil, require "lunarray.lbfgs")
+define("LBFGS", {"lr", "max_iter", "max_eval", "tolerance_grad",
+  "tolerance_change", "history_size", "line_search_fn"}, {lr = 1,
+  max_iter = 20, tolerance_grad = 1e-7, tolerance_change = 1e-9,
+  history_size = 100}, nil, nil, require "lunarray.lbfgs")
 require "lunarray.schedule"(optim)
+
+setmetatable(optim, {__index = function(_, name)
+  return require("lunarray.foreign").missing(name, "optim")
+end, __metatable = false})
 
 return optim

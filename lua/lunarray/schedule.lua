@@ -1,6 +1,9 @@
 -- lunarray.schedule: the schedulers of lunarray.optim. Each sets the learning
 -- rate of the optimiser's groups when it is made and at every step().
 
+local positions = require "lunarray.positions"
+local user_level = require "lunarray.tensors".user_level
+
 local Scheduler = {}
 
 function Scheduler:get_last_lr()
@@ -31,31 +34,34 @@ function Scheduler:load_state_dict(state)
   set(self)
 end
 
-local function read_options(name, names, defaults, options)
-  local known = {}
-  for _, key in ipairs(names) do known[key] = true end
-  for key in pairs(options or {}) do
-    if not known[key] then
-      error(string.format("%s: unknown option '%s' (known: %s)", name,
-        tostring(key), table.concat(names, ", ")), 3)
-    end
-  end
-  local out = {}
+-- Options by position and by name. 'defaults' has values, and under "!name" the
+-- type of what is needed; a default's own type is what others must have.
+local function read_options(name, names, defaults, ...)
+  local out = positions.read(name, names, positions.set(names), names, ...)
   for _, key in ipairs(names) do
-    out[key] = options and options[key]
-    if out[key] == nil then out[key] = defaults[key] end
-    if out[key] == nil and defaults[key] == nil and defaults["!" .. key] then
-      error(name .. ": " .. key .. " is needed", 3)
+    local default, needed = defaults[key], defaults["!" .. key]
+    if out[key] == nil then out[key] = default end
+    if out[key] == nil and needed then
+      error(name .. ": " .. key .. " is needed", user_level())
     end
+    local types = needed or default ~= nil and type(default)
+    if types then positions.check(name, key, out[key], types) end
   end
   return out
+end
+
+local function check_optimizer(name, optimizer)
+  if type(optimizer) == "table" and optimizer.param_groups then return end
+  error(("%s: optimizer expected first, got %s"):format(name,
+    type(optimizer)), user_level())
 end
 
 -- rate(self, base, epoch, group) is the learning rate after 'epoch' steps. The
 -- base is the group's rate before its first scheduler.
 local function define(optim, name, names, defaults, rate, prepare)
-  optim[name] = function(optimizer, options)
-    local o = read_options(name, names, defaults, options)
+  optim[name] = function(optimizer, ...)
+    check_optimizer(name, optimizer)
+    local o = read_options(name, names, defaults, ...)
     local self = setmetatable({optimizer = optimizer, options = o,
       rate = rate, last_epoch = 0, base_lrs = {}},
       {__index = Scheduler, __name = "optim." .. name})
@@ -85,7 +91,7 @@ local function prepare_momentum(self)
       group.betas = {table.unpack(group.betas)}
     elseif group.momentum == nil then
       error("optimizer must support momentum or beta1 with cycle_momentum "
-        .. "option enabled", 4)
+        .. "option enabled", user_level())
     end
   end
 end
@@ -110,7 +116,7 @@ local function cycle_total(self, o)
   end
   if not total then
     error("OneCycleLR: total_steps, or epochs and steps_per_epoch, is needed",
-      4)
+      user_level())
   end
   self.total = total
   self.anneal = o.anneal_strategy == "linear" and linear or cosine
@@ -145,10 +151,13 @@ local function cycle_rate(self, _, epoch, k)
 end
 
 local function check_cyclic(self, o)
+  if o.scale_fn then
+    positions.check("CyclicLR", "scale_fn", o.scale_fn, "function")
+  end
   local modes = {triangular = true, triangular2 = true, exp_range = true}
   if not modes[o.mode] then
     error("CyclicLR: mode 'triangular', 'triangular2' or 'exp_range' expected",
-      4)
+      user_level())
   end
   prepare_momentum(self)
 end
@@ -160,7 +169,9 @@ local function cyclic_rate(self, _, epoch, k)
   local cycle = 1 + epoch // total
   local at = epoch % total
   local part = at <= up and at / up or (total - at) / down
-  if o.mode == "triangular2" then part = part / 2 ^ (cycle - 1)
+  if o.scale_fn then
+    part = part * o.scale_fn(o.scale_mode == "iterations" and epoch or cycle)
+  elseif o.mode == "triangular2" then part = part / 2 ^ (cycle - 1)
   elseif o.mode == "exp_range" then part = part * o.gamma ^ epoch end
   set_momentum(self, k, linear(o.max_momentum, o.base_momentum, part))
   return linear(of_group(o.base_lr, k), of_group(o.max_lr, k), part)
@@ -181,12 +192,12 @@ end
 local function check_sequence(self, o)
   if #o.milestones ~= #o.schedulers - 1 then
     error("SequentialLR: expected " .. #o.schedulers - 1 .. " milestones, got "
-      .. #o.milestones, 4)
+      .. #o.milestones, user_level())
   end
   for _, part in ipairs(o.schedulers) do
     if part.optimizer ~= self.optimizer or not part.rate then
       error("SequentialLR: every scheduler must be of this optimizer and "
-        .. "have a rate of its own", 4)
+        .. "have a rate of its own", user_level())
     end
   end
 end
@@ -257,11 +268,12 @@ end
 
 Plateau.get_last_lr = Scheduler.get_last_lr
 
-local function plateau(optimizer, options)
+local function plateau(optimizer, ...)
+  check_optimizer("ReduceLROnPlateau", optimizer)
   local o = read_options("ReduceLROnPlateau", {"mode", "factor", "patience",
     "threshold", "threshold_mode", "cooldown", "min_lr", "eps"},
     {mode = "min", factor = 0.1, patience = 10, threshold = 1e-4,
-    threshold_mode = "rel", cooldown = 0, min_lr = 0, eps = 1e-8}, options)
+    threshold_mode = "rel", cooldown = 0, min_lr = 0, eps = 1e-8}, ...)
   if o.factor >= 1 then
     error("ReduceLROnPlateau: Factor should be < 1.0", 2)
   end
@@ -272,21 +284,21 @@ end
 
 return function(optim)
   define(optim, "StepLR", {"step_size", "gamma"},
-    {gamma = 0.1, ["!step_size"] = true}, function(self, base, epoch)
+    {gamma = 0.1, ["!step_size"] = "number"}, function(self, base, epoch)
       return base * self.options.gamma ^ (epoch // self.options.step_size)
     end)
   define(optim, "MultiStepLR", {"milestones", "gamma"},
-    {gamma = 0.1, ["!milestones"] = true}, function(self, base, epoch)
+    {gamma = 0.1, ["!milestones"] = "table"}, function(self, base, epoch)
       local passed = 0
       for _, at in ipairs(self.options.milestones) do
         if epoch >= at then passed = passed + 1 end
       end
       return base * self.options.gamma ^ passed
     end)
-  define(optim, "ExponentialLR", {"gamma"}, {["!gamma"] = true},
+  define(optim, "ExponentialLR", {"gamma"}, {["!gamma"] = "number"},
     function(self, base, epoch) return base * self.options.gamma ^ epoch end)
   define(optim, "CosineAnnealingLR", {"T_max", "eta_min"},
-    {eta_min = 0, ["!T_max"] = true}, function(self, base, epoch)
+    {eta_min = 0, ["!T_max"] = "number"}, function(self, base, epoch)
       return cosine(base, self.options.eta_min, epoch / self.options.T_max)
     end)
   define(optim, "LinearLR", {"start_factor", "end_factor", "total_iters"},
@@ -296,13 +308,15 @@ return function(optim)
       local part = math.min(epoch / o.total_iters, 1)
       return base * linear(o.start_factor, o.end_factor, part)
     end)
-  define(optim, "LambdaLR", {"lr_lambda"}, {["!lr_lambda"] = true},
-    function(self, base, epoch)
-      return base * self.options.lr_lambda(epoch)
+  local lambda = {["!lr_lambda"] = "function or table"}
+  define(optim, "LambdaLR", {"lr_lambda"}, lambda,
+    function(self, base, epoch, k)
+      return base * of_group(self.options.lr_lambda, k)(epoch)
     end)
-  define(optim, "MultiplicativeLR", {"lr_lambda"}, {["!lr_lambda"] = true},
-    function(self, base, epoch)
-      for k = 1, epoch do base = base * self.options.lr_lambda(k) end
+  define(optim, "MultiplicativeLR", {"lr_lambda"}, lambda,
+    function(self, base, epoch, group)
+      local factor = of_group(self.options.lr_lambda, group)
+      for k = 1, epoch do base = base * factor(k) end
       return base
     end)
   define(optim, "ConstantLR", {"factor", "total_iters"},
@@ -316,22 +330,25 @@ return function(optim)
       return base * (1 - math.min(epoch / o.total_iters, 1)) ^ o.power
     end)
   define(optim, "CosineAnnealingWarmRestarts", {"T_0", "T_mult", "eta_min"},
-    {T_mult = 1, eta_min = 0, ["!T_0"] = true}, restart_rate)
+    {T_mult = 1, eta_min = 0, ["!T_0"] = "number"}, restart_rate)
   define(optim, "CyclicLR", {"base_lr", "max_lr", "step_size_up",
-    "step_size_down", "mode", "gamma", "cycle_momentum", "base_momentum",
-    "max_momentum"}, {step_size_up = 2000, mode = "triangular", gamma = 1,
+    "step_size_down", "mode", "gamma", "scale_fn", "scale_mode",
+    "cycle_momentum", "base_momentum", "max_momentum"},
+    {step_size_up = 2000, mode = "triangular", gamma = 1,
+    scale_mode = "cycle",
     cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9,
-    ["!base_lr"] = true, ["!max_lr"] = true}, cyclic_rate, check_cyclic)
+    ["!base_lr"] = "number or table", ["!max_lr"] = "number or table"},
+    cyclic_rate, check_cyclic)
   define(optim, "SequentialLR", {"schedulers", "milestones"},
-    {["!schedulers"] = true, ["!milestones"] = true}, sequence_rate,
+    {["!schedulers"] = "table", ["!milestones"] = "table"}, sequence_rate,
     check_sequence)
   define(optim, "OneCycleLR", {"max_lr", "total_steps", "epochs",
-    "steps_per_epoch", "pct_start", "anneal_strategy", "div_factor",
-    "final_div_factor", "three_phase", "cycle_momentum", "base_momentum",
-    "max_momentum"}, {pct_start = 0.3, anneal_strategy = "cos",
+    "steps_per_epoch", "pct_start", "anneal_strategy", "cycle_momentum",
+    "base_momentum", "max_momentum", "div_factor", "final_div_factor",
+    "three_phase"}, {pct_start = 0.3, anneal_strategy = "cos",
     div_factor = 25, final_div_factor = 1e4, three_phase = false,
     cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95,
-    ["!max_lr"] = true}, cycle_rate, cycle_total)
+    ["!max_lr"] = "number or table"}, cycle_rate, cycle_total)
   optim.ReduceLROnPlateau = plateau
   optim.Scheduler = Scheduler
 end

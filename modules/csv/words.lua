@@ -3,13 +3,16 @@ return [==[
 = Tables of text
 == read_csv
 : la.read_csv(path[, {header = true, sep = ",", dtypes =, na =, skip = 0,
-  columns =}]) -> table
+  columns =, limit =}]) -> table
 Reads a table of columns by name, and names, a list in the order of the file.
 Integers make int64; decimals and integers with gaps make float64 with NaN, true
 and false bool, anything else a list of strings. dtypes = {name = dtype or
 "string"} sets a dtype; na lists the texts of gaps ("", NA, NaN, nan, null);
 skip leaves out lines at the start; header = false names the columns "1", "2",
-...; columns = {names} reads only those.
+...; columns = {names} reads only those; a file of more than limit bytes is an
+error. Lines end with LF, CRLF or CR. Where a
+column is called names, t.names is that column, and t[1], t[2], ... are the
+names.
 > file = io.open("cities.csv", "w")
 > file:write("city,people\nBonn,330000\nKiel,247000\n"):close()
 true

@@ -6,7 +6,7 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"

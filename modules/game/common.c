@@ -4,7 +4,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"

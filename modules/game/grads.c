@@ -21,7 +21,7 @@ la_status la_x_game_rows(la_formula *x, la_tensor **out)
         if (x->node->edges[i].node) mask |= (int64_t)1 << i;
     }
     x->members[n] = G;
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     memcpy(words, code->ints.list, (size_t)code->ints.n * sizeof *words);
     words[code->ints.n] = mask;
     la_tensor *all = R(game_rows, la_v_tensors(x->members, n + 1),
@@ -29,9 +29,9 @@ la_status la_x_game_rows(la_formula *x, la_tensor **out)
     for (int64_t i = 0; i < n; i++) {
         if (!(mask >> i & 1)) continue;
         const la_tensor *t = x->members[i];
-        int64_t width = x->status ? 0 : la_sizes(t)[t->ndim - 1];
+        int64_t width = x->w.status ? 0 : la_sizes(t)[t->ndim - 1];
         la_tensor *piece = R(narrow, all, -1, at, width);
-        if (x->status) return x->status;
+        if (x->w.status) return x->w.status;
         out[i] = la_tensor_retain(piece);
         at += width;
     }
@@ -53,7 +53,7 @@ static void flock(la_formula *x, la_tensor *p, la_tensor *v, la_tensor **step)
     la_tensor *cohere = R(game_cohere, p, VAL(RADIUS));
     la_tensor *force = R(add, R(add, R(mul, away, VAL(SEPARATE)),
                                 R(mul, align, VAL(ALIGN))),
-                         R(mul, cohere, VAL(COHERE)));
+                                    R(mul, cohere, VAL(COHERE)));
     force = R(game_clamp_length, force, VAL(FORCE));
     step[1] = R(add, v, R(mul, force, VAL(DT)));
     step[1] = R(game_clamp_length, step[1], VAL(SPEED));
@@ -79,7 +79,7 @@ static la_status flock_backward(la_formula *x, la_tensor **out, int flags)
         roots[nroots] = step[k];
         seeds[nroots++] = R(astype, GR(k), la_v_dtype(LA_FLOAT64));
     }
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_TRY(la_run_backward(nroots, roots, seeds, n, inputs, grads, flags));
     for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
     return LA_OK;

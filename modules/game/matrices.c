@@ -1,6 +1,6 @@
 /* Programs of la.game's matrices: 4 x 4, row-major, for columns. */
 #include "base/runtime/context.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "modules/game/kernel/transforms.h"
 #include "op/composite.h"
@@ -371,7 +371,7 @@ la_status la_impl_game_skin_points(la_frame *f)
 {
     LA_CHAIN(w);
     la_tensor *in[4], *out = la_result(f, 0);
-    for (int k = 0; k < 4; k++) in[k] = STEP(contiguous, la_arg(f, k));
+    for (int k = 0; k < 4; k++) in[k] = R(contiguous, la_arg(f, k));
     if (w->status || out->numel == 0) return w->status;
     int64_t count = la_sizes(in[1])[0];
     LA_TRY(check_joints(in[2], count));
@@ -389,8 +389,8 @@ la_status la_impl_game_skin_points(la_frame *f)
 static la_status recorded_skin(la_chain *w, la_tensor **in, la_tensor **out)
 {
     int64_t sizes[2] = {la_sizes(in[2])[0], la_sizes(in[2])[1] * 16};
-    la_tensor *m = STEP(index_select, in[1], 0, STEP(flatten, in[2], 0, -1));
-    m = STEP(reshape, m, la_v_ints(sizes, 2));
+    la_tensor *m = R(index_select, in[1], 0, R(flatten, in[2], 0, -1));
+    m = R(reshape, m, la_v_ints(sizes, 2));
     if (w->status) return w->status;
     return la_run_rows(LA_PROGRAM_skin, 3, (la_tensor *[]){in[0], m, in[3]},
                        NULL, 0, out);
@@ -407,8 +407,7 @@ la_status la_impl_game_skin(la_frame *f)
     LA_TRY(check_skin(f));
     LA_TRY(la_game_dtype(f, (const int[]){0, 1, 3}, 3, &dtype));
     for (int k = 0; k < 4; k++)
-        in[k] = STEP(to_dtype, f->args[k], la_v_dtype(k == 2 ? LA_INT64
-                                                             : dtype));
+        in[k] = R(to_dtype, f->args[k], la_v_dtype(k == 2 ? LA_INT64 : dtype));
     if (w->status) return w->status;
     for (int k = 0; k < 4; k++) recorded |= la_grad_flag(in[k]) != 0;
     if (recorded && !la_ctx()->no_grad)

@@ -1,6 +1,6 @@
 /* Neighbours within a radius, and what flocks make of them. */
 #include "op/composite.h"
-#include "modules/game/grid.h"
+#include "modules/game/grid/grid.h"
 #include "modules/game/program.h"
 
 #include "base/runtime/memory.h"
@@ -322,7 +322,7 @@ static la_status read_flock(la_chain *w, const la_frame *f, int n,
         return la_error_at(LA_ESHAPE, 2, "a velocity for each point, of the "
                            "same shape, expected");
     for (int k = 0; k < n; k++)
-        out[k] = STEP(to_dtype, f->args[k], la_v_dtype(dtype));
+        out[k] = R(to_dtype, f->args[k], la_v_dtype(dtype));
     return w->status;
 }
 
@@ -331,19 +331,17 @@ static la_status read_flock(la_chain *w, const la_frame *f, int n,
 static la_tensor *lag(la_chain *w, la_tensor *p, la_tensor *x, double radius)
 {
     int64_t n = la_sizes(x)[0], d = la_sizes(x)[1], sizes[2] = {n, 1};
-    la_tensor *ones = STEP(ones, la_v_ints(sizes, 2),
-                           la_v_dtype((la_dtype)x->dtype),
-                           la_v_device((la_device)x->device));
+    la_tensor *ones = R(ones, la_v_ints(sizes, 2),
+                        la_v_dtype((la_dtype)x->dtype),
+                        la_v_device((la_device)x->device));
     la_tensor *list[2] = {x, ones};
     if (w->status) return NULL;
-    la_tensor *wide = STEP(cat, la_v_tensors(list, 2), 1);
-    la_tensor *sum = STEP(game_sum_near, STEP(detach, p), wide,
-                          la_v_float(radius));
-    la_tensor *count = STEP(narrow, STEP(detach, sum), 1, d, 1);
-    la_tensor *none = STEP(eq, count, 0);
-    la_tensor *mean = STEP(div, STEP(narrow, sum, 1, 0, d),
-                           STEP(clamp_min, count, 1));
-    return STEP(masked_fill, STEP(sub, mean, x), none, la_scalar_int(0));
+    la_tensor *wide = R(cat, la_v_tensors(list, 2), 1);
+    la_tensor *sum = R(game_sum_near, R(detach, p), wide, la_v_float(radius));
+    la_tensor *count = R(narrow, R(detach, sum), 1, d, 1);
+    la_tensor *none = R(eq, count, 0);
+    la_tensor *mean = R(div, R(narrow, sum, 1, 0, d), R(clamp_min, count, 1));
+    return R(masked_fill, R(sub, mean, x), none, la_scalar_int(0));
 }
 
 /* cohere(p, radius) */
@@ -372,7 +370,7 @@ static la_tensor *firsts_of(la_chain *w, const la_tensor *starts)
     la_tensor *t = NULL;
     w->status = la_tensor_empty(1, &total, LA_INT64, &t);
     if (w->status) return NULL;
-    w->temps[w->n++] = t;
+    la_chain_own(w, t);
     int64_t *to = (int64_t *)la_data(t);
     LA_EACH_POLLED(i, 0, n)
         for (int64_t k = s[i]; k < s[i + 1]; k++) to[k - 1] = i + 1;
@@ -388,23 +386,23 @@ la_status la_impl_game_push_apart(la_frame *f)
     LA_CHAIN(w);
     la_tensor *p = la_arg(f, 0);
     la_value r[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
-    la_tensor *fixed = STEP(detach, p);
+    la_tensor *fixed = R(detach, p);
     if (w->status) return w->status;
     LA_TRY(la_run_many(game_neighbors, r, fixed, f->args[1]));
-    w->temps[w->n++] = r[0].tensor;
-    w->temps[w->n++] = r[1].tensor;
+    la_chain_own(w, r[0].tensor);
+    la_chain_own(w, r[1].tensor);
     la_tensor *first = firsts_of(w, r[0].tensor);
-    la_tensor *away = STEP(sub, STEP(index_select, p, 0, first),
-                           STEP(index_select, p, 0, r[1].tensor));
+    la_tensor *away = R(sub, R(index_select, p, 0, first),
+                        R(index_select, p, 0, r[1].tensor));
     la_tensor *list[2] = {away, away}, *square = NULL;
     if (w->status) return w->status;
     LA_TRY(la_run_rows(LA_PROGRAM_dot, 2, list, NULL, 0, &square));
-    w->temps[w->n++] = square;
-    la_tensor *none = STEP(eq, STEP(detach, square), 0);
-    square = STEP(masked_fill, square, none, la_scalar_int(1));
-    la_tensor *push = STEP(div, away, square);
-    la_tensor *zero = STEP(zeros_like, p);
-    return la_chain_end(w, f, STEP(index_add, zero, 0, first, push));
+    la_chain_own(w, square);
+    la_tensor *none = R(eq, R(detach, square), 0);
+    square = R(masked_fill, square, none, la_scalar_int(1));
+    la_tensor *push = R(div, away, square);
+    la_tensor *zero = R(zeros_like, p);
+    return la_chain_end(w, f, R(index_add, zero, 0, first, push));
 }
 
 /* separate(p, radius) */
@@ -414,7 +412,6 @@ la_status la_impl_game_separate(la_frame *f)
     la_tensor *p;
     LA_TRY(read_flock(w, f, 1, &p));
     la_tensor *push = p->device == LA_META
-        ? STEP(zeros_like, p)
-        : STEP(game_push_apart, p, f->args[1]);
+        ? R(zeros_like, p) : R(game_push_apart, p, f->args[1]);
     return la_chain_end(w, f, push);
 }

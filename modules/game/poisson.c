@@ -7,7 +7,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/fuel.h"
 #include "modules/game/game.h"
 

@@ -4,8 +4,8 @@
 ** A program is written once, in C, as a function of the components of its
 ** inputs: x = la_add(b, la_in(b, 0, 0), la_in(b, 1, 0)). It becomes a list of
 ** instructions, each of which gives a new value; the operation game_rows runs
-** it over all rows at once (modules/game/kernel/rows.h), without memory for
-** what lies between. The gradient of a program is a program again: the same
+** it over all rows at once (modules/game/kernel/program_rows.h), without memory
+** for what lies between. The gradient of a program is a program again: the same
 ** list, followed by the sums of products that the chain rule asks for. So each
 ** function of la.game has derivatives of any order without a formula of its
 ** own, and an output that nobody asks for costs nothing.
@@ -17,7 +17,7 @@
 #ifndef LA_OP_GAME_PROGRAM_H
 #define LA_OP_GAME_PROGRAM_H
 
-#include "modules/game/kernel/rows.h"
+#include "modules/game/kernel/program_rows.h"
 #include "op/frame.h"
 
 #define LA_NO_VALUE (-1)

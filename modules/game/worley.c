@@ -162,16 +162,16 @@ la_status la_impl_game_worley(la_frame *f)
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 1, &dtype));
     LA_TRY(check_points(f));
-    la_tensor *p = STEP(to_dtype, f->args[0], la_v_dtype(dtype));
-    la_tensor *way = STEP(game_worley_ways, p, f->args[1]);
+    la_tensor *p = R(to_dtype, f->args[0], la_v_dtype(dtype));
+    la_tensor *way = R(game_worley_ways, p, f->args[1]);
     if (w->status) return w->status;
     if (la_grad_flag(p)) {
-        la_tensor *none = STEP(sub, p, STEP(detach, p));
-        way = STEP(sub, way, STEP(unsqueeze, none, -2));
+        la_tensor *none = R(sub, p, R(detach, p));
+        way = R(sub, way, R(unsqueeze, none, -2));
     }
-    la_tensor *f12 = STEP(game_length, way);
+    la_tensor *f12 = R(game_length, way);
     for (int k = 0; k < 2; k++) {
-        la_tensor *t = STEP(contiguous, STEP(select, f12, -1, k));
+        la_tensor *t = R(contiguous, R(select, f12, -1, k));
         if (t) la_set_result(f, k, la_tensor_retain(t));
     }
     return w->status;

@@ -12,18 +12,22 @@ batches.
 {1, 4, 6}
 see: image.load, image.resize, image.gaussian_blur, plot.image
 == image.load
-: la.image.load(path[, {channels =, dtype =}]) -> tensor
+: la.image.load(path[, {channels =, dtype =, apply_exif_orientation = true,
+  limit =}]) -> tensor
 Reads a PNG, JPEG, BMP or TGA file as a tensor {channels, height, width}; the
 bytes of the file tell its format. 1 channel is grey, 2 grey and alpha, 3 RGB, 4
 RGBA. The dtype is uint8, or uint16 for PNG with 16 bits; a floating dtype gives
-0 to 1. channels = 1 to 4 converts.
+0 to 1. channels = 1 to 4 converts. A JPEG is made upright as its EXIF says,
+unless apply_exif_orientation is false. An image whose samples take more than
+limit bytes is an error (256 MiB in a sandbox that says nothing).
 > la.image.save(la.rand(3, 2, 2), "dots.png")
 > x = la.image.load("dots.png", {dtype = "float32"})
 > x.shape, x.dtype
 {3, 2, 2}    float32
 see: image.decode, image.save, image.info
 == image.decode
-: la.image.decode(string[, {channels =, dtype =}]) -> tensor
+: la.image.decode(string[, {channels =, dtype =, apply_exif_orientation = true,
+  limit =}]) -> tensor
 As image.load, from the bytes of a file, for example of a download or an
 archive.
 > bytes = la.image.encode(la.ones(1, 2, 2), "png")
@@ -51,7 +55,8 @@ see: image.decode
 == image.info
 : la.image.info(path) -> width: integer, height: integer, channels: integer,
   bits: integer
-Width, height, channels and bits of a sample, from the file's header.
+Width, height, channels and bits of a sample, from the file's header; of a JPEG
+as image.load orients it.
 > la.image.save(la.zeros(3, 4, 6), "black.png")
 > la.image.info("black.png")
 6    4    3    8

@@ -89,8 +89,7 @@ static la_tensor *around(la_chain *w, const problem *p)
         pad[1] = p->first[d] + p->count[d] - size_of(p->a, d);
         any = any || pad[0] != 0 || pad[1] != 0;
     }
-    return any ? STEP(constant_pad_nd, p->a, la_v_ints(pads, 2 * p->ndim))
-               : p->a;
+    return any ? R(constant_pad_nd, p->a, la_v_ints(pads, 2 * p->ndim)) : p->a;
 }
 
 /* More than three dims: the windows of a as a matrix. */
@@ -99,10 +98,10 @@ static la_tensor *by_windows(la_chain *w, const problem *p, la_tensor *a,
 {
     int64_t rows[2] = {-1, p->v->numel}, flat[1] = {-1};
     for (int d = 0; d < p->ndim; d++)
-        a = STEP(unfold, a, d, size_of(p->v, d), (int64_t)1);
-    a = STEP(reshape, a, la_v_ints(rows, 2));
-    a = STEP(matmul, a, STEP(reshape, kernel, la_v_ints(flat, 1)));
-    return STEP(reshape, a, la_v_ints(p->count, p->ndim));
+        a = R(unfold, a, d, size_of(p->v, d), (int64_t)1);
+    a = R(reshape, a, la_v_ints(rows, 2));
+    a = R(matmul, a, R(reshape, kernel, la_v_ints(flat, 1)));
+    return R(reshape, a, la_v_ints(p->count, p->ndim));
 }
 
 static la_tensor *directly(la_chain *w, problem *p)
@@ -114,17 +113,17 @@ static la_tensor *directly(la_chain *w, problem *p)
         p->v = t;
     }
     for (int d = 0; d < p->ndim; d++) dims[d] = d;
-    la_tensor *kernel = STEP(flip, p->v, la_v_ints(dims, p->ndim));
+    la_tensor *kernel = R(flip, p->v, la_v_ints(dims, p->ndim));
     la_tensor *a = around(w, p);
     if (w->status || p->ndim > 3)
         return w->status ? NULL : by_windows(w, p, a, kernel);
     memcpy(sizes + 2, la_sizes(a), (size_t)p->ndim * sizeof(*sizes));
-    a = STEP(reshape, a, la_v_ints(sizes, p->ndim + 2));
+    a = R(reshape, a, la_v_ints(sizes, p->ndim + 2));
     memcpy(sizes + 2, la_sizes(kernel), (size_t)p->ndim * sizeof(*sizes));
-    kernel = STEP(reshape, kernel, la_v_ints(sizes, p->ndim + 2));
-    a = p->ndim == 1 ? STEP(conv1d, a, kernel)
-        : p->ndim == 2 ? STEP(conv2d, a, kernel) : STEP(conv3d, a, kernel);
-    return STEP(reshape, a, la_v_ints(p->count, p->ndim));
+    kernel = R(reshape, kernel, la_v_ints(sizes, p->ndim + 2));
+    a = p->ndim == 1 ? R(conv1d, a, kernel)
+        : p->ndim == 2 ? R(conv2d, a, kernel) : R(conv3d, a, kernel);
+    return R(reshape, a, la_v_ints(p->count, p->ndim));
 }
 
 /* ---- by Fourier transforms ---- */
@@ -151,18 +150,18 @@ static la_tensor *by_fft(la_chain *w, const problem *p)
     for (int d = 0; d < p->ndim; d++)
         sizes[d] = fast_size(size_of(a, d) + size_of(v, d) - 1);
     if (integers) {
-        a = STEP(astype, a, la_v_dtype(LA_FLOAT64));
-        v = STEP(astype, v, la_v_dtype(LA_FLOAT64));
+        a = R(astype, a, la_v_dtype(LA_FLOAT64));
+        v = R(astype, v, la_v_dtype(LA_FLOAT64));
     }
     la_value s = la_v_ints(sizes, p->ndim);
-    a = complex ? STEP(fft_fftn, a, s) : STEP(fft_rfftn, a, s);
-    v = complex ? STEP(fft_fftn, v, s) : STEP(fft_rfftn, v, s);
-    a = STEP(mul, a, v);
-    a = complex ? STEP(fft_ifftn, a, s) : STEP(fft_irfftn, a, s);
+    a = complex ? R(fft_fftn, a, s) : R(fft_rfftn, a, s);
+    v = complex ? R(fft_fftn, v, s) : R(fft_rfftn, v, s);
+    a = R(mul, a, v);
+    a = complex ? R(fft_ifftn, a, s) : R(fft_irfftn, a, s);
     for (int d = 0; d < p->ndim; d++)
-        a = STEP(narrow, a, d, p->first[d], p->count[d]);
-    if (integers) a = STEP(astype, STEP(round, a), la_v_dtype(p->dtype));
-    return integers ? a : STEP(contiguous, a);
+        a = R(narrow, a, d, p->first[d], p->count[d]);
+    if (integers) a = R(astype, R(round, a), la_v_dtype(p->dtype));
+    return integers ? a : R(contiguous, a);
 }
 
 /* Costs in nanoseconds of float32 on one thread, of which only the ratio
@@ -204,17 +203,16 @@ static la_status run(la_frame *f, la_chain *w, la_tensor *v, bool numpy)
         return la_error_at(LA_ESHAPE, V + 1, "two tensors of as many dims "
                            "expected, got %d-D and %d-D", p.ndim, v->ndim);
     LA_TRY(choose_dtype(f, &p));
-    if (p.a->dtype != p.dtype) p.a = STEP(astype, p.a, la_v_dtype(p.dtype));
-    if (p.v->dtype != p.dtype) p.v = STEP(astype, p.v, la_v_dtype(p.dtype));
+    if (p.a->dtype != p.dtype) p.a = R(astype, p.a, la_v_dtype(p.dtype));
+    if (p.v->dtype != p.dtype) p.v = R(astype, p.v, la_v_dtype(p.dtype));
     if (w->status) return w->status;
-    if (p.ndim == 0) return la_chain_end(w, f, STEP(mul, p.a, p.v));
+    if (p.ndim == 0) return la_chain_end(w, f, R(mul, p.a, p.v));
     LA_TRY(choose_part(f, &p, numpy));
     if (!numpy) LA_TRY(choose_method(f, &p, &fft));
     else fft = !la_is_integral(p.dtype) && fft_is_faster(&p);
     if (p.a->numel == 0 || p.v->numel == 0) {
         int64_t none[LA_MAX_DIMS] = {0};
-        return la_chain_end(w, f, STEP(new_zeros, p.a, la_v_ints(none,
-                                                                 p.ndim)));
+        return la_chain_end(w, f, R(new_zeros, p.a, la_v_ints(none, p.ndim)));
     }
     return la_chain_end(w, f, fft ? by_fft(w, &p) : directly(w, &p));
 }
@@ -231,8 +229,8 @@ la_status la_impl_signal_correlate(la_frame *f)
     int64_t dims[LA_MAX_DIMS];
     la_tensor *v = la_arg(f, V);
     for (int d = 0; d < v->ndim; d++) dims[d] = d;
-    if (la_is_complex((la_dtype)v->dtype)) v = STEP(conj, v);
-    if (v && v->ndim > 0) v = STEP(flip, v, la_v_ints(dims, v->ndim));
+    if (la_is_complex((la_dtype)v->dtype)) v = R(conj, v);
+    if (v && v->ndim > 0) v = R(flip, v, la_v_ints(dims, v->ndim));
     return run(f, w, v, false);
 }
 

@@ -25,12 +25,12 @@ static la_tensor *run(la_formula *x, const adjoint *p, la_tensor *b,
                       la_tensor *a, la_tensor *t)
 {
     la_value r[LA_MAX_RESULTS];
-    if (x->status || !b || !a || !t) return NULL;
-    x->status = la_run_many(filter_sections, r, b, a, t, la_v_none(),
+    if (x->w.status || !b || !a || !t) return NULL;
+    x->w.status = la_run_many(filter_sections, r, b, a, t, la_v_none(),
                             (int)p->dim);
-    if (x->status) return NULL;
-    la_x_own(x, r[1].tensor);
-    return la_x_own(x, r[0].tensor);
+    if (x->w.status) return NULL;
+    la_chain_own(&x->w, r[1].tensor);
+    return la_chain_own(&x->w, r[0].tensor);
 }
 
 /* The gradient of y in reverse, behind what makes u there the gradient of the
@@ -41,7 +41,7 @@ static la_tensor *backwards(la_formula *x, const adjoint *p)
     if (!p->has_state) return g;
     la_tensor *head = R(flip, R(select, GR(1), 0, 0), p->dim);
     la_tensor *list[2] = {run(x, p, p->a, p->one, head), g};
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(cat, la_v_tensors(list, 2), p->dim);
 }
 
@@ -80,13 +80,13 @@ static la_tensor *without_lead(la_formula *x, const adjoint *p, la_tensor *g)
     return R(constant_pad_nd, g, la_v_ints(pad, 2));
 }
 
-/* Gradient of one section, or of x alone (modules/signal/composite.c sees to
-** it). */
+/* Gradient of one section, or of x alone (modules/signal/filter_composite.c
+** sees to it). */
 la_status la_x_filter(la_formula *x, la_tensor **out)
 {
     adjoint p = {.b = C(A(B)), .a = C(A(A_)), .dim = VAL(DIM).i};
     la_tensor *in = A(X), *y = RES(0), *u;
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     int64_t sections = la_sizes(p.b)[0];
     p.order = la_sizes(p.b)[1] - 1;
     p.n = la_sizes(in)[p.dim];
@@ -101,7 +101,7 @@ la_status la_x_filter(la_formula *x, la_tensor **out)
         la_x_set(x, out, X, forwards(x, &p, g));
     }
     if (!la_x_wants(x, B) && !la_x_wants(x, A_) && !la_x_wants(x, ZI))
-        return x->status;
+        return x->w.status;
     u = whole_u(x, &p);
     if (la_x_wants(x, B)) la_x_set(x, out, B, lags(x, &p, u, in));
     if (la_x_wants(x, A_))
@@ -110,7 +110,7 @@ la_status la_x_filter(la_formula *x, la_tensor **out)
         la_tensor *z = R(movedim, R(narrow, u, -1, 0, p.order), -1, p.dim);
         la_x_set(x, out, ZI, R(unsqueeze, z, 0));
     }
-    return x->status;
+    return x->w.status;
 }
 
 /* overlap_add(parts, step, length): the parts of the gradient. */
@@ -118,7 +118,7 @@ la_tensor *la_x_overlap_add(la_formula *x)
 {
     la_value sizes = SIZES(0), step = VAL(1);
     la_tensor *g = G;
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     int64_t frames = sizes.ints.list[1], n = sizes.ints.list[2];
     g = R(narrow, g, 1, (int64_t)0, (frames - 1) * step.i + n);
     return R(unfold, g, 1, n, step);

@@ -10,7 +10,7 @@
 
 #define LA_ROWS "modules/signal/ops.def"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 

@@ -47,14 +47,13 @@ static la_status read_window(const la_frame *f, la_chain *w, la_dtype real,
     if (t && la_is_complex((la_dtype)t->dtype))
         return la_error_at(LA_EDTYPE, WINDOW + 1, "a real window expected");
     if (v->tag == LA_VSTR)
-        t = STEP(signal_window, *v, s->win, false, none, none, none, none,
-                 dtype, device);
+        t = R(signal_window, *v, s->win, false, none, none, none, none, dtype,
+              device);
     else if (!t && s->win < s->n_fft)
-        t = STEP(ones, la_v_ints(&s->win, 1), dtype, device);
+        t = R(ones, la_v_ints(&s->win, 1), dtype, device);
     if (w->status) return la_blame(w->status, WINDOW + 1);
-    if (t && t->dtype != real) t = STEP(astype, t, dtype);
-    if (t && s->win < s->n_fft) t = STEP(constant_pad_nd, t,
-                                         la_v_ints(pads, 2));
+    if (t && t->dtype != real) t = R(astype, t, dtype);
+    if (t && s->win < s->n_fft) t = R(constant_pad_nd, t, la_v_ints(pads, 2));
     s->window = t;
     return w->status;
 }
@@ -113,9 +112,9 @@ static la_tensor *as_rows(la_chain *w, const la_frame *f, frames *s)
     la_tensor *x = la_arg(f, SELF);
     int64_t n = la_sizes(x)[x->ndim - 1], sizes[2] = {s->batch, n};
     int64_t pads[2] = {s->n_fft / 2, s->n_fft / 2};
-    x = STEP(reshape, x, la_v_ints(sizes, 2));
+    x = R(reshape, x, la_v_ints(sizes, 2));
     if (la_arg_bool(f, CENTER))
-        x = STEP(pad, x, la_v_ints(pads, 2), f->args[S_PAD]);
+        x = R(pad, x, la_v_ints(pads, 2), f->args[S_PAD]);
     return x;
 }
 
@@ -150,16 +149,16 @@ la_status la_impl_stft(la_frame *f)
     la_tensor *x = as_rows(w, f, &s);
     if (w->status) return w->status;
     LA_TRY(check_parts(x, &s));
-    x = STEP(unfold, x, 1, s.n_fft, s.hop);
-    if (s.window) x = STEP(mul, x, s.window);
+    x = R(unfold, x, 1, s.n_fft, s.hop);
+    if (s.window) x = R(mul, x, s.window);
     la_value norm = la_arg_bool(f, S_NORMALIZED) ? la_v_string("ortho")
                                                  : la_v_none();
-    x = onesided ? STEP(fft_rfft, x, la_v_none(), -1, norm)
-                 : STEP(fft_fft, x, la_v_none(), -1, norm);
-    x = STEP(transpose, x, 1, 2);
+    x = onesided ? R(fft_rfft, x, la_v_none(), -1, norm)
+                 : R(fft_fft, x, la_v_none(), -1, norm);
+    x = R(transpose, x, 1, 2);
     if (w->status) return w->status;
     la_value to = batch_sizes(self, 1, la_sizes(x)[1], s.count, sizes);
-    return la_chain_end(w, f, STEP(reshape, x, to));
+    return la_chain_end(w, f, R(reshape, x, to));
 }
 LA_FORWARD(la_impl_stft_named, la_impl_stft(f))
 
@@ -195,15 +194,14 @@ static la_status overlap_of(la_chain *w, const frames *s, la_dtype real,
 {
     int64_t row[3] = {1, 1, s->n_fft}, sizes[3] = {1, s->count, s->n_fft};
     la_scalar least;
-    la_tensor *t = s->window ? STEP(square, s->window)
-        : STEP(ones, la_v_ints(&s->n_fft, 1), la_v_dtype(real),
-               la_v_device(device));
-    t = STEP(expand, STEP(reshape, t, la_v_ints(row, 3)),
-             la_v_ints(sizes, 3));
-    t = STEP(narrow, STEP(overlap_add, t, s->hop, length), 1, first, count);
+    la_tensor *t = s->window ? R(square, s->window)
+        : R(ones, la_v_ints(&s->n_fft, 1), la_v_dtype(real),
+            la_v_device(device));
+    t = R(expand, R(reshape, t, la_v_ints(row, 3)), la_v_ints(sizes, 3));
+    t = R(narrow, R(overlap_add, t, s->hop, length), 1, first, count);
     *out = t;
     if (w->status || count == 0) return w->status;
-    t = STEP(amin, STEP(detach, t));
+    t = R(amin, R(detach, t));
     if (w->status || !la_tensor_to_scalar(t, &least)) return w->status;
     if (least.re > LEAST_OVERLAP) return LA_OK;
     return la_error_at(LA_EARG, WINDOW + 1, "the squared windows add up to %g "
@@ -220,11 +218,11 @@ static la_tensor *parts_of(la_chain *w, const la_frame *f, const frames *s,
     int64_t sizes[3] = {s->batch, bins, s->count};
     la_value norm = la_arg_bool(f, I_NORMALIZED) ? la_v_string("ortho")
                                                  : la_v_none();
-    x = STEP(transpose, STEP(reshape, x, la_v_ints(sizes, 3)), 1, 2);
+    x = R(transpose, R(reshape, x, la_v_ints(sizes, 3)), 1, 2);
     if (la_arg_bool(f, I_COMPLEX))
-        return STEP(fft_ifft, x, la_v_none(), -1, norm);
-    if (!onesided) x = STEP(narrow, x, 2, 0, s->n_fft / 2 + 1);
-    return STEP(fft_irfft, x, s->n_fft, -1, norm);
+        return R(fft_ifft, x, la_v_none(), -1, norm);
+    if (!onesided) x = R(narrow, x, 2, 0, s->n_fft / 2 + 1);
+    return R(fft_irfft, x, s->n_fft, -1, norm);
 }
 
 la_status la_impl_istft(la_frame *f)
@@ -252,12 +250,12 @@ la_status la_impl_istft(la_frame *f)
     LA_TRY(overlap_of(w, &s, real, (la_device)self->device, whole, first,
                       count, &overlap));
     la_tensor *y = parts_of(w, f, &s, onesided);
-    if (s.window) y = STEP(mul, y, s.window);
-    y = STEP(overlap_add, y, s.hop, whole);
-    y = STEP(div, STEP(narrow, y, 1, first, count), overlap);
+    if (s.window) y = R(mul, y, s.window);
+    y = R(overlap_add, y, s.hop, whole);
+    y = R(div, R(narrow, y, 1, first, count), overlap);
     pads[1] = length - count;
-    if (pads[1] > 0) y = STEP(constant_pad_nd, y, la_v_ints(pads, 2));
+    if (pads[1] > 0) y = R(constant_pad_nd, y, la_v_ints(pads, 2));
     la_value to = batch_sizes(self, 2, length, -1, sizes);
-    return la_chain_end(w, f, STEP(reshape, y, to));
+    return la_chain_end(w, f, R(reshape, y, to));
 }
 LA_FORWARD(la_impl_istft_named, la_impl_istft(f))

@@ -135,6 +135,27 @@ see: signal.convolve, conv1d
 > la.signal.convolve(la.tensor{1., 2, 3, 4}, la.tensor{0.5, 0.5}, "same")
 tensor([0.5000, 1.5000, 2.5000, 3.5000])
 see: signal.correlate, convolve, conv2d
+== signal.fftconvolve
+: la.signal.fftconvolve(in1, in2[, mode = "full"[, axes]]) -> tensor
+The convolution of two tensors by Fourier transforms, along all dims or those of
+axes, a dim or a list; the other dims broadcast. mode is full, same (the middle,
+of the sizes of in1) or valid (where they overlap whole). Integers give float64.
+> x = la.tensor{{1., 2, 3}, {0, 1, 0}}
+> la.signal.fftconvolve(x, la.ones(1, 2), "same", 2):round()
+tensor([[1., 3., 5.],
+        [0., 1., 1.]])
+source: scipy.signal.fftconvolve
+see: signal.oaconvolve, signal.convolve
+== signal.oaconvolve
+: la.signal.oaconvolve(in1, in2[, mode = "full"[, axes]]) -> tensor
+fftconvolve by blocks that overlap and are added: faster and smaller where one
+tensor is much longer than the other.
+> x = la.rand(100000)
+> y = la.signal.oaconvolve(x, la.ones(50), "same")
+> y:allclose(la.signal.fftconvolve(x, la.ones(50), "same"), 1e-3, 1e-3)
+true
+source: scipy.signal.oaconvolve
+see: signal.fftconvolve
 == signal.correlate
 > la.signal.correlate(la.tensor{1., 2, 3}, la.tensor{1., 2, 3})
 tensor([ 3.,  8., 14.,  8.,  3.])

@@ -14,8 +14,8 @@
 static la_status check_percent(la_chain *w, la_tensor *p)
 {
     bool outside;
-    la_tensor *inside = STEP(logical_and, STEP(ge, p, 0), STEP(le, p, 100));
-    la_tensor *out = STEP(logical_not, inside);
+    la_tensor *inside = R(logical_and, R(ge, p, 0), R(le, p, 100));
+    la_tensor *out = R(logical_not, inside);
     if (w->status) return w->status;
     LA_TRY(la_any_of(out, &outside));
     if (!outside) return LA_OK;
@@ -31,8 +31,8 @@ static la_status fraction_of(la_chain *w, la_tensor *p, la_value *q)
         *q = la_v_double(s.re / 100);
         return LA_OK;
     }
-    p = STEP(to_dtype, p, la_v_dtype(LA_FLOAT64));
-    *q = la_v_tensor(STEP(div, p, 100.0));
+    p = R(to_dtype, p, la_v_dtype(LA_FLOAT64));
+    *q = la_v_tensor(R(div, p, 100.0));
     return w->status;
 }
 
@@ -45,12 +45,12 @@ static la_status percentile(la_frame *f, const la_op *op)
     la_dtype to = la_inexact_dtype(x);
     la_dtype in = la_is_half(to) ? LA_FLOAT32 : to;
     la_value args[5];
-    args[0] = la_v_tensor(STEP(to_dtype, x, la_v_dtype(in)));
+    args[0] = la_v_tensor(R(to_dtype, x, la_v_dtype(in)));
     if (w->status) return w->status;
     LA_TRY(fraction_of(w, la_arg(f, 1), &args[1]));
     for (int k = 2; k < 5; k++) args[k] = f->args[k];
     la_tensor *out = la_chain_call(w, op, 5, args);
-    if (to != in) out = STEP(to_dtype, out, la_v_dtype(to));
+    if (to != in) out = R(to_dtype, out, la_v_dtype(to));
     return la_chain_end(w, f, out);
 }
 
@@ -80,7 +80,7 @@ static la_status shape_weights(la_chain *w, la_frame *f, uint64_t mask,
                                "along dimension %d", (long long)own->numel,
                                (long long)la_sizes(x)[d], d + 1);
     }
-    *weights = STEP(reshape, own, la_v_ints(sizes, x->ndim));
+    *weights = R(reshape, own, la_v_ints(sizes, x->ndim));
     return w->status;
 }
 
@@ -91,15 +91,15 @@ static la_status weighted(la_frame *f, uint64_t mask)
     la_tensor *x = la_arg(f, 0), *weights = la_arg(f, 2);
     bool nothing;
     LA_TRY(shape_weights(w, f, mask, &weights));
-    la_tensor *sum = STEP(sum, STEP(mul, x, weights), f->args[1], f->args[3]);
-    la_tensor *all = STEP(sum, weights, f->args[1], f->args[3]);
-    la_tensor *zero = STEP(eq, all, 0);
+    la_tensor *sum = R(sum, R(mul, x, weights), f->args[1], f->args[3]);
+    la_tensor *all = R(sum, weights, f->args[1], f->args[3]);
+    la_tensor *zero = R(eq, all, 0);
     if (w->status) return w->status;
     LA_TRY(la_any_of(zero, &nothing));
     if (nothing)
         return la_error_at(LA_EARG, 3, "Weights sum to zero, can't be "
                            "normalized");
-    return la_chain_end(w, f, STEP(div, sum, all));
+    return la_chain_end(w, f, R(div, sum, all));
 }
 
 la_status la_impl_average(la_frame *f)
@@ -112,11 +112,3 @@ la_status la_impl_average(la_frame *f)
                          la_v_dtype(la_inexact_dtype(x)));
 }
 
-/* ptp(self, dim, keepdim) */
-la_status la_impl_ptp(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *top = STEP(amax, f->args[0], f->args[1], f->args[2]);
-    la_tensor *low = STEP(amin, f->args[0], f->args[1], f->args[2]);
-    return la_chain_end(w, f, STEP(sub, top, low));
-}

@@ -24,16 +24,16 @@ typedef struct grid {
 static la_tensor *part(la_chain *w, const grid *g, la_tensor *t, int64_t from,
                        int64_t count)
 {
-    return STEP(narrow, t, g->dim, from, count);
+    return R(narrow, t, g->dim, from, count);
 }
 
 /* The slope between points k and k + 1. */
 static la_tensor *slope(la_chain *w, const grid *g, int64_t k)
 {
-    la_tensor *rise = STEP(sub, part(w, g, g->y, k + 1, 1),
-                           part(w, g, g->y, k, 1));
-    if (!g->steps) return STEP(div, rise, g->step);
-    return STEP(div, rise, part(w, g, g->steps, k, 1));
+    la_tensor *rise =
+        R(sub, part(w, g, g->y, k + 1, 1), part(w, g, g->y, k, 1));
+    if (!g->steps) return R(div, rise, g->step);
+    return R(div, rise, part(w, g, g->steps, k, 1));
 }
 
 /* *out: at an end, the slope of the nearest pair, or of the parabola through
@@ -42,16 +42,16 @@ static la_status edge(const grid *g, int64_t k, int64_t next, la_tensor **out)
 {
     LA_CHAIN(w);
     la_tensor *near = slope(w, g, k), *a, *b, *far;
-    if (g->order == 1) return la_chain_take(w, near, out);
+    if (g->order == 1) return la_chain_result(w, near, out);
     far = slope(w, g, next);
     if (!g->steps)
-        return la_chain_take(w, STEP(sub, STEP(mul, near, 1.5),
-                                     STEP(mul, far, 0.5)), out);
+        return la_chain_result(w, R(sub, R(mul, near, 1.5), R(mul, far, 0.5)),
+                               out);
     a = part(w, g, g->steps, k, 1);
     b = part(w, g, g->steps, next, 1);
-    near = STEP(mul, near, STEP(add, STEP(mul, a, 2), b));
-    near = STEP(sub, near, STEP(mul, far, a));
-    return la_chain_take(w, STEP(div, near, STEP(add, a, b)), out);
+    near = R(mul, near, R(add, R(mul, a, 2), b));
+    near = R(sub, near, R(mul, far, a));
+    return la_chain_result(w, R(div, near, R(add, a, b)), out);
 }
 
 /* *out: at all points but the ends, the slopes on both sides, each weighted by
@@ -62,14 +62,13 @@ static la_status middle(const grid *g, la_tensor **out)
     int64_t m = g->n - 2;
     la_tensor *left = part(w, g, g->y, 0, m), *right = part(w, g, g->y, 2, m);
     if (!g->steps)
-        return la_chain_take(w, STEP(div, STEP(sub, right, left),
-                                     2 * g->step.re), out);
+        return la_chain_result(w, R(div, R(sub, right, left), 2 * g->step.re),
+                               out);
     la_tensor *a = part(w, g, g->steps, 0, m);
     la_tensor *b = part(w, g, g->steps, 1, m), *y = part(w, g, g->y, 1, m);
-    left = STEP(mul, STEP(div, STEP(sub, y, left), a), b);
-    right = STEP(mul, STEP(div, STEP(sub, right, y), b), a);
-    return la_chain_take(w, STEP(div, STEP(add, left, right),
-                                 STEP(add, a, b)), out);
+    left = R(mul, R(div, R(sub, y, left), a), b);
+    right = R(mul, R(div, R(sub, right, y), b), a);
+    return la_chain_result(w, R(div, R(add, left, right), R(add, a, b)), out);
 }
 
 static la_status derivative(const grid *g, la_dtype to, la_tensor **out)
@@ -123,7 +122,7 @@ static la_status set_steps(la_chain *w, la_tensor *given, grid *g)
                            (long long)g->n, given->ndim == 1 ? "one"
                            : "a tensor", (long long)given->numel);
     for (int d = 0; d < g->y->ndim; d++) sizes[d] = d == g->dim ? -1 : 1;
-    g->steps = STEP(reshape, STEP(diff, given), la_v_ints(sizes, g->y->ndim));
+    g->steps = R(reshape, R(diff, given), la_v_ints(sizes, g->y->ndim));
     return w->status;
 }
 
@@ -141,7 +140,7 @@ static la_status gradients(la_frame *f, la_tensor *const *spacing, int64_t ns)
     if (ns > 0 && ns != n)
         return la_error_at(LA_EARG, 2, "%lld distances for %d dims",
                            (long long)ns, n);
-    if (!la_has_nan(x)) x = STEP(to_dtype, x, la_v_dtype(LA_FLOAT64));
+    if (!la_has_nan(x)) x = R(to_dtype, x, la_v_dtype(LA_FLOAT64));
     if (w->status) return w->status;
     LA_TRY(la_list_new(n, &list));
     la_set_result_value(f, 0, list);

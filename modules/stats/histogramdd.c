@@ -1,7 +1,7 @@
 /* histogramdd: counts of points in boxes, as torch.histogramdd. */
 #include <math.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/stats/stats.h"
 #include "tensor/scalar.h"
 
@@ -73,8 +73,8 @@ static la_status range_of(la_frame *f, la_tensor *x, int64_t j, double *low,
         LA_TRY(number_of(f, RANGE, 2 * j, low));
         LA_TRY(number_of(f, RANGE, 2 * j + 1, high));
     } else if (x->numel) {
-        la_tensor *least = STEP(detach, STEP(min, x));
-        la_tensor *most = STEP(detach, STEP(max, x));
+        la_tensor *least = R(detach, R(min, x));
+        la_tensor *most = R(detach, R(max, x));
         if (w->status) return w->status;
         if (!la_tensor_to_scalar(least, &s[0])
             || !la_tensor_to_scalar(most, &s[1])) return LA_EARG;
@@ -127,20 +127,20 @@ static la_status edges_of(la_frame *f, const boxes *b, la_tensor *x, int64_t j,
 static la_status add_coordinate(la_frame *f, boxes *b, int64_t j)
 {
     LA_CHAIN(w);
-    la_tensor *x = STEP(contiguous, STEP(select, b->points, 1, j));
+    la_tensor *x = R(contiguous, R(select, b->points, 1, j));
     la_tensor **edges = &b->edges.tensors.list[j];
     if (w->status) return w->status;
     LA_TRY(edges_of(f, b, x, j, edges));
     int64_t bins = (*edges)->numel - 1;
     if (!la_mul_ok(b->total, bins, &b->total) || b->total >= LA_MAX_NUMEL)
         return la_error_at(LA_ESHAPE, BINS + 1, "too many bins");
-    la_tensor *bin = STEP(searchsorted, *edges, x, false, true);
-    bin = STEP(clamp, STEP(sub, bin, 2), 0, bins - 1);
-    la_tensor *in = STEP(logical_and, STEP(ge, x, STEP(select, *edges, 0, 0)),
-                         STEP(le, x, STEP(select, *edges, 0, -1)));
+    la_tensor *bin = R(searchsorted, *edges, x, false, true);
+    bin = R(clamp, R(sub, bin, 2), 0, bins - 1);
+    la_tensor *in = R(logical_and, R(ge, x, R(select, *edges, 0, 0)),
+                         R(le, x, R(select, *edges, 0, -1)));
     if (j > 0) {
-        bin = STEP(add, STEP(mul, b->at, bins), bin);
-        in = STEP(logical_and, b->inside, in);
+        bin = R(add, R(mul, b->at, bins), bin);
+        in = R(logical_and, b->inside, in);
     }
     if (w->status) return w->status;
     la_tensor_drop(&b->at);
@@ -154,12 +154,11 @@ static la_status add_coordinate(la_frame *f, boxes *b, int64_t j)
 static la_tensor *density_of(la_chain *w, const boxes *b, la_tensor *counts)
 {
     int64_t shape[LA_MAX_DIMS];
-    counts = STEP(div, counts, STEP(sum, counts));
+    counts = R(div, counts, R(sum, counts));
     for (int64_t j = 0; j < b->d; j++) {
         for (int64_t k = 0; k < b->d; k++) shape[k] = k == j ? -1 : 1;
-        la_tensor *width = STEP(diff, b->edges.tensors.list[j]);
-        counts = STEP(div, counts, STEP(reshape, width,
-                                        la_v_ints(shape, b->d)));
+        la_tensor *width = R(diff, b->edges.tensors.list[j]);
+        counts = R(div, counts, R(reshape, width, la_v_ints(shape, b->d)));
     }
     return counts;
 }
@@ -171,17 +170,15 @@ static la_status count_points(la_frame *f, boxes *b)
     la_tensor *x = la_arg(f, SELF), *weight = la_arg(f, WEIGHT);
     la_value dtype = la_v_dtype((la_dtype)x->dtype);
     int64_t shape[LA_MAX_DIMS];
-    la_tensor *slot = STEP(where, b->inside, STEP(add, b->at, 1), b->total + 1);
-    if (weight) weight = STEP(reshape, weight, la_v_ints(&b->n, 1));
-    la_tensor *counts = STEP(bincount, slot, la_v_tensor(weight),
-                             b->total + 1);
+    la_tensor *slot = R(where, b->inside, R(add, b->at, 1), b->total + 1);
+    if (weight) weight = R(reshape, weight, la_v_ints(&b->n, 1));
+    la_tensor *counts = R(bincount, slot, la_v_tensor(weight), b->total + 1);
     for (int64_t j = 0; j < b->d; j++)
         shape[j] = b->edges.tensors.list[j]->numel - 1;
-    counts = STEP(narrow, counts, 0, 0, b->total);
-    counts = STEP(reshape, STEP(to_dtype, counts, dtype),
-                  la_v_ints(shape, b->d));
+    counts = R(narrow, counts, 0, 0, b->total);
+    counts = R(reshape, R(to_dtype, counts, dtype), la_v_ints(shape, b->d));
     if (la_arg_bool(f, DENSITY)) counts = density_of(w, b, counts);
-    return la_chain_end(w, f, STEP(clone, counts));
+    return la_chain_end(w, f, R(clone, counts));
 }
 
 static la_status histogram_of(la_frame *f)

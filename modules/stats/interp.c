@@ -40,20 +40,20 @@ static void close_period(la_chain *w, double period, la_tensor **x,
                          la_tensor **xp, la_tensor **fp)
 {
     int64_t n = (*xp)->numel;
-    *x = STEP(remainder, *x, period);
-    *xp = STEP(remainder, *xp, period);
-    la_tensor *order = STEP(argsort, *xp, 0);
-    *xp = STEP(take, *xp, order);
-    *fp = STEP(take, *fp, order);
-    la_tensor *before = STEP(narrow, *xp, 0, n - 1, 1);
-    la_tensor *behind = STEP(narrow, *xp, 0, 0, 1);
-    la_tensor *list[] = {STEP(sub, before, period), *xp,
-                         STEP(add, behind, period)};
-    la_tensor *values[] = {STEP(narrow, *fp, 0, n - 1, 1), *fp,
-                           STEP(narrow, *fp, 0, 0, 1)};
+    *x = R(remainder, *x, period);
+    *xp = R(remainder, *xp, period);
+    la_tensor *order = R(argsort, *xp, 0);
+    *xp = R(take, *xp, order);
+    *fp = R(take, *fp, order);
+    la_tensor *before = R(narrow, *xp, 0, n - 1, 1);
+    la_tensor *behind = R(narrow, *xp, 0, 0, 1);
+    la_tensor *list[] = {R(sub, before, period), *xp,
+                         R(add, behind, period)};
+    la_tensor *values[] = {R(narrow, *fp, 0, n - 1, 1), *fp,
+                           R(narrow, *fp, 0, 0, 1)};
     if (w->status) return;
-    *xp = STEP(cat, la_v_tensors(list, 3));
-    *fp = STEP(cat, la_v_tensors(values, 3));
+    *xp = R(cat, la_v_tensors(list, 3));
+    *fp = R(cat, la_v_tensors(values, 3));
 }
 
 /* *out: on the line through the neighbours of x. Over no distance there is no
@@ -63,16 +63,16 @@ static la_status on_lines(la_tensor *x, la_tensor *xp, la_tensor *fp,
 {
     LA_CHAIN(w);
     int64_t last = xp->numel > 1 ? xp->numel - 1 : 1;
-    la_tensor *at = STEP(searchsorted, xp, x, false, true);
-    at = STEP(clamp, STEP(sub, at, 1), 1, last);
-    la_tensor *next = STEP(clamp, STEP(add, at, 1), 1, xp->numel);
-    la_tensor *x0 = STEP(take, xp, at), *f0 = STEP(take, fp, at);
-    la_tensor *wide = STEP(sub, STEP(take, xp, next), x0);
-    la_tensor *rise = STEP(sub, STEP(take, fp, next), f0);
-    la_tensor *none = STEP(eq, wide, 0), *exact = STEP(eq, x, x0);
-    la_tensor *slope = STEP(div, rise, STEP(where, none, 1, wide));
-    la_tensor *y = STEP(add, STEP(mul, slope, STEP(sub, x, x0)), f0);
-    return la_chain_take(w, STEP(where, exact, f0, y), out);
+    la_tensor *at = R(searchsorted, xp, x, false, true);
+    at = R(clamp, R(sub, at, 1), 1, last);
+    la_tensor *next = R(clamp, R(add, at, 1), 1, xp->numel);
+    la_tensor *x0 = R(take, xp, at), *f0 = R(take, fp, at);
+    la_tensor *wide = R(sub, R(take, xp, next), x0);
+    la_tensor *rise = R(sub, R(take, fp, next), f0);
+    la_tensor *none = R(eq, wide, 0), *exact = R(eq, x, x0);
+    la_tensor *slope = R(div, rise, R(where, none, 1, wide));
+    la_tensor *y = R(add, R(mul, slope, R(sub, x, x0)), f0);
+    return la_chain_result(w, R(where, exact, f0, y), out);
 }
 
 /* Outside of the points: 'left' and 'right', or the first and the last
@@ -81,15 +81,15 @@ static la_tensor *ends(la_chain *w, la_frame *f, la_tensor *x, la_tensor *xp,
                        la_tensor *fp, la_tensor *y)
 {
     bool open = !la_has(f, PERIOD);
-    la_tensor *low = STEP(select, xp, 0, 0);
-    la_tensor *high = STEP(select, xp, 0, -1);
-    la_tensor *last = STEP(select, fp, 0, -1), *right = last;
-    la_tensor *left = STEP(select, fp, 0, 0);
+    la_tensor *low = R(select, xp, 0, 0);
+    la_tensor *high = R(select, xp, 0, -1);
+    la_tensor *last = R(select, fp, 0, -1), *right = last;
+    la_tensor *left = R(select, fp, 0, 0);
     if (open && la_arg(f, LEFT)) left = la_arg(f, LEFT);
     if (open && la_arg(f, RIGHT)) right = la_arg(f, RIGHT);
-    y = STEP(where, STEP(eq, x, high), last, y);
-    y = STEP(where, STEP(lt, x, low), left, y);
-    return STEP(where, STEP(gt, x, high), right, y);
+    y = R(where, R(eq, x, high), last, y);
+    y = R(where, R(lt, x, low), left, y);
+    return R(where, R(gt, x, high), right, y);
 }
 
 la_status la_impl_interp(la_frame *f)
@@ -104,9 +104,9 @@ la_status la_impl_interp(la_frame *f)
     LA_TRY(la_result_type_get(&type, &d));
     if (!la_is_float(d) && !la_is_complex(d)) d = la_ctx()->default_dtype;
     la_value to = la_v_dtype(d);
-    x = STEP(to_dtype, x, to);
-    xp = STEP(to_dtype, xp, to);
-    fp = STEP(to_dtype, fp, la_v_dtype(values));
+    x = R(to_dtype, x, to);
+    xp = R(to_dtype, xp, to);
+    fp = R(to_dtype, fp, la_v_dtype(values));
     if (w->status) return w->status;
     if (la_has(f, PERIOD))
         close_period(w, fabs(la_arg_float(f, PERIOD)), &x, &xp, &fp);
@@ -125,9 +125,9 @@ static la_status direction_of(la_tensor *edges, bool *falls)
     int64_t n = edges->numel;
     *falls = false;
     if (n < 2) return LA_OK;
-    la_tensor *left = STEP(narrow, edges, 0, 0, n - 1);
-    la_tensor *right = STEP(narrow, edges, 0, 1, n - 1);
-    la_tensor *rise = STEP(lt, left, right), *fall = STEP(gt, left, right);
+    la_tensor *left = R(narrow, edges, 0, 0, n - 1);
+    la_tensor *right = R(narrow, edges, 0, 1, n - 1);
+    la_tensor *rise = R(lt, left, right), *fall = R(gt, left, right);
     if (w->status) return w->status;
     LA_TRY(la_any_of(rise, &up));
     LA_TRY(la_any_of(fall, &down));
@@ -153,13 +153,13 @@ la_status la_impl_digitize(la_frame *f)
     la_result_type_add(&type, x);
     la_result_type_add(&type, edges);
     LA_TRY(la_result_type_get(&type, &d));
-    x = STEP(to_dtype, x, la_v_dtype(d));
-    edges = STEP(to_dtype, edges, la_v_dtype(d));
+    x = R(to_dtype, x, la_v_dtype(d));
+    edges = R(to_dtype, edges, la_v_dtype(d));
     if (w->status) return w->status;
     if (!falls)
         return la_run_result(f, searchsorted, edges, x, false, !right);
-    la_tensor *at = STEP(searchsorted, STEP(flip, edges, 0), x, false, !right);
-    return la_chain_end(w, f, STEP(rsub, at, edges->numel + 2));
+    la_tensor *at = R(searchsorted, R(flip, edges, 0), x, false, !right);
+    return la_chain_end(w, f, R(rsub, at, edges->numel + 2));
 }
 
 /* ---- unwrap(self, dim, discont, period) ---- */
@@ -192,16 +192,15 @@ static la_status phase_of(const la_frame *f, bool whole, phase *p)
 static la_tensor *corrections(la_chain *w, la_tensor *x, int64_t dim,
                               const phase *p)
 {
-    la_tensor *step = STEP(diff, STEP(detach, x), 1, dim);
-    la_tensor *part = STEP(remainder, STEP(sub, step, p->low), p->period);
-    part = STEP(add, part, p->low);
+    la_tensor *step = R(diff, R(detach, x), 1, dim);
+    la_tensor *part = R(remainder, R(sub, step, p->low), p->period);
+    part = R(add, part, p->low);
     if (p->both) {
-        la_tensor *half = STEP(logical_and, STEP(eq, part, p->low),
-                               STEP(gt, step, 0));
-        part = STEP(where, half, p->high, part);
+        la_tensor *half = R(logical_and, R(eq, part, p->low), R(gt, step, 0));
+        part = R(where, half, p->high, part);
     }
-    la_tensor *stays = STEP(lt, STEP(abs, step), p->most);
-    return STEP(cumsum, STEP(where, stays, 0, STEP(sub, part, step)), dim);
+    la_tensor *stays = R(lt, R(abs, step), p->most);
+    return R(cumsum, R(where, stays, 0, R(sub, part, step)), dim);
 }
 
 la_status la_impl_unwrap(la_frame *f)
@@ -217,13 +216,12 @@ la_status la_impl_unwrap(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "unwrap needs at least one dim");
     LA_TRY(la_arg_dim(f, 1, x->ndim, &dim));
     if (ints)
-        x = STEP(to_dtype, x,
-                 la_v_dtype(whole ? LA_INT64 : la_inexact_dtype(x)));
+        x = R(to_dtype, x, la_v_dtype(whole ? LA_INT64 : la_inexact_dtype(x)));
     int64_t n = la_sizes(la_arg(f, 0))[dim];
-    if (n < 2) return la_chain_end(w, f, STEP(clone, x));
-    la_tensor *list[] = {STEP(narrow, x, dim, 0, 1),
-                         STEP(add, STEP(narrow, x, dim, 1, n - 1),
+    if (n < 2) return la_chain_end(w, f, R(clone, x));
+    la_tensor *list[] = {R(narrow, x, dim, 0, 1),
+                         R(add, R(narrow, x, dim, 1, n - 1),
                               corrections(w, x, dim, &p))};
     if (w->status) return w->status;
-    return la_chain_end(w, f, STEP(cat, la_v_tensors(list, 2), dim));
+    return la_chain_end(w, f, R(cat, la_v_tensors(list, 2), dim));
 }

@@ -31,8 +31,8 @@ la_dtype la_inexact_dtype(const la_tensor *t)
 static la_tensor *without_nan(la_chain *w, la_tensor *x, double value,
                               la_tensor **nan)
 {
-    *nan = STEP(isnan, x);
-    return STEP(where, *nan, value, x);
+    *nan = R(isnan, x);
+    return R(where, *nan, value, x);
 }
 
 /* ---- extremes: (self, dim, keepdim) ---- */
@@ -47,14 +47,14 @@ static la_status extreme(la_frame *f, const la_op *op, double least)
     if (!la_has_nan(x)) return la_do_result(f, op, 3, args);
     la_tensor *plain = la_chain_call(w, op, 3, args);
     bool odd = true;
-    nan = STEP(isnan, plain);
+    nan = R(isnan, plain);
     if (w->status) return w->status;
     LA_TRY(la_any_of(nan, &odd));
     if (!odd) return la_chain_end(w, f, plain);
     args[0] = la_v_tensor(without_nan(w, x, least, &nan));
     la_tensor *top = la_chain_call(w, op, 3, args);
-    alone = STEP(all_dim, nan, f->args[1], f->args[2]);
-    return la_chain_end(w, f, STEP(where, alone, (double)NAN, top));
+    alone = R(all_dim, nan, f->args[1], f->args[2]);
+    return la_chain_end(w, f, R(where, alone, (double)NAN, top));
 }
 
 LA_FORWARD(la_impl_nanmax, extreme(f, LA_OP(amax), -INFINITY))
@@ -70,15 +70,14 @@ static la_status position(la_frame *f, const la_op *op)
     la_value dims = la_v_ints(&dim, la_has(f, 1) ? 1 : 0);
     la_value args[] = {f->args[0], dims, la_v_bool(true)};
     la_tensor *top = la_chain_call(w, op, 3, args);
-    la_tensor *none = STEP(isnan, top);
+    la_tensor *none = R(isnan, top);
     bool alone;
     if (w->status) return w->status;
     LA_TRY(la_any_of(none, &alone));
     if (alone)
         return la_error_at(LA_EARG, 1, "All-NaN slice encountered: there is "
                            "no position to give");
-    return la_chain_end(w, f, STEP(argmax, STEP(eq, x, top), f->args[1],
-                                   f->args[2]));
+    return la_chain_end(w, f, R(argmax, R(eq, x, top), f->args[1], f->args[2]));
 }
 
 la_status la_impl_nanargmax(la_frame *f)
@@ -100,8 +99,7 @@ la_status la_impl_nanprod(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan;
     if (la_has_nan(x)) x = without_nan(w, x, 1, &nan);
-    return la_chain_end(w, f, STEP(prod, x, f->args[1], f->args[2],
-                                   f->args[3]));
+    return la_chain_end(w, f, R(prod, x, f->args[1], f->args[2], f->args[3]));
 }
 
 /* (self, dim, dtype) */
@@ -110,7 +108,7 @@ la_status la_impl_nancumsum(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan;
     if (la_has_nan(x)) x = without_nan(w, x, 0, &nan);
-    return la_chain_end(w, f, STEP(cumsum, x, f->args[1], f->args[2]));
+    return la_chain_end(w, f, R(cumsum, x, f->args[1], f->args[2]));
 }
 
 /* ---- variance: (self, dim, correction, keepdim) ---- */
@@ -120,12 +118,12 @@ la_status la_impl_nancumsum(la_frame *f)
 static la_tensor *divisor(la_chain *w, la_frame *f, la_tensor *number,
                           la_tensor *squares)
 {
-    la_tensor *n = STEP(sum, number, f->args[1], f->args[3],
-                        la_v_dtype(LA_FLOAT64));
-    n = STEP(sub, n, la_arg_float(f, 2));
-    n = STEP(where, STEP(gt, n, 0), n, (double)NAN);
-    return squares ? STEP(to_dtype, n, la_v_dtype((la_dtype)squares->dtype))
-                   : NULL;
+    la_tensor *n =
+        R(sum, number, f->args[1], f->args[3], la_v_dtype(LA_FLOAT64));
+    n = R(sub, n, la_arg_float(f, 2));
+    n = R(where, R(gt, n, 0), n, (double)NAN);
+    return squares ? R(to_dtype, n, la_v_dtype((la_dtype)squares->dtype))
+        : NULL;
 }
 
 /* Two passes: the mean, then the squared distances from it. */
@@ -134,15 +132,14 @@ static la_tensor *variance(la_chain *w, la_frame *f)
     la_tensor *x = la_arg(f, 0), *nan;
     la_value keep = la_v_bool(true);
     la_tensor *clean = without_nan(w, x, 0, &nan);
-    la_tensor *number = STEP(logical_not, nan);
-    la_tensor *count = STEP(sum, number, f->args[1], keep);
-    la_tensor *total = STEP(sum, clean, f->args[1], keep);
-    la_tensor *apart = STEP(sub, clean, STEP(div, total, count));
-    apart = STEP(where, nan, 0, apart);
-    if (la_is_complex((la_dtype)x->dtype)) apart = STEP(abs, apart);
-    la_tensor *squares = STEP(sum, STEP(square, apart), f->args[1],
-                              f->args[3]);
-    return STEP(div, squares, divisor(w, f, number, squares));
+    la_tensor *number = R(logical_not, nan);
+    la_tensor *count = R(sum, number, f->args[1], keep);
+    la_tensor *total = R(sum, clean, f->args[1], keep);
+    la_tensor *apart = R(sub, clean, R(div, total, count));
+    apart = R(where, nan, 0, apart);
+    if (la_is_complex((la_dtype)x->dtype)) apart = R(abs, apart);
+    la_tensor *squares = R(sum, R(square, apart), f->args[1], f->args[3]);
+    return R(div, squares, divisor(w, f, number, squares));
 }
 
 la_status la_impl_nanvar(la_frame *f)
@@ -155,7 +152,7 @@ la_status la_impl_nanvar(la_frame *f)
 la_status la_impl_nanstd(la_frame *f)
 {
     LA_CHAIN(w);
-    la_tensor *square = variance(w, f), *zero = STEP(eq, square, 0);
-    la_tensor *root = STEP(sqrt, STEP(where, zero, 1, square));
-    return la_chain_end(w, f, STEP(where, zero, 0, root));
+    la_tensor *square = variance(w, f), *zero = R(eq, square, 0);
+    la_tensor *root = R(sqrt, R(where, zero, 1, square));
+    return la_chain_end(w, f, R(where, zero, 0, root));
 }

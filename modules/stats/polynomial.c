@@ -1,6 +1,7 @@
 /* Polynomials: values, and fits by least squares, as NumPy's. */
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/stats/stats.h"
+#include "op/scalar_range.h"
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
@@ -46,8 +47,9 @@ la_status la_impl_polyval(la_frame *f)
     la_result_type_add(&type, p);
     la_result_type_add(&type, x);
     LA_TRY(la_result_type_get(&type, &d));
-    p = STEP(to_dtype, p, la_v_dtype(d));
-    x = STEP(to_dtype, x, la_v_dtype(d));
+    LA_TRY(la_wrapped_fits(x, d, 2));
+    p = R(to_dtype, p, la_v_dtype(d));
+    x = R(to_dtype, x, la_v_dtype(d));
     if (w->status) return w->status;
     la_status status = horner(p, x, &out);
     if (status) la_tensor_drop(&out);
@@ -102,19 +104,19 @@ static void fit_problem(la_chain *w, la_frame *f, la_dtype d, la_tensor **a,
 {
     la_tensor *weights = la_arg(f, 3), *powers;
     int64_t first = 0;
-    *y = STEP(to_dtype, la_arg(f, 1), la_v_dtype(d));
-    if (la_arg(f, 1)->ndim == 1) *y = STEP(unsqueeze, *y, 1);
-    powers = STEP(linalg_vander, STEP(to_dtype, la_arg(f, 0), la_v_dtype(d)),
-                  la_arg_int(f, 2) + 1);
-    powers = STEP(flip, powers, 1);
+    *y = R(to_dtype, la_arg(f, 1), la_v_dtype(d));
+    if (la_arg(f, 1)->ndim == 1) *y = R(unsqueeze, *y, 1);
+    powers = R(linalg_vander, R(to_dtype, la_arg(f, 0), la_v_dtype(d)),
+               la_arg_int(f, 2) + 1);
+    powers = R(flip, powers, 1);
     if (weights) {
-        weights = STEP(unsqueeze, STEP(to_dtype, weights, la_v_dtype(d)), 1);
-        powers = STEP(mul, powers, weights);
-        *y = STEP(mul, *y, weights);
+        weights = R(unsqueeze, R(to_dtype, weights, la_v_dtype(d)), 1);
+        powers = R(mul, powers, weights);
+        *y = R(mul, *y, weights);
     }
-    *length = STEP(vector_norm, powers, 2.0, la_v_ints(&first, 1));
-    *length = STEP(where, STEP(eq, *length, 0), 1, *length);
-    *a = STEP(div, powers, *length);
+    *length = R(vector_norm, powers, 2.0, la_v_ints(&first, 1));
+    *length = R(where, R(eq, *length, 0), 1, *length);
+    *a = R(div, powers, *length);
 }
 
 /* Singular values up to this part of the largest count as zero, as NumPy's. */
@@ -128,8 +130,8 @@ static double fit_rcond(const la_frame *f, la_dtype d)
 static la_status fit_result(la_chain *w, la_frame *f, la_tensor *solution,
                             la_tensor *length)
 {
-    la_tensor *out = STEP(div, solution, STEP(unsqueeze, length, 1));
-    if (la_arg(f, 1)->ndim == 1) out = STEP(squeeze, out, 1);
+    la_tensor *out = R(div, solution, R(unsqueeze, length, 1));
+    if (la_arg(f, 1)->ndim == 1) out = R(squeeze, out, 1);
     return la_chain_end(w, f, out);
 }
 
@@ -141,7 +143,7 @@ la_status la_impl_polyfit(la_frame *f)
     LA_TRY(check_points(f));
     LA_TRY(fit_dtype(f, &d));
     fit_problem(w, f, d, &a, &y, &length);
-    return fit_result(w, f, STEP(lstsq, a, y, la_v_float(fit_rcond(f, d))),
+    return fit_result(w, f, R(lstsq, a, y, la_v_float(fit_rcond(f, d))),
                       length);
 }
 
@@ -174,10 +176,10 @@ static la_status ends_of(la_tensor *p, int64_t *first, int64_t *last)
 {
     LA_CHAIN(w);
     la_scalar s[2];
-    la_tensor *at = STEP(nonzero, STEP(detach, p));
+    la_tensor *at = R(nonzero, R(detach, p));
     *first = *last = -1;
     if (w->status || at->numel == 0) return w->status;
-    la_tensor *low = STEP(min, at), *high = STEP(max, at);
+    la_tensor *low = R(min, at), *high = R(max, at);
     if (w->status) return w->status;
     if (!la_tensor_to_scalar(low, &s[0]) || !la_tensor_to_scalar(high, &s[1]))
         return LA_EARG;
@@ -196,20 +198,20 @@ la_status la_impl_roots(la_frame *f)
     LA_TRY(check_row(p, 0));
     la_dtype d = la_has_nan(p) ? (la_dtype)p->dtype : LA_FLOAT64;
     if (la_is_half(d)) d = LA_FLOAT32;
-    p = STEP(to_dtype, p, la_v_dtype(d));
+    p = R(to_dtype, p, la_v_dtype(d));
     if (w->status) return w->status;
     LA_TRY(ends_of(p, &first, &last));
     int64_t degree = last - first, zeros = first < 0 ? 0 : none - 1 - last;
     la_value to = la_v_dtype(la_dtype_to_complex(d));
-    la_tensor *rest = STEP(zeros, la_v_ints(&zeros, 1), to);
+    la_tensor *rest = R(zeros, la_v_ints(&zeros, 1), to);
     if (degree == 0) return la_chain_end(w, f, rest);
-    la_tensor *top = STEP(div, STEP(narrow, p, 0, first + 1, degree),
-                          STEP(select, p, 0, first));
-    la_tensor *rows[] = {STEP(unsqueeze, STEP(neg, top), 0),
-        STEP(eye, degree - 1, degree, 0, la_v_dtype(d))};
+    la_tensor *top =
+        R(div, R(narrow, p, 0, first + 1, degree), R(select, p, 0, first));
+    la_tensor *rows[] = {R(unsqueeze, R(neg, top), 0),
+        R(eye, degree - 1, degree, 0, la_v_dtype(d))};
     if (w->status) return w->status;
-    la_tensor *values = STEP(eigvals, STEP(cat, la_v_tensors(rows, 2)));
+    la_tensor *values = R(eigvals, R(cat, la_v_tensors(rows, 2)));
     la_tensor *all[] = {values, rest};
     if (w->status) return w->status;
-    return la_chain_end(w, f, STEP(cat, la_v_tensors(all, 2)));
+    return la_chain_end(w, f, R(cat, la_v_tensors(all, 2)));
 }

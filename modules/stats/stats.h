@@ -10,8 +10,8 @@ la_status la_any_of(la_tensor *t, bool *yes);
 /* The dtype that integers and bool are computed in, floats are themselves. */
 la_dtype la_inexact_dtype(const la_tensor *t);
 /* Outcome of a chain, for the caller: *out is owned. */
-static inline la_status la_chain_take(la_chain *w, la_tensor *t,
-                                      la_tensor **out)
+static inline la_status la_chain_result(la_chain *w, la_tensor *t,
+                                        la_tensor **out)
 {
     if (w->status) return w->status;
     *out = la_tensor_retain(t);

@@ -10,7 +10,7 @@
 #include "base/libm/libm.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/size.h"
 
 /* Positions and weights of float32 are computed in float32: which pixel is the

@@ -8,21 +8,21 @@ static la_value spatial_sizes(la_formula *x)
 {
     la_value sizes = SIZES(0);
     int64_t nd = VAL(1).ints.n;
-    if (x->status) return la_v_none();
+    if (x->w.status) return la_v_none();
     return la_v_ints(sizes.ints.list + sizes.ints.n - nd, nd);
 }
 
 la_tensor *la_x_resample(la_formula *x)
 {
     la_value sizes = spatial_sizes(x);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(resample_backward, G, sizes, VAL(2), VAL(3), VAL(4), VAL(5));
 }
 
 la_tensor *la_x_resample_again(la_formula *x)
 {
     la_value sizes = spatial_sizes(x);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(resample, G, sizes, VAL(2), VAL(3), VAL(4), VAL(5));
 }
 
@@ -30,7 +30,7 @@ la_tensor *la_x_sample_input(la_formula *x, la_tensor *g, la_tensor *grid,
                              la_tensor *direction)
 {
     la_value sizes = SIZES(0);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(grid_sampler_grad_input, g, grid, la_v_tensor(direction), VAL(3),
              VAL(4), VAL(5), la_v_ints(sizes.ints.list + 2, sizes.ints.n - 2));
 }
@@ -43,10 +43,10 @@ la_status la_x_sample_slope(la_formula *x, la_tensor **out)
     if (A(3))
         return la_error(LA_EGRAD, "third derivatives of grid_sample by its "
                         "grid are not implemented");
-    if (x->status || !u) return x->status;
+    if (x->w.status || !u) return x->w.status;
     if (la_x_wants(x, 0))
-        la_x_set(x, out, 0, R(grid_sampler, input, grid, u, VAL(4), VAL(5),
-                              VAL(6)));
+        la_x_set(x, out, 0,
+                 R(grid_sampler, input, grid, u, VAL(4), VAL(5), VAL(6)));
     if (la_x_wants(x, 1)) {
         la_value sizes = la_v_ints(la_sizes(input) + 2, input->ndim - 2);
         la_x_set(x, out, 1, R(grid_sampler_grad_input, grad, grid, u, VAL(4),
@@ -55,5 +55,5 @@ la_status la_x_sample_slope(la_formula *x, la_tensor **out)
     if (la_x_wants(x, 2))
         la_x_set(x, out, 2, R(grid_sampler_grad_grid, grad, input, grid, u,
                               VAL(4), VAL(5), VAL(6)));
-    return x->status;
+    return x->w.status;
 }

@@ -16,13 +16,13 @@ static la_tensor *mean_square(la_chain *w, la_tensor *x, int64_t size)
     int64_t kernel[2] = {size, 1}, pads[4] = {0, 0, before, after};
     int64_t pad[2] = {before, 0};
     bool even = before != after;
-    la_tensor *square = STEP(reshape, STEP(mul, x, x), la_v_ints(plane, 4));
-    if (even) square = STEP(constant_pad_nd, square, la_v_ints(pads, 4));
+    la_tensor *square = R(reshape, R(mul, x, x), la_v_ints(plane, 4));
+    if (even) square = R(constant_pad_nd, square, la_v_ints(pads, 4));
     if (even) pad[0] = 0;
-    la_tensor *mean = STEP(avg_pool, square, la_v_ints(kernel, 2),
+    la_tensor *mean = R(avg_pool, square, la_v_ints(kernel, 2),
                            la_v_ints(one, 2), la_v_ints(pad, 2),
                            la_v_bool(false), la_v_bool(true), la_v_none());
-    return STEP(reshape, mean, la_v_ints(la_sizes(x), x->ndim));
+    return R(reshape, mean, la_v_ints(la_sizes(x), x->ndim));
 }
 
 /* local_response_norm(input, size, alpha, beta, k) (A. Krizhevsky et al.,
@@ -40,7 +40,7 @@ la_status la_impl_local_response_norm(la_frame *f)
                            "expected, got %lld", (long long)size);
     if (x->numel == 0) return la_run_result(f, clone, x);
     la_tensor *mean = mean_square(w, x, size);
-    la_tensor *by = STEP(pow, STEP(add, STEP(mul, mean, f->args[ALPHA].d),
-                                   f->args[K].d), f->args[BETA].d);
-    return la_chain_end(w, f, STEP(div, x, by));
+    la_tensor *by = R(pow, R(add, R(mul, mean, f->args[ALPHA].d), f->args[K].d),
+                      f->args[BETA].d);
+    return la_chain_end(w, f, R(div, x, by));
 }

@@ -41,52 +41,54 @@ static la_status check_planes(const la_frame *f, int64_t *r, int64_t *square)
     return LA_OK;
 }
 
+/* Splits the last three dims into 'parts', orders them and joins 'whole'. */
+static la_status rearrange_planes(la_frame *f, const int64_t parts[5],
+                                  const int64_t moves[5],
+                                  const int64_t whole[3])
+{
+    const la_tensor *t = la_arg(f, 0);
+    int64_t split[LA_MAX_DIMS], order[LA_MAX_DIMS], joined[LA_MAX_DIMS];
+    int lead = t->ndim - 3;
+    for (int d = 0; d < lead; d++) split[d] = joined[d] = la_sizes(t)[d];
+    for (int d = 0; d < lead; d++) order[d] = d;
+    memcpy(split + lead, parts, 5 * sizeof *parts);
+    memcpy(joined + lead, whole, 3 * sizeof *whole);
+    for (int d = 0; d < 5; d++) order[lead + d] = lead + moves[d];
+    return rearrange(f, lead + 5, split, order, lead + 3, joined);
+}
+
 /* pixel_shuffle(self, upscale_factor) */
 la_status la_impl_pixel_shuffle(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
-    int64_t split[LA_MAX_DIMS], order[LA_MAX_DIMS], joined[LA_MAX_DIMS];
     int64_t r, square = 1;
     LA_TRY(check_planes(f, &r, &square));
-    int lead = t->ndim - 3;
-    const int64_t *s = la_sizes(t) + lead;
+    const int64_t *s = la_sizes(t) + t->ndim - 3;
     if (s[0] % square != 0)
         return la_error_at(LA_ESHAPE, 1, "%lld channels are not divisible by "
                            "%lld, the square of the factor", (long long)s[0],
                            (long long)square);
-    for (int d = 0; d < lead; d++) split[d] = joined[d] = la_sizes(t)[d];
-    for (int d = 0; d < lead; d++) order[d] = d;
     const int64_t parts[] = {s[0] / square, r, r, s[1], s[2]};
     const int64_t moves[] = {0, 3, 1, 4, 2};
     const int64_t whole[] = {s[0] / square, s[1] * r, s[2] * r};
-    memcpy(split + lead, parts, sizeof parts);
-    memcpy(joined + lead, whole, sizeof whole);
-    for (int d = 0; d < 5; d++) order[lead + d] = lead + moves[d];
-    return rearrange(f, lead + 5, split, order, lead + 3, joined);
+    return rearrange_planes(f, parts, moves, whole);
 }
 
 /* pixel_unshuffle(self, downscale_factor) */
 la_status la_impl_pixel_unshuffle(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
-    int64_t split[LA_MAX_DIMS], order[LA_MAX_DIMS], joined[LA_MAX_DIMS];
     int64_t r, square = 1;
     LA_TRY(check_planes(f, &r, &square));
-    int lead = t->ndim - 3;
-    const int64_t *s = la_sizes(t) + lead;
+    const int64_t *s = la_sizes(t) + t->ndim - 3;
     if (s[1] % r != 0 || s[2] % r != 0)
         return la_error_at(LA_ESHAPE, 1, "height %lld and width %lld are not "
                            "divisible by the factor %lld", (long long)s[1],
                            (long long)s[2], (long long)r);
-    for (int d = 0; d < lead; d++) split[d] = joined[d] = la_sizes(t)[d];
-    for (int d = 0; d < lead; d++) order[d] = d;
     const int64_t parts[] = {s[0], s[1] / r, r, s[2] / r, r};
     const int64_t moves[] = {0, 2, 4, 1, 3};
     const int64_t whole[] = {s[0] * square, s[1] / r, s[2] / r};
-    memcpy(split + lead, parts, sizeof parts);
-    memcpy(joined + lead, whole, sizeof whole);
-    for (int d = 0; d < 5; d++) order[lead + d] = lead + moves[d];
-    return rearrange(f, lead + 5, split, order, lead + 3, joined);
+    return rearrange_planes(f, parts, moves, whole);
 }
 
 /* channel_shuffle(self, groups) */

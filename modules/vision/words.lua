@@ -48,4 +48,63 @@ see: max_pool2d
 >>   {output_size = 4}).shape
 {1, 1, 4, 4, 4}
 see: fractional_max_pool2d
+== nn.FractionalMaxPool2d, nn.FractionalMaxPool3d
+: nn.FractionalMaxPool{2d,3d}(kernel_size[, {output_size =, output_ratio =,
+  return_indices =, random_samples =}]) -> module
+The largest values of windows at random steps, so that sizes need not shrink by
+a whole number.
+> nn.FractionalMaxPool2d(2, {output_size = 3})(la.zeros(1, 1, 5, 5)).shape
+{1, 1, 3, 3}
+source: Graham: Fractional max-pooling (2014)
+see: fractional_max_pool2d, fractional_max_pool3d, nn.MaxPool2d
+== nn.LocalResponseNorm
+: nn.LocalResponseNorm(size[, {alpha = 1e-4, beta = 0.75, k = 1}]) -> module
+x / (k + alpha * the mean square over size neighbouring channels)^beta.
+> nn.LocalResponseNorm(2)(la.ones(1, 3, 2)).shape
+{1, 3, 2}
+source: Krizhevsky, Sutskever, Hinton: ImageNet classification (2012)
+see: local_response_norm
+== nn.Upsample
+: nn.Upsample([{size =, scale_factor =, mode = "nearest", align_corners =,
+  recompute_scale_factor =}]) -> module
+interpolate as a layer: resizes images, signals and volumes.
+> nn.Upsample{scale_factor = 2}(la.zeros(1, 3, 4, 4)).shape
+{1, 3, 8, 8}
+see: interpolate, nn.ConvTranspose2d, nn.PixelShuffle
+== nn.UpsamplingNearest2d
+: nn.UpsamplingNearest2d([{size =, scale_factor =, mode = "nearest",
+  align_corners =, recompute_scale_factor =}]) -> module
+Upsample by the nearest pixel.
+> nn.UpsamplingNearest2d{scale_factor = 2}(la.tensor{{{{1., 2}}}})
+tensor([[[[1., 1., 2., 2.],
+          [1., 1., 2., 2.]]]])
+see: nn.Upsample
+== nn.UpsamplingBilinear2d
+: nn.UpsamplingBilinear2d([{size =, scale_factor =, mode = "bilinear",
+  align_corners = true, recompute_scale_factor =}]) -> module
+Upsample by interpolation between pixels; the corners stay where they are.
+> nn.UpsamplingBilinear2d{size = {1, 3}}(la.tensor{{{{1., 2}}}})
+tensor([[[[1.0000, 1.5000, 2.0000]]]])
+see: nn.Upsample
+== nn.PixelShuffle
+: nn.PixelShuffle(upscale_factor) -> module
+Groups of r^2 channels become squares of r by r pixels: (C r^2, H, W) to
+(C, H r, W r). A convolution before it enlarges without a checkerboard.
+> nn.PixelShuffle(2)(la.zeros(1, 8, 3, 3)).shape
+{1, 2, 6, 6}
+source: Shi and others: Real-time single image super-resolution (2016)
+see: pixel_shuffle, nn.PixelUnshuffle
+== nn.PixelUnshuffle
+: nn.PixelUnshuffle(downscale_factor) -> module
+Rearranges squares of pixels as channels.
+> nn.PixelUnshuffle(2)(la.zeros(1, 2, 6, 6)).shape
+{1, 8, 3, 3}
+see: pixel_unshuffle, nn.PixelShuffle
+== nn.ChannelShuffle
+: nn.ChannelShuffle(groups) -> module
+Mixes the channels of groups, one of each in turn, so that the next grouped
+convolution sees all.
+> nn.ChannelShuffle(2)(la.range(4.):view(1, 4, 1)):flatten()
+tensor([1., 3., 2., 4.])
+see: channel_shuffle
 ]==]

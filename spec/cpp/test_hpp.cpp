@@ -289,6 +289,10 @@ static void memory()
     CHECK(code_of([&] { r["speed"]; }) != 0);
     CHECK(code_of([&] { la::record bad(list, 2, 8, "pos:f32x3"); }) == LA_EARG);
     la::tensor a = {1.f, 2.f}, b = {3.f};
+    la::seed(nullptr, 3);
+    const la_generator_state rng = la::get_generator(nullptr);
+    la::set_generator(nullptr, rng);
+    CHECK(la::get_generator(nullptr).seed == 3 && rng.offset == 0);
     la::snapshot s{a, b};
     CHECK(s && r && la::op("add"));
     a += 1;

@@ -59,6 +59,8 @@ describe("the library in one file", function()
                             1, true), text)
     text = refused "FAMILIES='-nn -nonsense'"
     assert.truthy(text:find("there is no family 'nonsense'", 1, true), text)
+    text = refused "FAMILIES='-vision'"
+    assert.truthy(text:find("without vision there is no image", 1, true), text)
     text = refused "CAPS='default avx3' FAMILIES=random"
     assert.truthy(text:find("there is no avx3, only default avx2 avx512",
                             1, true), text)

@@ -3,6 +3,7 @@
 -- (LUNARRAY_PYTHON names another python3). The other side of each test is
 -- spec/support/interchange.py.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local folder = require "spec.support.folder"
 
 local PYTHON = os.getenv "LUNARRAY_PYTHON" or "python3"
@@ -79,7 +80,8 @@ local function it_runs(name, needs, f)
   else it(name, f) end
 end
 
-describe("files between lunarray and Python", function()
+modules.needing("csv audio", describe)("files between lunarray and Python",
+function()
   local checked, wrote
 
   setup(function()

@@ -102,6 +102,85 @@ describe("la.load of .npy", function()
     end
   end)
 
+  -- What stands in a header without the blanks and the newline that NumPy
+  -- fills it up with.
+  local function bare(text, data, major)
+    local length = string.pack(major == 1 and "<I2" or "<I4", #text)
+    return "\x93NUMPY" .. string.char(major, 0) .. length .. text .. data
+  end
+
+  it("reads headers however they are written", function()
+    local data = string.pack("<ffffff", 1, 2, 3, 4, 5, 6)
+    local want = {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}
+    local plain = "{'descr': '<f4', 'fortran_order': False, 'shape': %s}"
+    local texts = {}
+    for _, shape in ipairs {"(2, 3)", "(2,3)", "(2,3,)", "( 2 , 3 , )",
+      "(2L, 3L)", "(2 L,3)", "(+2, 3)", "(2,\n 3)", "(2, # rows\n3)"} do
+      texts[#texts + 1] = plain:format(shape)
+    end
+    local text = plain:format("(2, 3)")
+    for _, before in ipairs {"", " ", "\n", "\r\n", "\f\t", "# note\n"} do
+      for _, after in ipairs {"", " ", "\n", "   \n\n", "# note", "\r\n"} do
+        texts[#texts + 1] = before .. text .. after
+      end
+    end
+    for _, other in ipairs {
+      "{u'descr': u'<f4', u'fortran_order': False, U'shape': (2, 3)}",
+      '{"descr": r"<f4", "fortran_order": False, "shape": (2, 3)}',
+      "{'shape': (2, 3), 'fortran_order': False, 'descr': '<f4',}",
+      "{'descr':'<f4','fortran_order':False,'shape':(2,3)}",
+      "{\n'descr'\n:\n'<f4',\n'fortran_order':False\n,'shape':(2,3)\n}",
+    } do
+      texts[#texts + 1] = other
+    end
+    for major = 1, 3 do
+      for _, t in ipairs(texts) do
+        assert.same(want, loaded(bare(t, data, major)):totable(), t)
+      end
+    end
+    for shape, size in pairs {["(0,)"] = 0, ["(00,)"] = 0, ["(-0,)"] = 0,
+      ["(0, 3)"] = 0, ["()"] = 1, ["(1,)"] = 1} do
+      local x = loaded(bare(plain:format(shape), data:sub(1, 4 * size), 1))
+      assert.equal(size, x:numel(), shape)
+    end
+    for _, wrong in ipairs {text .. "\0", text .. ",", plain:format("2, 3"),
+      plain:format("(2, 3l)"), text:gsub("False", "false"), text:sub(2),
+      text:gsub("'descr'", "b'descr'"), (text:gsub("}", ",,}"))} do
+      assert.is_false(pcall(loaded, bare(wrong, data, 1)), wrong)
+    end
+  end)
+
+  it("reads every name of a dtype", function()
+    local kinds = {
+      bool = "? bool b1", int8 = "b byte int8 i1", uint8 = "B ubyte uint8 u1",
+      int16 = "h short int16 i2", uint16 = "H ushort uint16 u2",
+      int32 = "i intc int32 i4", uint32 = "I uintc uint32 u4",
+      int64 = "q longlong int64 i8", uint64 = "Q ulonglong uint64 u8",
+      float16 = "e half float16 f2", float32 = "f single float32 f4 f04",
+      float64 = "d double float float64 f8",
+      complex64 = "F csingle complex64 c8",
+      complex128 = "D cdouble complex complex128 c16",
+    }
+    local size = {bool = 1}
+    for dtype, list in pairs(kinds) do
+      size[dtype] = la.zeros(1, {dtype = dtype}):element_size()
+      for name in list:gmatch "%S+" do
+        local short = #name == 1 or name:find "^%a%d"
+        for order in ("=|<>"):gmatch(short and "." or "$") do
+          local data = string.pack((order == ">" and ">" or "<") .. "i"
+            .. math.min(size[dtype], 8), 1) .. ("\0"):rep(size[dtype] - 8)
+          local x = loaded(npy(dict(order .. name, false, "(1,)"), data))
+          assert.equal(dtype, x.dtype, order .. name)
+          if not x:is_floating_point() and not x:is_complex() then
+            assert.equal(1, x:to("int64"):item(), order .. name)
+          end
+        end
+        assert.equal(dtype, loaded(npy(dict(name, false, "(1,)"),
+          ("\0"):rep(size[dtype]))).dtype, name)
+      end
+    end
+  end)
+
   it("reads Fortran order", function()
     local data = string.pack("<i4i4i4i4i4i4", 1, 4, 2, 5, 3, 6)
     local x = loaded(npy(dict("<i4", true, "(2, 3)"), data))
@@ -157,8 +236,8 @@ describe("la.load of .npy", function()
     }) do
       refused(npy(text, data), why)
     end
-    refused("\x93NUMPY\1\0\1\0{", "newline")
-    refused("\x93NUMPY\1\0\0\0", "newline")
+    refused("\x93NUMPY\1\0\1\0{", "a string was expected")
+    refused("\x93NUMPY\1\0\0\0", "'{' was expected")
     refused("\x93NUMPX\1\0\0\0", "first bytes")
     refused(npy(dict("<f4", false, "(6,)"), data, 4), "version 4.0")
     refused(npy(dict("<f4", false, "(6,)"), data, 1, 1), "version 1.1")
@@ -169,7 +248,8 @@ describe("la.load of .npy", function()
 
   it("refuses dtypes that have no counterpart", function()
     for _, descr in ipairs({"|O", "|V4", "<U3", "|S5", "<f16", "<M8[ns]",
-                            "<i3", "|f4", "<f", "", "f4", "<f04", "x"}) do
+                            "<i3", "", "<", "x", "<float32", "f5", "f999",
+                            "l", "long", "g", "f8,", " <f4", "<f4 "}) do
       refused(npy(dict(descr, false, "(1,)"), ("\0"):rep(16)),
               "cannot be read")
     end
@@ -309,6 +389,29 @@ describe("la.save of .npy", function()
     local ok, message = pcall(la.save, la.zeros(10), path("full.npy"))
     assert.is_false(ok)
     assert.truthy(message:find("No space left", 1, true), message)
+  end)
+
+  it("writes into pipes and devices, which stay what they are", function()
+    local x = la.rand(3, 4)
+    for _, kind in ipairs {"npy", "npz", "safetensors"} do
+      local fifo, plain = path("pipe." .. kind), path("plain." .. kind)
+      os.execute("mkfifo " .. fifo)
+      local reader, ok = io.popen("timeout 60 cat " .. fifo), false
+      for _ = 1, 200 do             -- until somebody reads
+        ok = ok or pcall(la.save, kind == "npy" and x or {x = x}, fifo)
+        if ok then break end
+        os.execute("sleep 0.05")
+      end
+      assert.is_true(ok)
+      local bytes = reader:read("a")
+      reader:close()
+      la.save(kind == "npy" and x or {x = x}, plain)
+      assert.equal(read("plain." .. kind), bytes)
+      assert.is_true(os.execute("test -p " .. fifo))
+    end
+    os.execute("ln -s /dev/null " .. path("null.npy"))
+    la.save(x, path("null.npy"))
+    assert.is_true(os.execute("test -c " .. path("null.npy")))
   end)
 
   it("writes through symbolic links and keeps the mode", function()

@@ -389,7 +389,6 @@ describe("keep", function()
   end)
 
   it("keeps many, whatever else was made meanwhile", function()
-    local start = os.clock()
     local list = la.tidy(function()
       local list, other = {}, {}
       for i = 1, 20000 do
@@ -398,7 +397,6 @@ describe("keep", function()
       end
       return list, #other
     end)
-    assert.is_true(os.clock() - start < 5)
     assert.same({20000}, list[20000]:totable())
     assert.same({1}, list[1]:totable())
   end)

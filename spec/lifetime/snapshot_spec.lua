@@ -167,6 +167,14 @@ describe("snapshot", function()
     la.snapshot{}:restore()
     la.snapshot{la.empty(0), la.ones(2, {device = "meta"})}:restore()
     raises("table of tensors expected, got number", la.snapshot, 3)
+    for what, value in pairs{number = 3, string = "x", boolean = true,
+      ["function"] = print, ["FILE*"] = io.stdout,
+      thread = coroutine.create(print)} do
+      raises("'2' is a " .. what .. ", which a snapshot does not keep",
+        la.snapshot, {la.ones(1), value})
+      raises("does not keep", la.snapshot, {deep = {value}})
+    end
+    raises("'file' is a FILE*", la.snapshot, {file = io.stdout})
     raises("table of tensors expected", la.snapshot)
   end)
 

@@ -96,8 +96,12 @@ end
 
 -- The objects of a build, and not those that sources had which are gone.
 function files.objects(build)
-  local list = {}
-  for path in files.text(build .. "/obj/made-by/objects"):gmatch("%S+") do
+  local list, record = {}, build .. "/obj/made-by/objects"
+  if not io.open(record) then
+    error("the lint reads the objects of a build, and there is none in "
+      .. build .. ": run make first", 0)
+  end
+  for path in files.text(record):gmatch("%S+") do
     list[#list + 1] = path
   end
   return list

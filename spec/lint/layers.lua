@@ -1,10 +1,12 @@
 -- Calls go one way: each folder of src includes only what the table allows, and
 -- its objects link only to symbols of those folders. A module (modules/) sees
--- itself and the headers of CORE; the core sees no module, but for the tables
--- that rows make.
+-- itself, the modules that it needs, and the headers of CORE; the core sees no
+-- module, but for the tables that rows make. The same of files in Lua is in
+-- spec/lint/needs.lua.
 --   lua5.4 spec/lint/layers.lua [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
+local needs = require "needs"
 
 local allowed = {
   repl = "lua base",
@@ -24,22 +26,25 @@ local allowed = {
 -- Single headers and rows that may cross, with the reason.
 local crossing = {
   ["kernel/kernel.h"] = "iter op fuse grad lua",  -- the contract of kernels
+  ["tools/embed/flate/flate.h"] = "io",  -- the one file's, in place of zlib
 }
 
 -- The headers of the core that modules may include. A kernel of a module may
 -- also include what kernels share (kernel/each and simd), its folder lua what
 -- the binding has for functions in C, and its folder io what readers share.
 local CORE = [[
-  lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h base/half.h
-  base/size.h base/status.h base/philox.h base/libm/libm.h
+  lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h
+  base/half.h base/size.h base/status.h base/philox.h base/libm/libm.h
   base/runtime/context.h base/runtime/interrupt.h base/runtime/memory.h
-  base/runtime/pool.h base/runtime/token.h kernel/kernel.h tensor/promote.h
-  tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h iter/iter.h
-  op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/op.h op/value.h
-  op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h op/lockstep.h
-  grad/formulas/formula.h grad/formulas/formula_terms.h kernel/sort/sorting.h
-  kernel/matmul/muladd.h base/os/os.h tensor/host/remote.h io/bytes.h
-  io/stream.h io/zip.h io/flate.h io/decimal.h
+  base/runtime/thread_pool.h base/runtime/token.h kernel/kernel.h
+  tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h
+  iter/iter.h op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/op.h
+  op/value.h op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h
+  op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
+  kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
+  tensor/host/remote.h io/bytes.h io/stream.h io/zip.h io/flate.h io/decimal.h
+  op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
+  op/create/window.h base/scratch.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
@@ -61,6 +66,8 @@ local foreign = {
   ["^histedit%.h$"] = "repl", ["^editline"] = "repl",
   ["^zlib%.h$"] = "io",
 }
+
+local needed = needs.read()
 
 local function has(words, word)
   return (" " .. words .. " "):find(" " .. word .. " ", 1, true) ~= nil
@@ -96,9 +103,8 @@ local function may_see(from, path)
   if not module then
     return is_list(path) or may_include(from, path)
   end
-  if path:find("^modules/" .. module .. "/") or has(CORE_SET, path) then
-    return true
-  end
+  if needed[module][path:match("^modules/([%w_]+)/")]
+    or has(CORE_SET, path) then return true end
   return PARTS[part] and path:find(PARTS[part]) ~= nil
     or part == "kernel" and (path:find("^simd/") ~= nil or is_contract(path))
 end
@@ -141,11 +147,13 @@ local function symbols(build)
 end
 
 -- A table of kernels may be used by the folders that see its contract. Headers
--- say what a module may link to; another module's names are none of it.
+-- say what a module may link to; of other modules, those that it needs.
 local function may_link(use, to)
   local from, name = use.from, use.name
   if to == from then return true end
   if to:find("^modules%.") then
+    local set = needed[from:match("^modules%.(.*)$") or "core"]
+    if set[to:match("^modules%.(.*)$")] then return true end
     local of_rows = TABLES[use.object]
     return of_rows ~= nil and name:find(of_rows) ~= nil
   end
@@ -174,6 +182,7 @@ end
 local function check(build)
   local found = {}
   check_symbols(build or "build", found)
+  needs.check(found)
   for _, path in ipairs(files.list("src modules", "*.c", "*.h", "*.inc",
                                    "*.def")) do
     local from = folder_of(path)

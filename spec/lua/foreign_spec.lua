@@ -1,6 +1,7 @@
 -- Names of PyTorch and NumPy that are not here raise an error which says what
 -- to use; names that nobody has are nil.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local foreign = require "lunarray.foreign"
 
 local raises = require "spec.support.raises"
@@ -33,6 +34,36 @@ describe("a name that is not there", function()
     raises("la.float32 or \"float32\"", get(la, "intp"))
   end)
 
+  it("raises in every theme and module with what to use there", function()
+    local nn, optim = require "lunarray.nn", require "lunarray.optim"
+    local data = require "lunarray.data"
+    for text, f in pairs {
+      ["no la.signal.wiener: la.signal.medfilt"] = get(la.signal, "wiener"),
+      ["no la.signal.lombscargle, which SciPy has"] =
+        get(la.signal, "lombscargle"),
+      ["no la.linalg.expm: la.linalg.matrix_exp"] = get(la.linalg, "expm"),
+      ["no la.fft.dst, which SciPy has"] = get(la.fft, "dst"),
+      ["no la.special.j0: la.special.bessel_j0"] = get(la.special, "j0"),
+      ["no la.image.imread: la.image.load"] = get(la.image, "imread"),
+      ["no la.testing.assert_equal: la.testing"] =
+        get(la.testing, "assert_equal"),
+      ["no optim.lr_scheduler: schedules stand in optim"] =
+        get(optim, "lr_scheduler"),
+      ["no data.Dataset: any table"] = get(data, "Dataset"),
+      ["nn has no functional: its functions are those of la"] =
+        get(nn, "functional"),
+    } do
+      raises(text, f)
+    end
+    for _, t in ipairs {la.signal, la.linalg, la.fft, la.special, la.game,
+      la.image, la.testing, la.plot, nn, optim, data} do
+      assert.is_nil(t.no_such_name)
+      assert.is_nil(t._no_such_name)
+    end
+    local text = raises(nil, get(optim, "lr_scheduler"))
+    assert.truthy(text:find("foreign_spec.lua:%d+: "))
+  end)
+
   it("is found in a theme or in the module", function()
     raises("lunarray has no la.assert_close: use la.testing.assert_close",
            function() foreign.advice.assert_close = ""
@@ -50,9 +81,15 @@ describe("a name that is not there", function()
   it("has no advice once it is there", function()
     local there = {}
     for name in pairs(foreign.advice) do
-      local own = name:match("^:(.*)")
+      local own, theme, member = name:match("^:(.*)"),
+        name:match("^(%a+)%.(.*)")
       local ok, value = pcall(function()
         if own then return x[own] end
+        if theme then
+          local t = theme == "optim" or theme == "data"
+            and require("lunarray." .. theme) or la[theme]
+          return t[member]
+        end
         return rawget(la, name)
       end)
       if ok and value ~= nil then there[#there + 1] = name end
@@ -60,6 +97,20 @@ describe("a name that is not there", function()
     table.sort(there)
     assert.same({}, there)
   end)
+
+  it("is an attribute, not a method, where a tensor is called with itself",
+    function()
+      local z = la.complex(x, x)
+      for name in ("T mT H mH real data"):gmatch "%S+" do
+        local y = la.ones(2, 2, {dtype = "int64"})
+        raises("'" .. name .. "' is no method but an attribute: write x."
+          .. name, load("local y = ... return y:" .. name .. "()"), y)
+      end
+      raises("write x.imag, without", function() return z:imag() end)
+      local t = {x = la.range(5)}
+      assert.same({2, 3}, t.x(la.tensor{2, 3}):totable())
+      assert.same({2, 3}, la.range(5)(la.tensor{2, 3}):totable())
+    end)
 
   it("is blamed on the user's line", function()
     local text = raises(nil, get(la, "from_numpy"))
@@ -76,7 +127,8 @@ describe("a name that is not there", function()
   end)
 
   -- Whatever an advice names exists.
-  it("is answered with names that exist", function()
+  local all_it = modules.all() and it or function() end
+  all_it("is answered with names that exist", function()
     local missing = {}
     for name, text in pairs(foreign.advice) do
       for path in text:gmatch("la%.([%w_.]*%w)") do

@@ -135,7 +135,33 @@ describe("views", function()
     local d = x:detach()
     raises("detached", d.resize_, d, 100)
     raises("detached", d.set_, d, la.zeros(1))
+    raises("detached", d.set_, d, x, 1, {2})
+    raises("detached", d.resize_as_, d, la.zeros(100))
     assert.same({4}, {table.unpack(d.shape)})
+  end)
+
+  it("of a detached tensor may have other sizes and strides", function()
+    for name, args in pairs{t_ = {}, transpose_ = {1, 2}, swapaxes_ = {1, 2},
+      unsqueeze_ = {1}, squeeze_ = {}, as_strided_ = {{2}, {1}}} do
+      local x = la.ones(2, 3)
+      local d = x:detach()
+      d[name](d, table.unpack(args))
+      d:zero_()
+      assert.same({2, 3}, {table.unpack(x.shape)}, name)
+      assert.equal(name == "as_strided_" and 4 or 0, x:sum():item(), name)
+    end
+  end)
+
+  it("of a detached tensor are given to other memory by set_data", function()
+    local x = la.ones(3)
+    local d = x:detach()
+    d:set_data(la.zeros(2, 2))
+    d:add_(5)
+    assert.same({{5, 5}, {5, 5}}, d:totable())
+    assert.same({1, 1, 1}, x:totable())
+    d = x:detach()
+    d.data = la.zeros(1)
+    assert.same({0}, d:totable())
   end)
 end)
 
@@ -191,11 +217,10 @@ describe("printing views", function()
   it("of any kind is bounded and right", function()
     local sizes = {}
     for i = 1, 48 do sizes[i] = 2 end
-    local start = os.clock()
+    -- A walk over all the elements would not end.
     assert.truthy(#tostring(la.zeros(1):expand(sizes)) < 4 << 20)
     local big = la.zeros(1):expand(1000, 1000, 1000)
     assert.truthy(tostring(big):find("...", 1, true))
-    assert.truthy(os.clock() - start < 2)
     for i = 49, 64 do sizes[i] = 1 end
     for i = 1, 48 do sizes[i] = 1 end
     assert.truthy(tostring(la.ones(sizes)):find("1.", 1, true))

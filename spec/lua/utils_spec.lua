@@ -269,6 +269,7 @@ describe("use_deterministic", function()
     end
     local cap = la.config().cpu_capability
     assert.equal(run("LUNARRAY_CPU=" .. cap, ""), run("", "strict"))
+    assert.equal(run("LUNARRAY_CPU=" .. cap:upper(), ""), run("", "strict"))
     os.remove(name)
   end)
 end)

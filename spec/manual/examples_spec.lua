@@ -1,5 +1,6 @@
 -- The examples run, in a small setting, and find what they say they find.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 
 -- Runs a script as 'lua path ...' would; returns its value and what it printed.
 local function run(path, ...)
@@ -37,7 +38,8 @@ describe("examples", function()
     os.remove(path)
   end)
 
-  it("flock keeps together and off the trees", function()
+  modules.needing("game image", it)("flock keeps together and off the trees",
+  function()
     local path = os.tmpname() .. ".png"
     local found, text = run("examples/flock.lua", "800", "250", path)
     assert.is_true(found.after > found.before + 0.2, text)
@@ -97,14 +99,14 @@ describe("examples", function()
     assert.is_truthy(text:find("basket 3 at (38, 3)", 1, true))
   end)
 
-  it("spectrogram hears the melody", function()
+  modules.needing("signal", it)("spectrogram hears the melody", function()
     local found, text = run("examples/spectrogram.lua", "20")
     assert.same({"C5", "E5", "G5", "C6", "G5", "E5", "C5"}, found)
     assert.is_truthy(text:find("14000 samples, 257 frequencies at 53 times", 1,
       true))
   end)
 
-  it("deconvolve finds the lines again", function()
+  modules.needing("signal", it)("deconvolve finds the lines again", function()
     local after, text = run("examples/deconvolve.lua")
     local lines = la.tensor{60, 75, 160, 176, 190, 300, 420, 436}
     assert.is_true((after - lines):abs():max():item() <= 1, text)
@@ -138,7 +140,7 @@ describe("examples", function()
     assert.is_true(found.inside > 0.5)
   end)
 
-  it("polynomial finds the degree", function()
+  modules.needing("stats", it)("polynomial finds the degree", function()
     assert.are.equal(4, run("examples/polynomial.lua").degree)
   end)
 
@@ -152,14 +154,16 @@ describe("examples", function()
     assert.is_true(found.right > 0.99)
   end)
 
-  it("pyramid blends pictures without a seam", function()
+  modules.needing("vision", it)("pyramid blends pictures without a seam",
+  function()
     local found, text = run("examples/pyramid.lua", "128")
     assert.is_true(found.lost < 1e-5, text)
     assert.is_true(found.blended < found.pasted / 5, text)
     assert.is_truthy(text:find("4 levels", 1, true))
   end)
 
-  it("warp finds the map between two pictures", function()
+  modules.needing("vision", it)("warp finds the map between two pictures",
+  function()
     local miss, text = run("examples/warp.lua", "60")
     assert.is_true(miss < 0.01, text)
     assert.is_truthy(text:find("128 pixels", 1, true))

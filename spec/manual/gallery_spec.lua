@@ -1,6 +1,7 @@
 -- The gallery: each example has under 80 lines and writes a picture, in a run
 -- of a moment here; what is found by those that look for something.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local gallery = dofile "tools/gallery.lua"
 
 local function read(path)
@@ -16,7 +17,7 @@ local function run(name, arguments)
   return (gallery.run(name, arguments))
 end
 
-describe("the gallery", function()
+modules.needing("game image signal vision", describe)("the gallery", function()
   it("has twenty", function()
     assert.are.equal(20, #gallery.list)
   end)

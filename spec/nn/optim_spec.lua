@@ -206,3 +206,136 @@ describe("the state of an optimizer", function()
                      "load_state_dict: table expected, got nil")
   end)
 end)
+
+describe("options by position", function()
+  -- Values in PyTorch's order; nil keeps the default.
+  local calls = {
+    {"SGD", {"lr", 0.1}, {"momentum", 0.9}, {"dampening", 0},
+      {"weight_decay", 0.01}, {"nesterov", true}},
+    {"Adam", {"lr", 0.1}, {"betas", {0.5, 0.6}}, {"eps", 1e-3},
+      {"weight_decay", 0.1}, {"amsgrad", true}},
+    {"AdamW", {"lr", 0.1}, {"betas", {0.5, 0.6}}, {"eps", 1e-3},
+      {"weight_decay", 0.1}, {"amsgrad", true}},
+    {"RMSprop", {"lr", 0.1}, {"alpha", 0.9}, {"eps", 1e-3},
+      {"weight_decay", 0.1}, {"momentum", 0.5}, {"centered", true}},
+    {"Adagrad", {"lr", 0.1}, {"lr_decay", 0.1}, {"weight_decay", 0.1},
+      {"initial_accumulator_value", 1}, {"eps", 1e-3}},
+    {"LBFGS", {"lr", 0.1}, {"max_iter", 3}, {"max_eval", 4},
+      {"tolerance_grad", 1e-3}, {"tolerance_change", 1e-4},
+      {"history_size", 5}, {"line_search_fn", "strong_wolfe"}},
+    {"StepLR", {"step_size", 3}, {"gamma", 0.5}},
+    {"MultiStepLR", {"milestones", {2, 4}}, {"gamma", 0.5}},
+    {"ConstantLR", {"factor", 0.5}, {"total_iters", 3}},
+    {"LinearLR", {"start_factor", 0.5}, {"end_factor", 0.9},
+      {"total_iters", 3}},
+    {"ExponentialLR", {"gamma", 0.5}},
+    {"PolynomialLR", {"total_iters", 3}, {"power", 2}},
+    {"CosineAnnealingLR", {"T_max", 4}, {"eta_min", 0.01}},
+    {"CosineAnnealingWarmRestarts", {"T_0", 2}, {"T_mult", 2},
+      {"eta_min", 0.01}},
+    {"LambdaLR", {"lr_lambda", function(k) return 0.5 ^ k end}},
+    {"MultiplicativeLR", {"lr_lambda", {function() return 0.5 end}}},
+    {"CyclicLR", {"base_lr", 0.1}, {"max_lr", 0.5}, {"step_size_up", 3},
+      {"step_size_down", 2}, {"mode", "exp_range"}, {"gamma", 0.9},
+      {"scale_fn", math.abs}, {"scale_mode", "iterations"},
+      {"cycle_momentum", true}, {"base_momentum", 0.7}, {"max_momentum", 0.8}},
+    {"OneCycleLR", {"max_lr", 0.5}, {"total_steps", 9}, {"epochs", 3},
+      {"steps_per_epoch", 3}, {"pct_start", 0.4},
+      {"anneal_strategy", "linear"}, {"cycle_momentum", true},
+      {"base_momentum", 0.7}, {"max_momentum", 0.8}, {"div_factor", 10},
+      {"final_div_factor", 100}, {"three_phase", true}},
+    {"ReduceLROnPlateau", {"mode", "max"}, {"factor", 0.5}, {"patience", 0},
+      {"threshold", 0.1}, {"threshold_mode", "abs"}, {"cooldown", 1},
+      {"min_lr", 0.01}, {"eps", 1e-6}},
+  }
+
+  local function first(name)
+    local p = leaf(1)
+    if name:find "LR" or name:find "Restarts" then
+      return optim.SGD({p}, {lr = 1, momentum = 0.9})
+    end
+    return {p}
+  end
+
+  local function options_of(made)
+    return made.options or made.param_groups[1]
+  end
+
+  for _, call in ipairs(calls) do
+    local name = call[1]
+    it("are PyTorch's: " .. name, function()
+      for n = 1, #call - 1 do
+        local list, named = {}, {}
+        for k = 1, n do
+          list[k] = call[k + 1][2]
+          named[call[k + 1][1]] = call[k + 1][2]
+        end
+        -- What is needed and comes later goes by name in both.
+        local more = {}
+        for k = n + 1, #call - 1 do
+          if pcall(optim[name], first(name), named) then break end
+          more[call[k + 1][1]] = call[k + 1][2]
+          named[call[k + 1][1]] = call[k + 1][2]
+        end
+        list[n + 1] = next(more) and more or nil
+        local want = options_of(optim[name](first(name), named))
+        local got = options_of(optim[name](first(name),
+          table.unpack(list, 1, n + 1)))
+        for key, value in pairs(want) do
+          if key ~= "params" then assert.same(value, got[key], key) end
+        end
+      end
+      local list = {}
+      for k = 1, #call do list[k] = 0.5 end
+      assert.error_matches(function()
+        optim[name](first(name), table.unpack(list, 1, #call))
+      end, "too many arguments", 1, true)
+    end)
+  end
+
+  it("say what they expect, and blame the caller", function()
+    local opt = optim.SGD({leaf(1)}, 0.5)
+    for _, case in ipairs {
+      {"StepLR: step_size: number expected, got string", "StepLR", opt, "x"},
+      {"StepLR: gamma: number expected, got table", "StepLR", opt, 1, {1}},
+      {"StepLR: optimizer expected first, got number", "StepLR", 3},
+      {"ReduceLROnPlateau: optimizer expected first", "ReduceLROnPlateau", 3},
+      {"LambdaLR: lr_lambda: function or table expected", "LambdaLR", opt, 1},
+      {"MultiStepLR: milestones: table expected, got number", "MultiStepLR",
+        opt, 3},
+      {"SGD: lr: number expected, got string", "SGD", {leaf(1)}, "x"},
+      {"Adam: betas: table expected, got number", "Adam", {leaf(1)}, 1, 0.9},
+      {"CyclicLR: scale_fn: function expected, got number", "CyclicLR",
+        optim.SGD({leaf(1)}, 1, 0.9), 0.1, 1, 2, 2, "triangular", 1, 3},
+    } do
+      local ok, message = pcall(function()
+        optim[case[2]](table.unpack(case, 3))
+      end)
+      assert.is_false(ok)
+      assert.truthy(message:find(case[1], 1, true), message)
+      assert.truthy(message:find("optim_spec.lua", 1, true), message)
+    end
+  end)
+
+  it("scale the cycles of CyclicLR", function()
+    for mode, want in pairs {cycle = {0.1, 0.35, 0.6, 0.35, 0.1, 0.225, 0.35},
+      iterations = {0.1, 0.6, 0.6, 0.1 + 0.5 / 3, 0.1, 0.2, 0.1 + 1 / 6}} do
+      local opt = optim.SGD({leaf(1)}, 1, 0.9)
+      local schedule = optim.CyclicLR(opt, 0.1, 1.1, 2, nil, "triangular", 1,
+        function(n) return mode == "cycle" and 2 ^ -n or 1 / math.max(n, 1) end,
+        mode)
+      for k, lr in ipairs(want) do
+        assert.is_true(math.abs(lr - opt.param_groups[1].lr) < 1e-12, mode .. k)
+        schedule:step()
+      end
+    end
+  end)
+
+  it("may be a list of functions, one for each group", function()
+    local opt = optim.SGD{{params = {leaf(1)}, lr = 1},
+      {params = {leaf(1)}, lr = 1}}
+    local schedule = optim.LambdaLR(opt, {function() return 0.5 end,
+      function() return 0.25 end})
+    assert.same({0.5, 0.25}, schedule:get_last_lr())
+  end)
+end)

@@ -1,6 +1,7 @@
 -- The kernel of Jupyter: its child by frames in files, and the whole with
 -- nbclient where Python has it.
 local folder = require "spec.support.folder"
+local modules = require "spec.support.modules"
 local program = require "spec.support.program"
 
 local function write(path, text)
@@ -54,7 +55,8 @@ describe("the kernel's child", function()
     assert.are.equal("1\n2\ncalled\n", result.out)
   end)
 
-  it("gives figures and images as pictures", function()
+  modules.needing("image", it)("gives figures and images as pictures",
+  function()
     local out = answers{cell "la.plot{1, 2}", cell "la.plot{1, 2}:show()",
       cell "la.zeros({3, 8, 9}, {dtype = 'uint8'})"}
     local kinds = {}

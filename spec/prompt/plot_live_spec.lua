@@ -1,5 +1,6 @@
 -- Curves while a training runs, and pictures in terminals.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local graphics = require "lunarray.plot.graphics"
 local plot = require "lunarray.plot"
 local tmux = require "spec.support.tmux"
@@ -114,7 +115,8 @@ describe("pictures in terminals", function()
     assert.is_nil(graphics.read "")
   end)
 
-  it("kitty gets a PNG file in pieces", function()
+  modules.needing("image", it)("kitty gets a PNG file in pieces",
+  function()
     local fig = plot.line({1, 3, 2}, {size = {200, 100}})
     local png, parts = fig:png(), {}
     local text = graphics.kitty(png)

@@ -1,4 +1,5 @@
 -- The prompt as a person sees it, in a window of tmux.
+local modules = require "spec.support.modules"
 local program = require "spec.support.program"
 local tmux = require "spec.support.tmux"
 
@@ -269,7 +270,7 @@ describe("the prompt in a terminal", function()
     window:wait "\n601005"
   end)
 
-  it("shows where time goes", function()
+  modules.needing("profile", it)("shows where time goes", function()
     window:enter "x = la.ones(50)"
     window:enter ":profile x:exp():sum()"
     local screen = window:wait "lunarray-trace.json: for"

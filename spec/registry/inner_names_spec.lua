@@ -1,6 +1,7 @@
 -- An error of an operation inside of another shows the name that was called.
 local la = require "lunarray"
 local nn = require "lunarray.nn"
+local modules = require "spec.support.modules"
 local raises = require "spec.support.raises"
 
 local function says(outer, inner, f, ...)
@@ -11,7 +12,7 @@ end
 describe("errors name the function that was called:", function()
   local none, rows = la.zeros(0), la.zeros(0, 3)
 
-  it("operations made of others", function()
+  modules.needing("stats vision", it)("operations made of others", function()
     says("percentile: input tensor must", "quantile", none.percentile, none, 50)
     says("nanpercentile: q must be", "quantile", la.ones(3).nanpercentile,
       la.ones(3), la.zeros(2, 2))
@@ -30,9 +31,12 @@ describe("errors name the function that was called:", function()
     raises("amax(): Expected reduction dim", rows.amax, rows, 1)
   end)
 
-  it("transforms of nothing, filters", function()
+  it("transforms of nothing", function()
     raises("x has no elements along dim 2", la.fft.irfft, la.zeros(3, 0))
     raises("x has no elements along dim 2", la.fft.irfftn, la.zeros(3, 0))
+  end)
+
+  modules.needing("signal", it)("filters", function()
     raises("signal.sosfiltfilt: sos", la.signal.sosfiltfilt, la.zeros(1, 5),
       la.zeros(30))
     raises("signal.butter: dtype: a floating dtype", la.signal.butter, 4, 0.2,
@@ -53,25 +57,4 @@ describe("errors name the function that was called:", function()
     end)
     assert.is_nil(nn.NobodysName)
   end)
-end)
-
--- Values of scipy.signal.savgol_filter (1.17).
-describe("savgol_filter", function()
-  local x = la.tensor({1, 4, 2}, {dtype = "float64"})
-  for mode, want in pairs{
-    mirror = {2.60839160839, 2.92773892774, 2.53613053613},
-    wrap = {2.17482517483, 2.53146853147, 2.29370629371},
-    nearest = {1.78787878788, 2.01864801865, 2.19114219114},
-    constant = {1.31235431235, 1.41724941725, 1.35897435897},
-  } do
-    it("with mode " .. mode .. " goes beyond the signal", function()
-      local y = la.signal.savgol_filter(x, 11, 2, {mode = mode})
-      la.testing.assert_close(y, la.tensor(want, {dtype = "float64"}),
-        {rtol = 1e-10, atol = 1e-10})
-      local one = la.signal.savgol_filter(x[{{1, 1}}], 5, 2, {mode = mode})
-      if mode ~= "constant" then
-        la.testing.assert_close(one, x[{{1, 1}}])
-      end
-    end)
-  end
 end)

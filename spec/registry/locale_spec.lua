@@ -29,9 +29,9 @@ describe("under another locale", function()
   -- The folder that the program wrote.
   local function run(name, arguments)
     assert(os.execute("mkdir " .. folder:path(name)))
-    local pipe = assert(io.popen(("LOCPATH=%s %s spec/support/locale_texts.lua "
-      .. "%s %s 2>&1"):format(folder.name, os.getenv("LUA") or "lua5.4",
-      folder:path(name), arguments)))
+    local pipe = assert(io.popen(("LOCPATH=%s %s "
+      .. "spec/support/values/locale_texts.lua %s %s 2>&1"):format(folder.name,
+      os.getenv("LUA") or "lua5.4", folder:path(name), arguments)))
     local said = pipe:read("a")
     assert.is_true(pipe:close(), said)
     return name

@@ -6,6 +6,7 @@
 -- stands for anything. Without either it may print what it likes. A second
 -- word after the language says more: 'parsed' is compiled but not run.
 -- A comment of HTML that begins with '<!-- lua' is code that readers don't see.
+-- '<!-- needs: image csv -->' names the modules that the page's code is about.
 local documents = {}
 
 local function lines_of(path)
@@ -23,6 +24,15 @@ local function expected_by_comments(lines)
   local list = {}
   for _, line in ipairs(lines) do list[#list + 1] = said(line) end
   return list[1] and table.concat(list, "\n")
+end
+
+-- The modules that a page needs: "image csv"; "" for none.
+function documents.needs(path)
+  for _, line in ipairs(lines_of(path)) do
+    local names = line:match("^<!%-%- needs: ([%w_ ]-) %-%->$")
+    if names then return names end
+  end
+  return ""
 end
 
 local function block_from(lines, i, language, flag)

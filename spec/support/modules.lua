@@ -27,10 +27,31 @@ local function folders(name)
   return found
 end
 
+-- All folders of modules.
+modules.every = list "ls -d modules/*/README.md | cut -d / -f 2"
+
 -- Does the build have all modules?
-function modules.all()
-  local paths = list "ls modules/*/README.md"
-  return #paths == #modules.names
+function modules.all() return #modules.every == #modules.names end
+
+-- Does the build have the modules 'names'?
+function modules.has(names)
+  local here = " " .. table.concat(modules.names, " ") .. " "
+  for name in names:gmatch "%S+" do
+    if not here:find(" " .. name .. " ", 1, true) then return false end
+  end
+  return true
+end
+
+-- The module whose table la.<theme> is; "" for one of the core.
+function modules.of(theme)
+  return exists(("modules/%s/README.md"):format(theme)) and theme or ""
+end
+
+-- 'it' or 'describe' for what needs the modules 'names': in a build without
+-- them it does nothing.
+--   modules.needing("image", it)("is saved as PNG", function() ... end)
+function modules.needing(names, it)
+  return modules.has(names) and it or function() end
 end
 
 -- The golden records, sorted by the operation's name.

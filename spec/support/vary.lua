@@ -133,8 +133,27 @@ local function permuted(t)
   return la.zeros(sizes, {dtype = t.dtype}):transpose(1, -1)
 end
 
+-- The dims but the longest of size 1, or the first alone, with the strides of
+-- another order of dims.
+local function of_ones(t, all)
+  local sizes, longest = sizes_of(t), 1
+  for d = 2, #sizes do
+    if sizes[d] > sizes[longest] then longest = d end
+  end
+  for d = 1, #sizes do
+    if all and d ~= longest or d == 1 and #sizes > 1 then sizes[d] = 1 end
+  end
+  local reversed = {}
+  for d = 1, #sizes do reversed[d] = sizes[#sizes + 1 - d] end
+  local order = {}
+  for d = 1, #sizes do order[d] = #sizes + 1 - d end
+  return la.zeros(reversed, {dtype = t.dtype}):permute(order)
+end
+
 local LAYOUTS = {
   transposed = permuted,
+  ["one row, reversed"] = function(t) return of_ones(t, false) end,
+  ["ones, reversed"] = function(t) return of_ones(t, true) end,
   ["every second"] = function(t)
     local sizes = sizes_of(t)
     if #sizes == 0 then return t end

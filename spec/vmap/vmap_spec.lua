@@ -2,7 +2,7 @@
 -- numbers, and values of torch.func.vmap. Single operations: vmap_rows_spec.
 local la = require "lunarray"
 local raising = require "spec.support.raises"
-local values = require "spec.support.vmap_values"
+local values = require "spec.support.values.vmap_values"
 
 local function raises(f, text) raising(text, f) end
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Letters and digits. */
 static inline bool la_is_digit(int c) { return c >= '0' && c <= '9'; }
@@ -52,6 +53,12 @@ static inline bool la_same_letters(const char *a, const char *b, size_t n)
     for (size_t k = 0; k < n; k++)
         if (la_to_lower(a[k]) != la_to_lower(b[k])) return false;
     return true;
+}
+/* Are the words equal, in small or capital letters? */
+static inline bool la_same_word(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+    return n == strlen(b) && la_same_letters(a, b, n);
 }
 
 #endif

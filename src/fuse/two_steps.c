@@ -3,7 +3,7 @@
 ** loop of its reader (kernel/pointwise/two_steps.h), which saves writing and
 ** reading it.
 */
-#include "fuse/plan.h"
+#include "fuse/fuse_plan.h"
 #include "kernel/pointwise/two_steps.h"
 
 LA_STUB_DECLARE(la_loops, add);

@@ -13,7 +13,7 @@
 ** the pass lines are in the order of the calls, and a block is read where it is
 ** written; what reads the memory at other positions runs before.
 */
-#include "fuse/plan.h"
+#include "fuse/fuse_plan.h"
 #include "iter/iter.h"
 #include "kernel/move/copy.h"
 #include "op/op.h"

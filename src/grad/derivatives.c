@@ -78,7 +78,7 @@ static la_status cat_backward(la_formula *x, la_tensor **out)
         int64_t size = x->op->sizes[i];
         if (la_x_wants_edge(x, i) && o->ndim == ndim) {
             la_tensor *piece = R(narrow, G, d, at, size);
-            if (x->status) return x->status;
+            if (x->w.status) return x->w.status;
             out[i] = la_tensor_retain(piece);
         }
         at += size;
@@ -134,11 +134,11 @@ static la_status clamp_backward(la_formula *x, la_tensor **out)
         if (high) g = R(where, R(gt, low, high), 0, g);
         la_x_set(x, out, 1, g);
     }
-    if (!high || !la_x_wants(x, 2)) return x->status;
+    if (!high || !la_x_wants(x, 2)) return x->w.status;
     la_tensor *beyond = R(gt, A(0), high);
     if (low) beyond = R(logical_or, beyond, R(gt, low, high));
     la_x_set(x, out, 2, clamp_limit(x, high, low, beyond));
-    return x->status;
+    return x->w.status;
 }
 
 /* ---- the table ---- */

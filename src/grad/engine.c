@@ -14,10 +14,10 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
-#include "grad/verify.h"
+#include "grad/node_verify.h"
 #include "op/call.h"
-#include "op/device_names.h"
-#include "op/profile.h"
+#include "op/host/device_names.h"
+#include "op/observe.h"
 #include "tensor/shape.h"
 
 /* The first nodes are stored in the list's owner: small graphs allocate
@@ -480,13 +480,13 @@ static la_status run_one(run *r, la_node *n)
 
 static la_status run_node(run *r, la_node *n)
 {
-    la_profile_call call;
+    la_observed call;
     const char *name = la_node_name(n);
     la_node_verify(n);
-    if (__builtin_expect(!la_ctx()->profiled, 1)) return run_one(r, n);
-    la_profile_derivative(&call, name, strlen(name), n->sequence);
+    if (__builtin_expect(!la_ctx()->observed, 1)) return run_one(r, n);
+    la_observe_begin(&call, LA_OBSERVED_NODE, name, strlen(name), n->sequence);
     la_status status = run_one(r, n);
-    la_profile_end(&call);
+    la_observe_end(&call);
     return status;
 }
 

@@ -60,7 +60,10 @@ typedef struct la_saved {
                             ** node, when a view was written */
     int slot;
     uint32_t version;
+    uint32_t others;        /* la_other_writes */
     bool is_result;
+    bool is_whole;          /* the tensor itself, whose memory set_data may
+                            ** replace: the formula reads the new data then */
 } la_saved;
 
 /* Description of an output: gradients are brought to this form. */
@@ -71,6 +74,8 @@ typedef struct la_output_meta {
     int64_t few[LA_OUTPUT_DIMS];
 } la_output_meta;
 
+struct la_visitor;
+
 /* A node of a kind: how it computes and what it owns besides the base part. */
 typedef struct la_node_class {
     const char *name;
@@ -79,7 +84,21 @@ typedef struct la_node_class {
     la_status (*run)(la_node *n, la_tensor **grads, la_tensor **out);
     void (*clear)(la_node *n);   /* free saved values; may run twice */
     void (*destroy)(la_node *n); /* the rest, when the node dies */
+    /* Gives la_visit_node what the class's part holds; NULL: nothing. */
+    void (*visit)(const la_node *n, struct la_visitor *v);
 } la_node_class;
+
+/* Whoever walks over the references that graphs hold: each one is given to a
+** function once. */
+typedef struct la_visitor {
+    void (*tensor)(struct la_visitor *v, la_tensor *t);
+    void (*node)(struct la_visitor *v, la_node *n);
+    void (*hook)(struct la_visitor *v, const la_hook *h);
+} la_visitor;
+/* Counted references alone: no borrowed ones. No recursion. */
+void la_visit_tensor(const la_tensor *t, la_visitor *v);
+void la_visit_node(la_node *n, la_visitor *v);
+void la_visit_saved(const la_saved *s, la_visitor *v);
 
 struct la_node {
     _Atomic int32_t refs;

@@ -94,7 +94,7 @@ static la_status run_accumulator(la_node *n, la_tensor **grads,
 }
 
 static const la_node_class class_accumulate = {
-    "AccumulateGrad", run_accumulator, NULL, NULL
+    "AccumulateGrad", run_accumulator, NULL, NULL, NULL
 };
 
 /* Told from other nodes by the class. */

@@ -12,7 +12,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "op/profile.h"
+#include "op/observe.h"
 #include "tensor/host/host.h"
 #include "tensor/shape.h"
 
@@ -58,7 +58,8 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     n->edges = (la_edge *)(block + l.edges);
     n->outputs = (la_output_meta *)(block + l.outputs);
     n->grads = (la_tensor **)(block + l.grads);
-    if (__builtin_expect(la_ctx()->profiled, 0)) la_profile_node(n->sequence);
+    if (__builtin_expect(la_ctx()->observed, 0))
+        la_observe_recorded(n->sequence);
     *out = n;
     return LA_OK;
 }
@@ -172,12 +173,13 @@ static void meta_free(la_grad_meta *m)
 
 /* ---- saved values ---- */
 
-/* A root tensor is kept itself; a result, a view or a wrapped scalar by an
-** alias. */
+/* A root tensor is kept itself; a result, a view, a wrapped scalar or a tensor
+** that counts elsewhere by an alias. */
 la_status la_saved_set(la_saved *s, la_tensor *t, bool is_result)
 {
-    bool whole = !is_result && !t->base && !(t->flags & LA_F_WRAPPED);
-    if (whole) s->data = la_tensor_retain(t);
+    s->is_whole = !is_result && !t->base && !t->counter
+               && !(t->flags & LA_F_WRAPPED);
+    if (s->is_whole) s->data = la_tensor_retain(t);
     else LA_TRY(la_tensor_alias(t, false, &s->data));
     if (!is_result && t->base && la_grad_flag(t)) {
         la_node *fn = NULL;
@@ -189,8 +191,17 @@ la_status la_saved_set(la_saved *s, la_tensor *t, bool is_result)
         s->fn = fn ? la_node_retain(fn) : NULL;
     }
     s->version = la_tensor_version(t);
+    s->others = la_other_writes(s->data);
     s->is_result = is_result;
     return LA_OK;
+}
+
+/* Was the memory written by a tensor that was given it by set_ or set_data and
+** counts elsewhere? Not asked where the saved tensor got other memory. */
+static bool is_overwritten(const la_saved *s)
+{
+    bool same = !s->is_whole || !s->data->counter;
+    return same && la_other_writes(s->data) != s->others;
 }
 
 /* LA_EGRAD when it was freed, or changed in place since it was saved, LA_ESTATE
@@ -210,6 +221,12 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
                         "operation: %s needs a tensor at version %u, it is at "
                         "version %u now", la_node_name(n), s->version,
                         la_tensor_version(s->data));
+    if (is_overwritten(s))
+        return la_error(LA_EGRAD, "one of the variables needed for gradient "
+                        "computation has been modified by an inplace "
+                        "operation: %s needs a tensor whose memory was written "
+                        "through another one that shares it (set_, set_data)",
+                        la_node_name(n));
     if (s->is_result && s->fn) return la_written_result(s->fn, s->data, out);
     la_node *fn = s->is_result ? n : s->fn;
     if (!fn) return la_tensor_same(s->data, out);
@@ -228,6 +245,41 @@ void la_saved_clear(la_saved *s)
     s->fn = NULL;
     if (data) la_tensor_release(data);
     la_node_release(fn);
+}
+
+/* ---- walks ---- */
+
+void la_visit_saved(const la_saved *s, la_visitor *v)
+{
+    if (s->data) v->tensor(v, s->data);
+    if (s->fn && !s->is_result) v->node(v, s->fn);
+}
+
+static void visit_hooks(const la_hook_list *list, la_visitor *v)
+{
+    const la_hook *h = la_hooks_after(list, 0);
+    for (; h; h = la_hooks_after(list, h->id)) v->hook(v, h);
+}
+
+void la_visit_tensor(const la_tensor *t, la_visitor *v)
+{
+    const la_grad_meta *m = t->grad;
+    if (t->base) v->tensor(v, t->base);
+    if (!m) return;
+    if (m->grad) v->tensor(v, m->grad);
+    if (m->fn) v->node(v, m->fn);
+    if (m->accumulator) v->node(v, m->accumulator);
+    visit_hooks(m->hooks, v);
+}
+
+void la_visit_node(la_node *n, la_visitor *v)
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node) v->node(v, n->edges[i].node);
+    for (int k = 0; k < n->noutputs; k++)
+        if (n->grads[k]) v->tensor(v, n->grads[k]);
+    visit_hooks(n->hooks, v);
+    if (n->class->visit) n->class->visit(n, v);
 }
 
 /* ---- history ---- */

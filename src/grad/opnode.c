@@ -16,8 +16,10 @@
 static la_status run(la_node *n, la_tensor **grads, la_tensor **out);
 static void clear(la_node *n);
 static void destroy(la_node *n);
+static void visit(const la_node *n, la_visitor *v);
 
-static const la_node_class class_operation = {"Operation", run, clear, destroy};
+static const la_node_class class_operation = {"Operation", run, clear, destroy,
+                                              visit};
 
 /* ---- keeping ---- */
 
@@ -224,6 +226,13 @@ static void clear(la_node *n)
     o->nlist = 0;
 }
 
+static void visit(const la_node *n, la_visitor *v)
+{
+    const la_op_node *o = la_node_extra((la_node *)n);
+    for (int k = 0; k < o->nsaved; k++) la_visit_saved(&o->saved[k], v);
+    for (int64_t i = 0; i < o->nlist; i++) la_visit_saved(&o->list[i], v);
+}
+
 /* The rest, when the node dies. */
 static void destroy(la_node *n)
 {
@@ -242,36 +251,6 @@ static void destroy(la_node *n)
 
 /* ---- reading ---- */
 
-/* The first failure is kept; NULL for the caller to return. */
-la_tensor *la_x_fail(la_formula *x, la_status status)
-{
-    if (!x->status) x->status = status;
-    return NULL;
-}
-
-/* 'owned' is released at the end of the row. NULL when it is too much. */
-la_tensor *la_x_own(la_formula *x, la_tensor *owned)
-{
-    if (!owned) return NULL;
-    if (x->ntemps == LA_FORMULA_TEMPS) {
-        la_tensor_release(owned);
-        return la_x_fail(x, la_error(LA_EGRAD, "the derivative's formula is "
-                                     "too long"));
-    }
-    x->temps[x->ntemps++] = owned;
-    return owned;
-}
-
-/* An operation call; recorded like any other under create_graph. */
-la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
-                    const la_value *args)
-{
-    la_tensor *out = NULL;
-    if (x->status) return NULL;
-    la_status status = la_do(op, &out, n, args);
-    return status ? la_x_fail(x, status) : la_x_own(x, out);
-}
-
 bool la_x_has_grad(const la_formula *x, int k)
 {
     return k < x->ngrads && x->grads[k];
@@ -280,22 +259,22 @@ bool la_x_has_grad(const la_formula *x, int k)
 /* Zeros stand for a result whose gradient never arrived. */
 la_tensor *la_x_grad(la_formula *x, int k)
 {
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     if (la_x_has_grad(x, k)) return x->grads[k];
     const la_output_meta *o = &x->node->outputs[k];
     la_tensor *zero = NULL;
     la_status status = la_run(zeros, &zero, la_v_ints(o->sizes, o->ndim),
                               la_v_dtype((la_dtype)o->dtype));
-    return status ? la_x_fail(x, status) : la_x_own(x, zero);
+    return la_chain_take(&x->w, status, zero);
 }
 
 /* The saved tensor with its history. */
 static la_tensor *unsave(la_formula *x, const la_saved *s)
 {
     la_tensor *t = NULL;
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_status status = la_unsave(s, x->node, &t);
-    return status ? la_x_fail(x, status) : la_x_own(x, t);
+    return la_chain_take(&x->w, status, t);
 }
 
 /* A wrapped scalar promotes as the default dtype: log(1/3) of a formula would
@@ -310,9 +289,9 @@ static la_tensor *in_full(la_formula *x, la_tensor *t)
     if (la_is_complex((la_dtype)t->dtype)) to = LA_COMPLEX128;
     la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
     la_status status = la_tensor_empty(0, NULL, to, &out);
-    if (status) return la_x_fail(x, status);
+    if (status) return la_chain_fail(&x->w, status);
     la_scalar_cast(&s, to, la_data(out));
-    return la_x_own(x, out);
+    return la_chain_own(&x->w, out);
 }
 
 /* nil arguments were not saved and read as NULL, which is nil again. */
@@ -331,7 +310,8 @@ la_tensor *la_x_result(la_formula *x, int k)
 la_tensor *la_x_member(la_formula *x, int64_t i)
 {
     if (i >= x->op->nlist)
-        return la_x_fail(x, la_error(LA_EGRAD, "saved values were freed"));
+        return la_chain_fail(&x->w, la_error(LA_EGRAD,
+                                             "saved values were freed"));
     return x->op->list[i].data ? unsave(x, &x->op->list[i]) : NULL;
 }
 
@@ -340,7 +320,7 @@ la_value la_x_value(la_formula *x, int k) { return x->op->args[k]; }
 la_tensor *la_x_conj(la_formula *x, la_tensor *t)
 {
     if (!t || !la_is_complex((la_dtype)t->dtype)) return t;
-    return la_x_run(x, LA_OP(conj), 1, (la_value[]){la_v_tensor(t)});
+    return la_chain_call(&x->w, LA_OP(conj), 1, (la_value[]){la_v_tensor(t)});
 }
 
 /* The shape is known from the edge, so the argument need not be saved. */
@@ -348,10 +328,10 @@ la_tensor *la_x_zeros(la_formula *x, int k)
 {
     la_tensor *zero = NULL;
     const la_output_meta *o = la_x_meta(x, k, 0);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_status status = la_run(zeros, &zero, la_v_ints(o->sizes, o->ndim),
                               la_v_dtype((la_dtype)x->node->outputs[0].dtype));
-    return status ? la_x_fail(x, status) : la_x_own(x, zero);
+    return la_chain_take(&x->w, status, zero);
 }
 
 bool la_x_is_number(const la_formula *x, int k)
@@ -396,7 +376,7 @@ la_tensor **la_x_slot(const la_formula *x, la_tensor **out, int k)
 
 void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g)
 {
-    if (!g || x->status || !la_x_wants(x, k)) return;
+    if (!g || x->w.status || !la_x_wants(x, k)) return;
     *la_x_slot(x, out, k) = la_tensor_retain(g);
 }
 
@@ -430,16 +410,10 @@ la_tensor *la_x_on_device(la_formula *x, la_tensor *g, int k)
     la_device want = (la_device)la_x_meta(x, k, 0)->device;
     if (!g || g->device == want || g->device == LA_META) return g;
     la_status status = la_run(to_device, &there, g, la_v_device(want));
-    return status ? la_x_fail(x, status) : la_x_own(x, there);
+    return la_chain_take(&x->w, status, there);
 }
 
 /* ---- running ---- */
-
-/* Releases the temporaries, the last one first. */
-static void end(la_formula *x)
-{
-    while (x->ntemps > 0) la_tensor_release(x->temps[--x->ntemps]);
-}
 
 /* The rows whose argument's gradient is wanted. */
 static la_status run_rows(la_formula *x, la_tensor **out)
@@ -449,9 +423,9 @@ static la_status run_rows(la_formula *x, la_tensor **out)
         int arg = r->rows[k].arg;
         if (!la_x_wants(x, arg)) continue;
         la_tensor *g = r->rows[k].fn(x);
-        if (x->status) return x->status;
+        if (x->w.status) return x->w.status;
         if (g) out[edge_of(x, arg)] = la_tensor_retain(g);
-        end(x);
+        la_chain_drop(&x->w);
     }
     return LA_OK;
 }
@@ -484,12 +458,12 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
     x.grads = grads;
     x.ngrads = n->noutputs;
     x.wanted = needed_args(n, x.op);
-    x.status = LA_OK;
-    x.ntemps = 0;
+    x.w.status = LA_OK;
+    x.w.n = 0;
     la_status status = x.op->rule->all ? x.op->rule->all(&x, out)
                                        : run_rows(&x, out);
-    if (!status) status = x.status;
-    end(&x);
+    if (!status) status = x.w.status;
+    la_chain_drop(&x.w);
     return status;
 }
 

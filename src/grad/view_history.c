@@ -156,7 +156,7 @@ static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 }
 
 static const la_node_class class_view = {"AsStridedBackward", run_view, NULL,
-                                         NULL};
+                                         NULL, NULL};
 
 /* A node for the view's part of 'of', with an edge to that. */
 static la_status view_node(la_tensor *t, la_tensor *of, la_node **out)
@@ -190,6 +190,15 @@ static bool is_parted(const la_tensor *t)
     return t->storage != t->base->storage;
 }
 
+/* The history of the root would leave out the function's own backward. */
+static la_status refuse_custom(const char *how)
+{
+    return la_error(LA_EGRAD, "a view that a custom function (la.Function, "
+                    "la.checkpoint) returned can't be %s: its gradient would "
+                    "miss the function's backward. Return a clone() from "
+                    "forward", how);
+}
+
 la_status la_refresh_history(la_tensor *t)
 {
     /* A root that was detached in place has no history, and gives none to the
@@ -199,6 +208,8 @@ la_status la_refresh_history(la_tensor *t)
         || t->seen_version == la_tensor_version(t))
         return LA_OK;
     if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
+    if (t->flags & LA_F_CUSTOM_VIEW) return refuse_custom("used after "
+                    "its memory was changed in place");
     if (is_parted(t))
         return la_error(LA_EGRAD, "a view has no gradient any more: it or the "
                         "tensor that it was made of was given other data "
@@ -267,8 +278,15 @@ static void destroy_slices(la_node *n)
     la_node_release(s->fn);
 }
 
+static void visit_slices(const la_node *n, la_visitor *v)
+{
+    const slices *s = la_node_extra((la_node *)n);
+    if (s->fn) v->node(v, s->fn);
+}
+
 static const la_node_class class_slices = {"CopySlices", run_slices,
-                                           clear_slices, destroy_slices};
+                                           clear_slices, destroy_slices,
+                                           visit_slices};
 
 la_node *la_slices_around(const la_tensor *t, const la_node *n)
 {
@@ -347,6 +365,8 @@ la_status la_check_inplace(la_tensor *t)
         return la_error(LA_EGRAD, "a leaf Variable that requires grad is being "
                         "used in an in-place operation.");
     if (!t->base) return LA_OK;
+    if (t->flags & LA_F_CUSTOM_VIEW)
+        return refuse_custom("changed in place while recording");
     if (t->flags & LA_F_NO_GRAD_VIEW)
         return la_error(LA_EGRAD, "A view was created in no_grad mode and is "
                         "being modified inplace with grad mode enabled. Make "

@@ -31,7 +31,9 @@ typedef struct la_archive {
     la_notes metadata;      /* of the file; UTF-8 */
     la_notes skipped;       /* when read: names of tensors whose dtype there is
                             ** none of here, and the file's word for it */
+    int64_t limit;          /* bytes that may be read; 0: any number */
 } la_archive;
+
 
 /* Append one. Copies the name and takes the tensor over, also when this fails
 ** (LA_ENOMEM): the caller has nothing to release either way. */

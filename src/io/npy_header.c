@@ -2,11 +2,14 @@
 ** The header of an .npy file: a Python dict with the keys descr,
 ** fortran_order and shape. The grammar is small and closed:
 **
-**   header = "{" pair { "," pair } [","] "}" blanks
+**   header = blanks "{" pair { "," pair } [","] "}" blanks
 **   pair   = string ":" value
 **   value  = string | "True" | "False" | "(" [int {"," int} [","]] ")"
 **
-** Each key once, in any order; no other keys, no escapes, no evaluation.
+** Blanks and comments may stand anywhere. Each key once, in any order; no other
+** keys, no escapes, no evaluation: NumPy, which evaluates the text as a
+** literal, reads joined strings and numbers in other bases too, which nobody
+** writes.
 */
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +28,16 @@ static la_status malformed(const char *what)
     return la_error(LA_EIO, "malformed .npy header (%s)", what);
 }
 
+/* A comment goes to the end of its line. */
 static void skip_blanks(reader *r)
 {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'
-                              || *r->at == '\n' || *r->at == '\r'))
-        r->at++;
+    bool comment = false;
+    for (; r->at < r->end; r->at++) {
+        if (*r->at == '\n') comment = false;
+        else if (*r->at == '#') comment = true;
+        else if (!comment && *r->at != ' ' && *r->at != '\t' && *r->at != '\r'
+                 && *r->at != '\f') return;
+    }
 }
 
 /* Skip blanks, and 'c' when it comes next. */
@@ -50,9 +58,13 @@ static bool accept_word(reader *r, const char *word)
     return true;
 }
 
-/* A quoted string without escapes; points into the text. */
+/* A quoted string without escapes; points into the text. The prefixes of Python
+** 2 mean nothing then. */
 static la_status read_string(reader *r, const char **text, size_t *n)
 {
+    skip_blanks(r);
+    if (r->end - r->at > 1 && *r->at && strchr("uUrR", *r->at)
+        && (r->at[1] == '\'' || r->at[1] == '"')) r->at++;
     char quote = accept(r, '\'') ? '\'' : accept(r, '"') ? '"' : 0;
     if (!quote) return malformed("a string was expected");
     *text = r->at;
@@ -88,16 +100,47 @@ static la_dtype dtype_of(char kind, int bytes)
     }
 }
 
-/* The one or two digits behind order and kind; 0 where they are no size. */
+/* Other names of NumPy's for a dtype. Those whose size depends on the platform
+** of who wrote them (long) are left out. */
+static const struct {
+    const char *name;
+    la_dtype dtype;
+} names[] = {
+    {"?", LA_BOOL}, {"b", LA_INT8}, {"B", LA_UINT8}, {"h", LA_INT16},
+    {"H", LA_UINT16}, {"i", LA_INT32}, {"I", LA_UINT32}, {"q", LA_INT64},
+    {"Q", LA_UINT64}, {"e", LA_FLOAT16}, {"f", LA_FLOAT32}, {"d", LA_FLOAT64},
+    {"F", LA_COMPLEX64}, {"D", LA_COMPLEX128}, {"bool", LA_BOOL},
+    {"byte", LA_INT8}, {"ubyte", LA_UINT8}, {"short", LA_INT16},
+    {"ushort", LA_UINT16}, {"intc", LA_INT32}, {"uintc", LA_UINT32},
+    {"longlong", LA_INT64}, {"ulonglong", LA_UINT64}, {"half", LA_FLOAT16},
+    {"single", LA_FLOAT32}, {"double", LA_FLOAT64}, {"float", LA_FLOAT64},
+    {"csingle", LA_COMPLEX64}, {"cdouble", LA_COMPLEX128},
+    {"complex", LA_COMPLEX128}, {"int8", LA_INT8}, {"uint8", LA_UINT8},
+    {"int16", LA_INT16}, {"uint16", LA_UINT16}, {"int32", LA_INT32},
+    {"uint32", LA_UINT32}, {"int64", LA_INT64}, {"uint64", LA_UINT64},
+    {"float16", LA_FLOAT16}, {"float32", LA_FLOAT32}, {"float64", LA_FLOAT64},
+    {"complex64", LA_COMPLEX64}, {"complex128", LA_COMPLEX128},
+};
+
+/* One letter may have an order of bytes in front, a word has none. */
+static la_dtype dtype_of_name(const char *text, size_t n, bool has_order)
+{
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strlen(names[k].name) == n && !memcmp(names[k].name, text, n)
+            && (n == 1 || !has_order)) return names[k].dtype;
+    return LA_UNDEFINED;
+}
+
+/* The digits behind the kind; 0 where they are no size. */
 static int number_after_kind(const char *text, size_t n)
 {
     int bytes = 0;
-    if (n < 3 || n > 4) return 0;
-    for (size_t i = 2; i < n; i++) {
+    if (n < 2 || n > 4) return 0;
+    for (size_t i = 1; i < n; i++) {
         if (text[i] < '0' || text[i] > '9') return 0;
         bytes = bytes * 10 + (text[i] - '0');
     }
-    return text[2] == '0' ? 0 : bytes;
+    return bytes;
 }
 
 static bool is_little_endian(void)
@@ -106,19 +149,23 @@ static bool is_little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-/* "<f4": order of bytes, kind, size. '|' is for single bytes. */
+/* "<f4": order of bytes, kind, size. Without an order, or with '|' and '=', it
+** is the machine's. */
 static la_status parse_descr(const char *text, size_t n, la_npy_header *out)
 {
     char shown[900];
-    int bytes = number_after_kind(text, n);
-    la_dtype dtype = bytes ? dtype_of(text[1], bytes) : LA_UNDEFINED;
-    bool known_order = n && strchr("<>|=", text[0]) && text[0];
-    if (dtype == LA_UNDEFINED || !known_order
-        || (text[0] == '|' && bytes > 1))
+    bool has_order = n && text[0] && strchr("<>|=", text[0]);
+    const char *kind = text + has_order;
+    int bytes = number_after_kind(kind, n - has_order);
+    la_dtype dtype = bytes ? dtype_of(*kind, bytes)
+                           : dtype_of_name(kind, n - has_order, has_order);
+    if (dtype == LA_UNDEFINED)
+        dtype = dtype_of_name(kind, n - has_order, has_order);
+    if (dtype == LA_UNDEFINED)
         return la_error(LA_EIO, "dtype '%s' cannot be read (numbers and bool"
                         " can)", la_quote(text, n, shown, sizeof shown));
     out->dtype = dtype;
-    out->swapped = bytes > 1
+    out->swapped = has_order && la_dtype_size(dtype) > 1
         && text[0] == (is_little_endian() ? '>' : '<');
     return LA_OK;
 }
@@ -137,10 +184,13 @@ static la_status read_descr(reader *r, la_npy_header *out)
 
 /* ---- shape ---- */
 
-/* Digits without sign or leading zeros; Python 2 wrote an L behind. */
+/* Digits without leading zeros, but for zero itself, which may have any sign;
+** Python 2 wrote an L behind. */
 static la_status read_size(reader *r, int64_t *out)
 {
     int64_t value = 0;
+    if (!accept(r, '+') && r->end - r->at > 1 && *r->at == '-'
+        && r->at[1] == '0') r->at++;
     skip_blanks(r);
     const char *first = r->at;
     while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
@@ -152,9 +202,9 @@ static la_status read_size(reader *r, int64_t *out)
     if (r->at == first)
         return malformed(first < r->end && *first == '-' ? "a negative size"
                                                          : "a bad size");
-    if (*first == '0' && r->at - first > 1)
+    if (*first == '0' && value)
         return malformed("a size with leading zeros");
-    if (r->at < r->end && *r->at == 'L') r->at++;
+    accept(r, 'L');
     *out = value;
     return LA_OK;
 }
@@ -220,7 +270,6 @@ la_status la_npy_parse(const char *text, size_t n, la_npy_header *out)
     reader r = {text, text + n};
     int have = 0;
     bool comma = true;
-    if (!n || text[n - 1] != '\n') return malformed("no newline at its end");
     if (!accept(&r, '{')) return malformed("'{' was expected");
     while (!accept(&r, '}')) {
         if (!comma) return malformed("a comma is missing");

@@ -64,7 +64,11 @@ static la_status read_member(const la_zip *z, const la_zip_member *m,
 la_status la_npz_read(const la_reader *source, la_archive *out)
 {
     LA_ZIP z = {0};
+    int64_t bytes = 0;
     LA_TRY(la_zip_open(&z, source));
+    for (int64_t i = 0; i < z.n; i++)
+        if (!la_add_ok(bytes, z.list[i].size, &bytes)) bytes = INT64_MAX;
+    LA_TRY(la_check_limit(bytes, out->limit));
     for (int64_t i = 0; i < z.n; i++)
         LA_TRY(read_member(&z, &z.list[i], out));
     return la_archive_sort(out, LA_EIO);

@@ -10,7 +10,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/os/os.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lunarray.h"
 
 enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
@@ -304,4 +304,12 @@ void la_writer_close(la_writer *s)
     }
     la_mem_free(s->path, s->path_bytes);
     s->path = NULL;
+}
+
+la_status la_check_limit(int64_t bytes, int64_t limit)
+{
+    if (limit == 0 || bytes <= limit) return LA_OK;
+    return la_error(LA_EIO, "it holds %lld bytes, more than the limit of %lld: "
+                    "{limit = bytes} sets another", (long long)bytes,
+                    (long long)limit);
 }

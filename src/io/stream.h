@@ -75,4 +75,7 @@ la_status la_writer_commit(la_writer *);
 void la_writer_close(la_writer *);
 #define LA_WRITER __attribute__((cleanup(la_writer_close))) la_writer
 
+/* LA_EIO where a file holds more bytes than 'limit', if that is not 0. */
+la_status la_check_limit(int64_t bytes, int64_t limit);
+
 #endif

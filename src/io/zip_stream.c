@@ -6,7 +6,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "io/zip.h"
 
 /* Bytes read at a time, and unpacked between looks at the interrupt. */

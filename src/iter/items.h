@@ -7,7 +7,7 @@
 #ifndef LA_ITER_ITEMS_H
 #define LA_ITER_ITEMS_H
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/size.h"
 
 #define LA_ALL_ITEMS INT64_MAX

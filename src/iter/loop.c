@@ -10,7 +10,8 @@
 
 #include "base/os/clock.h"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
+#include "base/scratch.h"
 #include "iter/steps.h"
 
 /* Elements between two looks at the interruption: while it is not known how
@@ -158,7 +159,7 @@ static void cut_box(const runner *r, buffer *b, int64_t chunk, char **data,
 static void range_buffered(const runner *r, int64_t begin, int64_t end)
 {
     const la_iter *it = r->it;
-    char memory[BUFFER_BYTES] __attribute__((aligned(64)));
+    LA_SCRATCH(char, memory, BUFFER_BYTES);
     char *data[LA_ITER_MAX_OPS];
     buffer b[LA_ITER_MAX_OPS];
     la_dim_counter c;

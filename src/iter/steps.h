@@ -20,11 +20,11 @@ static inline bool la_iter_fixed(const la_iter_operand *op)
     return op->tensor && !op->will_resize;
 }
 
-/* rows.c: strides, order and merging of a build by rows, in place of the steps
-** from the names on. */
+/* row_iter.c: strides, order and merging of a build by rows, in place of the
+** steps from the names on. */
 la_status la_iter_build_rows(la_iter *it, const la_iter_config *config);
 
-/* verify.c: the debug build's self-check of an iterator that was built. */
+/* iter_verify.c: the debug build's self-check of an iterator that was built. */
 #ifdef LA_DEBUG
 void la_iter_verify(const la_iter *it);
 #else

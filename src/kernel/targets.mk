@@ -42,6 +42,6 @@ $(foreach f,pointwise index random fft,$(foreach c,default avx2,$(eval FLAGS_ker
 # The library in one file ("make embed") has fewer copies of kernels, unless it
 # is made with COPIES=all. These have one for the lowest capability alone: of
 # the others, compiled for size, none gains anything.
-EMBED_lowest := index/reduce scan/extreme scan/logsumexp
+EMBED_lowest := index/index_reduce scan/extreme scan/logsumexp
 # And next to AVX2 these alone have one for AVX512.
 EMBED_avx512 := matmul/gemm_f32

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lua/binding.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "tensor/names.h"
 
 typedef struct parser {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
@@ -157,30 +157,14 @@ static int push_view(lua_State *L, la_tensor *t, const la_op *op,
     return 1;
 }
 
-static int get_T(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(T), "T");
-}
-static int get_mT(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(mT), "mT");
-}
-static int get_H(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(H), "H");
-}
-static int get_mH(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(mH), "mH");
-}
-static int get_real(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(real), "real");
-}
-static int get_imag(lua_State *L, la_tensor *t)
-{
-    return push_view(L, t, LA_OP(imag), "imag");
-}
+#define VIEW(name) static int get_##name(lua_State *L, la_tensor *t) \
+    { return push_view(L, t, LA_OP(name), #name); }
+VIEW(T)
+VIEW(mT)
+VIEW(H)
+VIEW(mH)
+VIEW(real)
+VIEW(imag)
 
 /* x.data: the elements without the history, as detach() gives them. A change of
 ** them counts in x's version, so that a backward which needs the old values

@@ -88,9 +88,11 @@ typedef struct la_state {
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c */
+    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c,
+                            ** transform/collect_ties.c */
     int nties, most_ties;   /* how many; when to look through them */
     uint64_t most_tied;     /* ... with so many bytes in use, whatever nties */
+    uint64_t most_charged;  /* ... with so many charged to a state with a cap */
     /* pacing of the collector, see lua/lifetime/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */
@@ -125,11 +127,14 @@ static inline la_state *la_up_state(lua_State *L)
 }
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
 ** value on the top of the stack, popped). 'fn' is the body: around it
-** floating-point exceptions are masked (la_masked). Raises for want of
-** memory. */
+** floating-point exceptions are masked (la_masked), and it does not begin where
+** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* la_closure without a body around it, for functions that call la_masked
-** themselves, which spares them an upvalue and a call, or compute nothing. */
+/* la_closure for what ends something (__close, __gc), wherever the stack is. */
+void la_ending_closure(lua_State *L, lua_CFunction fn);
+/* la_closure without a body around it, for functions that call la_masked and
+** la_check_stack themselves, which spares them an upvalue and a call, or
+** compute nothing. */
 void la_bare_closure(lua_State *L, lua_CFunction fn);
 /* The mode of the thread when the innermost closure of ours was entered, whose
 ** flags errors hand back, as they leave by longjmp; LA_FP_ANY outside, and
@@ -512,8 +517,9 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 /* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
 ** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
-/* The generator of la.Generator at 'arg', or NULL (lua/lifetime/random.c). */
+/* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
+bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
 
 /* Owned references behind a userdata whose finalizer releases them. */
 #define LA_BOX_NAME "lunarray.box"
@@ -531,7 +537,7 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 
-/* x[key]; the key's type, which is no string (index.c). Like those below a
+/* x[key]; the key's type, which is no string (bracket.c). Like those below a
 ** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
 int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
@@ -554,7 +560,6 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
-void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "tensor/names.h"
 
 /* LA_UNDEFINED where it is not given; raises for an unknown one. */

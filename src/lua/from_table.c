@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "lua/sandbox/sandbox.h"

@@ -3,7 +3,7 @@
 **
 ** One table holds both: a method is a closure, an attribute a light userdata
 ** that points at its row. __index looks a string up there; every other key is
-** an index (lua/index.c).
+** an index (lua/bracket.c).
 */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "lua/sandbox/sandbox.h"
 #include "op/call.h"
 #include "tensor/shape.h"
-#include "lua/index.h"
+#include "lua/bracket.h"
 
 static int read_key(lua_State *L)
 {
@@ -62,6 +62,7 @@ static int raise_no_field(lua_State *L)
 ** that a mistyped attribute is no silent assignment. */
 static int write_key(lua_State *L)
 {
+    la_check_stack(L, la_up_state(L));
     if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
     lua_pushvalue(L, 2);
     const la_attr *a = NULL;
@@ -187,7 +188,7 @@ static int meta_concat(lua_State *L)
 ** after the usual two: the dim from 0, the tensor's handle. */
 static int take_step(lua_State *L)
 {
-    la_enter(L);
+    la_check_stack(L, la_enter(L));
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN + 1));
     la_tensor *t = la_check_tensor(L, lua_gettop(L), "iter");
     int64_t dim = lua_tointeger(L, lua_upvalueindex(LA_UP_OWN));
@@ -269,7 +270,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
 {
     for (const luaL_Reg *r = metamethods; r->name; r++) {
         lua_pushnil(L);
-        la_closure(L, r->func);
+        (r->func == method_free ? la_ending_closure : la_closure)(L, r->func);
         lua_setfield(L, meta, r->name);
     }
     with_table(L, methods, meta_gc, meta, "__gc");      /* compute nothing */

@@ -5,6 +5,7 @@
 #include "lua/binding.h"
 #include "lua/transform/autograd.h"
 #include "tensor/text/print.h"
+#include "vmap/vmap.h"
 
 #define WORK_SHOWN 64       /* elements that the text of one is worth */
 
@@ -27,12 +28,27 @@ static int hand_over(lua_State *L, la_text *text)
     return status ? lua_error(L) : 1;
 }
 
-/* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. The
+/* Printing is no failure: the record of errors stays as it is. */
+static __attribute__((noinline)) bool lost_history(la_tensor *t)
+{
+    la_node *n;
+    int slot;
+    la_error_note note;
+    la_error_keep(&note);
+    bool lost = la_grad_fn_of(t, &n, &slot) == LA_EGRAD;
+    la_error_restore(&note);
+    return lost;
+}
+
+/* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. A
+** view whose history was lost to a change of its memory still has a text. The
 ** text stays on the stack. Making it may run finalizers. */
 static const char *history_text(lua_State *L, la_tensor *t)
 {
     if (!la_grad_flag(t))
         return NULL;
+    if (lost_history(la_vmap_root(t)))
+        return lua_pushliteral(L, "grad_fn=<Invalid>");
     la_get_grad_fn(L, t);
     if (lua_type(L, -1) != LUA_TSTRING)
         return NULL;

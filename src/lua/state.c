@@ -15,7 +15,7 @@
 #include "lua/binding.h"
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
-#include "lua/index.h"
+#include "lua/bracket.h"
 #include "op/fft/plans.h"
 #include "lunarray.h"
 #include "op/op.h"
@@ -47,16 +47,32 @@ void la_bare_closure(lua_State *L, lua_CFunction fn)
     lua_pushcclosure(L, fn, LA_UP_OWN);
 }
 
-static int call_body(lua_State *L)
+static int call_ending(lua_State *L)
 {
     return la_masked(L, lua_tocfunction(L, lua_upvalueindex(LA_UP_BODY)));
 }
 
-void la_closure(lua_State *L, lua_CFunction fn)
+static int call_body(lua_State *L)
+{
+    la_check_stack(L, la_up_state(L));
+    return call_ending(L);
+}
+
+static void push_around(lua_State *L, lua_CFunction outer, lua_CFunction body)
 {
     push_upvalues(L);
-    lua_pushcfunction(L, fn);
-    lua_pushcclosure(L, call_body, LA_UP_BODY);
+    lua_pushcfunction(L, body);
+    lua_pushcclosure(L, outer, LA_UP_BODY);
+}
+
+void la_closure(lua_State *L, lua_CFunction fn)
+{
+    push_around(L, call_body, fn);
+}
+
+void la_ending_closure(lua_State *L, lua_CFunction fn)
+{
+    push_around(L, call_ending, fn);
 }
 
 /* The state's own block dies with the Lua state: no context of a closed state
@@ -265,8 +281,7 @@ static const struct {
     void (*open)(lua_State *L, int lib);
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
-    {"profile", la_open_profile}, {"plot", la_open_plot},
-    {"snapshot", la_open_snapshots},
+    {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
 };
 
 /* ---- names ---- */

@@ -1,19 +1,16 @@
 /*
-** A chain of operation calls whose intermediate results are released together:
-** how composite operations are written without a name and a cleanup for each
-** temporary.
+** Composite operations are written as chains of calls (op/chain.h), without a
+** name and a cleanup for each temporary:
 **
 **     LA_CHAIN(w);
-**     la_tensor *d = STEP(sub, x, y);
-**     return la_chain_end(w, f, STEP(mul, d, d));
-**
-** After a failure all further calls return NULL and the status is kept, so only
-** the end asks for it, and whoever looks into a tensor before.
+**     la_tensor *d = R(sub, x, y);
+**     return la_chain_end(w, f, R(mul, d, d));
 */
 #ifndef LA_OP_COMPOSITE_H
 #define LA_OP_COMPOSITE_H
 
 #include "op/call.h"
+#include "op/chain.h"
 #include "op/frame.h"
 
 /* Runs 'impl', the implementation of a composite, for the call of 'f'. Where
@@ -23,30 +20,8 @@
 ** writes); they don't count. Recorded like any conversion. */
 la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl);
 
-#define LA_CHAIN_STEPS 40
-
-typedef struct la_chain {
-    la_status status;
-    int n;
-    la_tensor *temps[LA_CHAIN_STEPS];
-} la_chain;
-
-static inline void la_chain_drop(la_chain *w)
-{
-    for (int i = 0; i < w->n; i++) la_tensor_release(w->temps[i]);
-}
-
-/* Declares an empty chain 'w', which is dropped when its scope ends. */
-#define LA_CHAIN(w) \
-    __attribute__((cleanup(la_chain_drop))) la_chain w##_box = {.n = 0}; \
-    la_chain *w = &w##_box
-
-/* A call whose result belongs to the chain. NULL after a failure. */
-la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
-                         const la_value *args);
-
 /* The next call, by the name of its operation; uses the variable w. */
-#define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
+#define R(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 
 /* *result (owned) becomes result 0 of the frame where the call that was to make
 ** it succeeded: la_give(f, la_run(mul, &x, a, b), &x). Its status. */
@@ -69,7 +44,9 @@ static inline la_status la_give_owned(la_frame *f, la_tensor **result)
 static inline la_status la_chain_end(la_chain *w, la_frame *f, la_tensor *t)
 {
     if (w->status) return w->status;
-    la_set_result(f, 0, la_tensor_retain(t));
+    bool last = w->n > 0 && w->temps[w->n - 1] == t;
+    w->n -= last;       /* which the frame takes over */
+    la_set_result(f, 0, last ? t : la_tensor_retain(t));
     return LA_OK;
 }
 

@@ -179,6 +179,11 @@ static int64_t cost_sum_product(const la_frame *f)
     return products(f, 1, times(numel(f, 1), last(f, 2)));
 }
 
+static int64_t cost_pairs_grad(const la_frame *f)
+{
+    return products(f, 1, times(numel(f, 0), last(f, 1)));
+}
+
 static int64_t cost_taps(const la_frame *f)
 {
     return with_elements(f, times(numel(f, 0), numel(f, 2)));

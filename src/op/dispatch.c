@@ -10,7 +10,7 @@
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/runtime.h"
 #include "base/runtime/stop_note.h"
 #include "base/runtime/token.h"
@@ -20,15 +20,15 @@
 #include "op/dispatch.h"
 #include "op/families.h"
 #include "op/fuel.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/lockstep.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
+#include "op/observe.h"
 #include "op/op.h"
-#include "op/profile.h"
 #include "op/schema.h"
-#include "op/trace.h"
-#include "op/verify.h"
-#include "tensor/verify.h"
+#include "op/debug/trace.h"
+#include "op/debug/frame_verify.h"
+#include "tensor/tensor_verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
 /* The keys of devices of the host's. */
@@ -204,6 +204,14 @@ static bool writes(const la_frame *f)
     return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
 }
 
+/* A change of sizes, strides or storage writes no element of the memory. */
+static void note_change(const la_frame *f, la_tensor *t)
+{
+    la_storage *counter = la_counter(t);
+    if (!(f->op->forms & LA_METADATA)) la_bump_version(t);
+    else if (counter) la_count_write(&counter->version);
+}
+
 /* Versions of what was written rise once the kernels below are done, also
 ** after a stop in the middle; set_data changes nothing that counts. */
 static la_status note_write(la_frame *f, la_status status)
@@ -211,10 +219,10 @@ static la_status note_write(la_frame *f, la_status status)
     int n = f->form == LA_OUT ? LA_MAX_RESULTS : 1;
     if (status && !la_is_stop(status)) return status;
     for (int k = 0; k < n; k++)
-        if (f->outs[k]) la_bump_version(f->outs[k]);
+        if (f->outs[k]) note_change(f, f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
         && f->op != LA_OP(set_data))
-        la_bump_version(f->args[0].tensor);
+        note_change(f, f->args[0].tensor);
     return status;
 }
 
@@ -277,7 +285,8 @@ static void own_result(la_tensor *t)
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
     if (t->flags & LA_F_BATCHED) return;
     la_tensor_drop(&t->base);
-    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW);
+    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
+                            | LA_F_CUSTOM_VIEW);
 }
 
 /* A composite runs in its functional form; its results go to the outputs by
@@ -405,15 +414,17 @@ static la_status launch_in_lockstep(la_frame *f, const gate *g)
     return status;
 }
 
-/* Launches in lockstep, for a profile, or both. */
+/* Launches in lockstep, before an observer, or both. */
 static __attribute__((noinline, cold)) la_status
 launch_watched(la_frame *f, const gate *g, const la_context *c)
 {
-    la_profile_call call;
-    bool profiled = c->profiled;
-    if (profiled) la_profile_operation(&call, f);
+    la_observed call;
+    bool observed = c->observed;
+    if (observed)
+        la_observe_begin(&call, LA_OBSERVED_CALL, f->op->signature,
+                         la_op_name_length(f->op), 0);
     la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
-    if (profiled) la_profile_end(&call);
+    if (observed) la_observe_end(&call);
     return status;
 }
 

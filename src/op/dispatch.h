@@ -9,7 +9,7 @@
 #include "op/frame.h"
 
 /* Registers the kernel of an operation for a key, or removes it (NULL), in the
-** runtime where the thread is. New operations: op/hosted.h. */
+** runtime where the thread is. New operations: op/host/hosted.h. */
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
 /* The kernel that was registered for the operation where the thread is; NULL:
 ** none. */

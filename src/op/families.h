@@ -6,11 +6,14 @@
 ** VIEW         la_meta_<name> alone: it makes the view, nothing is filled
 ** METADATA     la_meta_<name> alone: it changes geometry or storage, not data
 ** COMPOSITE    la_impl_<name> alone, which calls other operations
+** FORMULA      a composite that is one expression, written where others have a
+**              family, in the words of the derivatives: R(op, ...) is a call,
+**              A(k) tensor k of the arguments, VAL(k) any of them
 ** ELEMENTWISE  by la_family_<family>, with the kernel table of the row's name
 ** SHARED       the same with another row's table: (family, table)
 ** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
 **              kernel table reduce_<table>, whose accumulators are stored by
-**              LA_STORE_<store> (kernel/reduce/reduce.h)
+**              LA_STORE_<store> (kernel/reduce/reduce_loops.h)
 **
 ** The other kinds have NONE for a family. A new element-wise family is one
 ** la_family; a new rule of reductions is a meta and an impl in
@@ -57,12 +60,17 @@ typedef struct la_family {
     uint8_t fast;             /* LA_FAST_...: for these dtypes plain tensors
                               ** skip the iterator */
     bool keeps_numbers;       /* la_pointwise_widens */
+    bool by_value;            /* takes numbers that an integer dtype can't hold
+                              ** (la_pointwise_exceeds); others refuse them */
     /* Change the iterator's settings; NULL: out and inputs as they come. */
     la_status (*configure)(la_frame *f, la_iter_config *config);
     /* Choose the loop for the dtype and complete the parameters, or refuse
     ** them; leaves loop NULL when the dtype is not supported. Runs on the meta
     ** device too: reads no element of an input. NULL: the row's kernel. */
     la_status (*pick)(la_frame *f, la_dtype dtype, la_loop_plan *plan);
+    /* Before 'configure', where the iterator is to run: leave inputs out, or
+    ** put another tensor (*spare, owned by the caller) in place of one. */
+    la_status (*adapt)(la_frame *f, la_iter_config *config, la_tensor **spare);
 } la_family;
 
 enum {
@@ -75,6 +83,9 @@ la_status la_pointwise_meta(la_frame *f);
 ** 16-bit float? So it is where a number is among the inputs that the dtype
 ** can't hold: rounded, it would be the largest error of the result. */
 bool la_pointwise_widens(const la_frame *f, la_dtype dtype);
+/* Is there a number among the inputs that the integer dtype can't hold, of a
+** family that goes by value? Then 'adapt' has to see the call. */
+bool la_pointwise_exceeds(const la_frame *f, la_dtype dtype);
 /* The loop and its parameters for a computation in 'dtype' (src/fuse), which
 ** calls its 'inspect' itself. */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan);

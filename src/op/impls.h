@@ -22,6 +22,7 @@
 #define NEED_VIEW(n, fam) la_op_fn_ la_meta_##n;
 #define NEED_METADATA(n, fam) la_op_fn_ la_meta_##n;
 #define NEED_COMPOSITE(n, fam) la_op_fn_ la_impl_##n;
+#define NEED_FORMULA(n, expr) la_op_fn_ la_impl_##n;
 #define NEED_ELEMENTWISE(n, fam)
 #define NEED_SHARED(n, fam)
 #define NEED_REDUCE(n, fam) NEED_REDUCE_ fam
@@ -39,6 +40,7 @@ typedef la_status la_op_fn_(la_frame *f);
 #undef NEED_VIEW
 #undef NEED_METADATA
 #undef NEED_COMPOSITE
+#undef NEED_FORMULA
 #undef NEED_ELEMENTWISE
 #undef NEED_SHARED
 #undef NEED_REDUCE

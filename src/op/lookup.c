@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 
 enum { SLOTS = 4096 };      /* a power of two, more than twice the names */
 

@@ -4,14 +4,14 @@
 ** that are appended, kernels of any row, is the runtime's: others do
 ** not see it. Nothing runs at load time.
 */
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/runtime/runtime.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/impls.h"
 #include "op/schema.h"
 
@@ -25,6 +25,7 @@
 #define NEED_VIEW(n, fam)
 #define NEED_METADATA(n, fam)
 #define NEED_COMPOSITE(n, fam)
+#define NEED_FORMULA(n, expr)
 #define NEED_REDUCE(n, fam) NEED_REDUCTION fam
 #define NEED_REDUCTION(rule, table, how) \
     LA_STUB_DECLARE(la_reductions, reduce_##table);
@@ -44,6 +45,7 @@
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
 #define ROW_METADATA(n, fam) .meta = la_meta_##n
 #define ROW_COMPOSITE(n, fam) .impl = la_impl_##n
+#define ROW_FORMULA(n, expr) .impl = la_impl_##n
 #define ROW_ELEMENTWISE(n, fam) ROW_TABLE(fam, n)
 #define ROW_SHARED(n, fam) ROW_TABLE fam
 #define ROW_TABLE(fam, table) .family = &la_family_##fam, \
@@ -58,6 +60,7 @@
 #define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS | LA_ASKS_DTYPE)
 #define FLAGS_METADATA LA_SAME_BITS
 #define FLAGS_COMPOSITE LA_COMPOSITE
+#define FLAGS_FORMULA LA_COMPOSITE
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
 #define FLAGS_REDUCE LA_ASKS_DTYPE
@@ -66,6 +69,7 @@
 #define BATCH_VIEW LA_BATCH_none
 #define BATCH_METADATA LA_BATCH_none
 #define BATCH_COMPOSITE LA_BATCH_none
+#define BATCH_FORMULA LA_BATCH_none
 #define BATCH_ELEMENTWISE LA_BATCH_each
 #define BATCH_SHARED LA_BATCH_each
 #define BATCH_REDUCE LA_BATCH_dims
@@ -74,6 +78,7 @@
 #define COST_VIEW LA_COST_nothing
 #define COST_METADATA LA_COST_nothing
 #define COST_COMPOSITE LA_COST_nothing
+#define COST_FORMULA LA_COST_nothing
 #define COST_ELEMENTWISE LA_COST_elements
 #define COST_SHARED LA_COST_elements
 #define COST_REDUCE LA_COST_elements

@@ -2,7 +2,7 @@
 ** given outputs. */
 #include "base/runtime/memory.h"
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"
 #include "op/schema.h"

@@ -10,16 +10,16 @@ static bool bounded(la_dtype dtype)
     return dtype != LA_BOOL && la_is_integral(dtype);
 }
 
-/* Is the number, its fraction cut, inside (0), below (-1) or above (1)? */
-static int side_of(const la_scalar *s, la_dtype dtype)
+int la_scalar_side(const la_scalar *s, la_dtype dtype)
 {
-    int bits = (int)la_dtype_size(dtype) * 8;
+    int bits = dtype == LA_BOOL ? 1 : (int)la_dtype_size(dtype) * 8;
     bool is_signed = la_dtype_kind(dtype) == 'i';
     double top = ldexp(1, is_signed ? bits - 1 : bits);
     if (s->kind == LA_KFLOAT) {
         double v = trunc(s->re);
         return v >= top ? 1 : v < (is_signed ? -top : 0) ? -1 : 0;
     }
+    if (la_scalar_above_int(s)) return dtype != LA_UINT64;
     int64_t high = bits == 64 ? INT64_MAX : (int64_t)top - 1;
     int64_t low = !is_signed ? 0 : bits == 64 ? INT64_MIN : -(int64_t)top;
     return s->i > high ? 1 : s->i < low ? -1 : 0;
@@ -28,8 +28,8 @@ static int side_of(const la_scalar *s, la_dtype dtype)
 la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg)
 {
     if (!bounded(dtype)) return LA_OK;
-    if (s->kind != LA_KCOMPLEX && s->re == s->re && side_of(s, dtype) == 0)
-        return LA_OK;
+    if (s->kind != LA_KCOMPLEX && s->re == s->re
+        && la_scalar_side(s, dtype) == 0) return LA_OK;
     return la_error_at(LA_EDTYPE, arg, "value cannot be converted to type %s "
                        "without overflow", la_dtype_name(dtype));
 }
@@ -37,6 +37,8 @@ la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg)
 la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg)
 {
     if (!(t->flags & LA_F_WRAPPED) || t->device != LA_CPU) return LA_OK;
+    if (t->dtype == LA_INT64 && bounded(dtype)
+        && la_integer_fits(*(const int64_t *)la_data(t), dtype)) return LA_OK;
     la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
     return la_scalar_fits(&s, dtype, arg);
 }
@@ -44,7 +46,7 @@ la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg)
 la_status la_clip_limit(la_scalar *s, la_dtype dtype, bool upper, int arg)
 {
     if (!bounded(dtype) || s->kind == LA_KCOMPLEX) return LA_OK;
-    int side = side_of(s, dtype);
+    int side = la_scalar_side(s, dtype);
     if (side == 0) return LA_OK;
     if (side == (upper ? -1 : 1))
         return la_error_at(LA_EDTYPE, arg, "the %s limit is outside the range "

@@ -4,6 +4,20 @@
 
 #include "tensor/tensor.h"
 
+/* Is the integer an element of the integer dtype? (Above int64 there is none
+** among Lua's.) */
+static inline bool la_integer_fits(int64_t v, la_dtype dtype)
+{
+    int bits = (int)la_dtype_size(dtype) * 8;
+    if (la_dtype_kind(dtype) == 'u')
+        return v >= 0 && (bits == 64 || v >> bits == 0);
+    return v >> (bits - 1) == v >> 63;
+}
+
+/* Below (-1), in (0) or above (1) the range of the dtype: the number without
+** its fraction, which is no NaN and not complex. Bool counts as 0 and 1. */
+int la_scalar_side(const la_scalar *s, la_dtype dtype);
+
 /* LA_EDTYPE unless the scalar fits an integer dtype; fractions are cut. */
 la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg);
 /* la_scalar_fits for a wrapped scalar; others always fit. */

@@ -15,7 +15,7 @@ void repl_interrupt_open(lua_State *L);
 void repl_listen(lua_State *L);
 void repl_stop_listening(lua_State *L);
 
-/* ---- run.c: chunks and their errors ---- */
+/* ---- run_chunk.c: chunks and their errors ---- */
 
 /* Make the library known: preloaded, and as the global 'la'. */
 void repl_open(lua_State *L);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 static const uint64_t P1 = UINT64_C(0x9e3779b185ebca87);
 static const uint64_t P2 = UINT64_C(0xc2b2ae3d27d4eb4f);

@@ -332,7 +332,7 @@ la_status la_tensor_owed(const la_tensor *t)
 enum {
     INHERITED = LA_F_CONJ | LA_F_NEG,
     INHERITED_BY_VIEWS = INHERITED | LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
-                       | LA_F_NO_HISTORY
+                       | LA_F_NO_HISTORY | LA_F_CUSTOM_VIEW
 };
 
 /* A deferred tensor needs its storage before it can share it. */
@@ -535,7 +535,7 @@ la_status la_tensor_check_writable(const la_tensor *t)
 
 /* --- changing what a tensor points at --- */
 
-static la_status check_not_fixed(const la_tensor *t)
+la_status la_tensor_check_not_fixed(const la_tensor *t)
 {
     if (t->flags & LA_F_FIXED_GEOMETRY)
         return la_error(LA_ESTATE, "sizes, strides and storage of a detached "
@@ -579,7 +579,7 @@ la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
         && memcmp(sizes, la_sizes(t), (size_t)ndim * sizeof *sizes) == 0
         && t->storage)
         return LA_OK;
-    LA_TRY(check_not_fixed(t));
+    LA_TRY(la_tensor_check_not_fixed(t));
     LA_TRY(check_dtype(t->dtype));
     LA_TRY(la_plan_make(&plan, ndim, sizes, NULL));
     la_status status = grow_for(t, &plan);
@@ -611,7 +611,6 @@ la_status la_tensor_set(la_tensor *t, const la_tensor *src)
 {
     la_plan plan;
     LA_TRY(ready(src));
-    LA_TRY(check_not_fixed(t));
     LA_TRY(la_plan_make(&plan, src->ndim, la_sizes(src), la_strides(src)));
     commit_unnamed(&plan, t);
     if (t->storage != src->storage)

@@ -19,8 +19,8 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
-#include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/token.h"
 #include "lunarray.h"
 

@@ -48,6 +48,7 @@ static inline void la_storage_init(la_storage *s, la_device device,
     s->context = NULL;
     atomic_init(&s->holders, 0);
     s->moved_at = 0;
+    atomic_init(&s->others, 0);
     s->payer = NULL;
 }
 

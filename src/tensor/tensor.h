@@ -61,6 +61,8 @@ enum {
     LA_F_HOST = 1 << 15,            /* la_wrap's: its memory may be moved */
     LA_F_BATCHED = 1 << 16,         /* one element of the batch in 'base': no
                                     ** storage (src/vmap) */
+    LA_F_CUSTOM_VIEW = 1 << 17,     /* a view that a custom function gave, or
+                                    ** a view of that (la.Function) */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -98,6 +100,7 @@ struct la_storage {
     _Atomic int32_t holders;   /* with LA_S_COUNTER: of the record without its
                             ** data; all 'refs' are one of them */
     uint32_t moved_at;      /* la_rebind made it: the version it began with */
+    _Atomic uint32_t others;   /* writes by tensors that count elsewhere */
     la_token *payer;        /* whom its bytes are charged to; NULL: nobody */
 };
 
@@ -323,8 +326,11 @@ void la_preserve_strides(const la_tensor *t, int64_t *strides);
 ** nothing changes on failure. */
 la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes);
 la_status la_storage_resize(la_storage *s, int64_t nbytes);
+/* LA_ESTATE for a detached tensor, which must go on sharing the memory of the
+** tensor that it was made of. */
+la_status la_tensor_check_not_fixed(const la_tensor *t);
 /* Point 't' at src's storage, geometry, dtype and bits (set_, set_data). Its
-** versions go on where they were. */
+** versions go on where they were. Does not ask whether it is detached. */
 la_status la_tensor_set(la_tensor *t, const la_tensor *src);
 
 /* --- storage --- */
@@ -356,7 +362,7 @@ static inline int64_t la_storage_bytes(const la_storage *s)
 ** by the record of their storage. set_ and set_data give a tensor other memory
 ** but leave it its count (la_tensor_set), as in PyTorch: it goes on counting
 ** with its views by the record that it had, and not with the tensor whose
-** memory it now shares. */
+** memory it now shares. Its writes are counted there apart. */
 static inline la_storage *la_counter(const la_tensor *t)
 {
     return t->counter ? t->counter : t->storage;
@@ -366,16 +372,30 @@ static inline uint32_t la_tensor_version(const la_tensor *t)
     const la_storage *s = la_counter(t);
     return s ? atomic_load_explicit(&s->version, memory_order_relaxed) : 0;
 }
+/* Counts writes to the memory of 't' by tensors that count elsewhere, which
+** la_tensor_version leaves out. Equal to what it was when there was none. */
+static inline uint32_t la_other_writes(const la_tensor *t)
+{
+    const la_storage *s = t->storage;
+    if (!s) return 0;
+    uint32_t n = atomic_load_explicit(&s->others, memory_order_relaxed);
+    return t->counter
+        ? n + atomic_load_explicit(&s->version, memory_order_relaxed) : n;
+}
+static inline void la_count_write(_Atomic uint32_t *count)
+{
+    if (!la_alone()) {
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+        return;
+    }
+    uint32_t v = atomic_load_explicit(count, memory_order_relaxed);
+    atomic_store_explicit(count, v + 1, memory_order_relaxed);
+}
 static inline void la_bump_version(la_tensor *t)
 {
     la_storage *s = la_counter(t);
-    if (!s) return;
-    if (!la_alone()) {
-        atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);
-        return;
-    }
-    uint32_t v = atomic_load_explicit(&s->version, memory_order_relaxed);
-    atomic_store_explicit(&s->version, v + 1, memory_order_relaxed);
+    if (s) la_count_write(&s->version);
+    if (t->counter && t->storage) la_count_write(&t->storage->others);
 }
 /* 't' is written next: its snapshots get what they want of it before that.
 ** LA_ESTATE when it must not be, because it is read-only; LA_ENOMEM. */

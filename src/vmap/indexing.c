@@ -1,6 +1,6 @@
 /* Rules of rows with index tensors. */
-#include "vmap/call.h"
 #include "vmap/rules.h"
+#include "vmap/vmap_call.h"
 
 #include "base/runtime/memory.h"
 #include "op/composite.h"
@@ -18,7 +18,7 @@ static la_status give(la_vcall *c, la_chain *w, la_tensor *t, bool *done)
 static la_tensor *moved(la_chain *w, la_tensor *t, int from, int to)
 {
     if (from == to) return t;
-    return STEP(movedim, t, la_v_ints((int64_t[]){from}, 1),
+    return R(movedim, t, la_v_ints((int64_t[]){from}, 1),
                 la_v_ints((int64_t[]){to}, 1));
 }
 
@@ -29,10 +29,10 @@ static la_status select_shared(la_vcall *c, int d, bool *done)
     la_tensor *t = la_varg(c, 0), *index = la_varg(c, 2), *r;
     LA_CHAIN(w);
     int64_t each = index->numel, sizes[2] = {c->level->size, each};
-    r = STEP(reshape, index->base,
+    r = R(reshape, index->base,
              la_v_ints((int64_t[]){c->level->size * each}, 1));
-    r = STEP(index_select, t, d, r);
-    r = STEP(unflatten, r, d, la_v_ints(sizes, 2));
+    r = R(index_select, t, d, r);
+    r = R(unflatten, r, d, la_v_ints(sizes, 2));
     return give(c, w, w->status ? NULL : moved(w, r, d, 0), done);
 }
 
@@ -49,12 +49,12 @@ la_status la_vmap_rule_index_select(la_vcall *c, bool *done)
     LA_CHAIN(w);
     la_shape s = la_shape_of(t->base);
     at = index->base;
-    if (index->ndim == 0) at = STEP(unsqueeze, at, 1);
-    for (int k = 0; k < d; k++) at = STEP(unsqueeze, at, 1);
-    for (int k = d + 1; k < t->ndim; k++) at = STEP(unsqueeze, at, k + 1);
+    if (index->ndim == 0) at = R(unsqueeze, at, 1);
+    for (int k = 0; k < d; k++) at = R(unsqueeze, at, 1);
+    for (int k = d + 1; k < t->ndim; k++) at = R(unsqueeze, at, k + 1);
     s.sizes[d + 1] = index->numel;
-    at = STEP(expand, at, la_v_ints(s.sizes, s.ndim));
-    return give(c, w, STEP(gather, t->base, d + 1, at), done);
+    at = R(expand, at, la_v_ints(s.sizes, s.ndim));
+    return give(c, w, R(gather, t->base, d + 1, at), done);
 }
 
 /* take of one tensor for all, at the positions of each. */
@@ -110,10 +110,10 @@ static void look_at_key(const la_vcall *c, key_form *k)
 static la_tensor *element_numbers(la_chain *w, const la_vcall *c,
                                   const la_tensor *like, int rank)
 {
-    la_tensor *t = STEP(range, c->level->size);
+    la_tensor *t = R(range, c->level->size);
     if (like->device != LA_CPU)
-        t = STEP(to_device, t, la_v_device((la_device)like->device));
-    for (int k = 0; k < rank; k++) t = STEP(unsqueeze, t, k + 1);
+        t = R(to_device, t, la_v_device((la_device)like->device));
+    for (int k = 0; k < rank; k++) t = R(unsqueeze, t, k + 1);
     return t;
 }
 
@@ -128,8 +128,8 @@ static void take_keys(la_chain *w, const la_vcall *c, int rank,
             list[i] = t;
             continue;
         }
-        w->status = la_vmap_behind(c->level, t, rank, &list[i]);
-        if (!w->status) w->temps[w->n++] = list[i];
+        la_status status = la_vmap_behind(c->level, t, rank, &list[i]);
+        la_chain_take(w, status, list[i]);
     }
 }
 
@@ -150,8 +150,8 @@ la_status la_vmap_rule_index(la_vcall *c, bool *done)
     LA_CHAIN(w);
     take_keys(w, c, rank, list + own);
     if (own && k.batched) list[0] = element_numbers(w, c, self, rank);
-    r = w->status ? NULL : STEP(index, own ? self->base : self,
-                                la_v_tensors(list, v->tensors.n + own));
+    r = w->status ? NULL : R(index, own ? self->base : self,
+                             la_v_tensors(list, v->tensors.n + own));
     if (!r) return w->status;
     if (!k.batched) {       /* the batch comes before, or behind the block */
         r = moved(w, r, apart ? rank : 0, 0);

@@ -6,7 +6,7 @@
 #include "op/op.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
-#include "vmap/call.h"
+#include "vmap/vmap_call.h"
 
 static la_status vmap_call(la_frame *f);
 

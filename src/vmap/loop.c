@@ -3,11 +3,11 @@
 ** on the slices of its arguments, and the results are stacked. What changes its
 ** first argument changes the slices, which are views.
 */
-#include "vmap/call.h"
+#include "vmap/vmap_call.h"
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/op.h"
 #include "tensor/shape.h"

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-typedef struct la_vcall la_vcall;   /* vmap/call.h */
+typedef struct la_vcall la_vcall;   /* vmap/vmap_call.h */
 
 /* Runs the call, with the tensors behind its headers, outside of the level.
 ** *done stays false where the rule does not apply. */

@@ -1,9 +1,10 @@
 /* Rules of single rows and of small groups of them. */
-#include "vmap/call.h"
 #include "vmap/rules.h"
+#include "vmap/vmap_call.h"
 
 #include "op/call.h"
 #include "op/composite.h"
+#include "op/scalar_range.h"
 #include "tensor/shape.h"
 
 static la_status behind(const la_vcall *c, int k, la_tensor **out)
@@ -181,10 +182,9 @@ la_status la_vmap_rule_masked_fill(la_vcall *c, bool *done)
     LA_TRY(la_vmap_take(c, LA_ALIGN));
     *done = true;
     if (same) return la_vmap_run(c);
-    la_tensor *value = STEP(to_dtype, c->args[VALUE].tensor,
-                            la_v_dtype((la_dtype)la_varg(c, SELF)->dtype));
-    la_tensor *r = STEP(where, c->args[MASK].tensor, value,
-                        c->args[SELF].tensor);
+    la_tensor *value = R(to_dtype, c->args[VALUE].tensor,
+                         la_v_dtype((la_dtype)la_varg(c, SELF)->dtype));
+    la_tensor *r = R(where, c->args[MASK].tensor, value, c->args[SELF].tensor);
     return w->status ? w->status : give(c, la_tensor_retain(r), done);
 }
 
@@ -419,13 +419,13 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     LA_TRY(put_behind(c, 1));
     a = c->args[0].tensor;
     b = c->args[1].tensor;
-    if (op == LA_OP(vdot)) a = STEP(conj, a);
-    if (vectors == 2 && both) a = STEP(unsqueeze, a, 1);
-    if (vectors && la_vmap_arg(c, 1)) b = STEP(unsqueeze, b, 2);
-    if (vectors == 2 && !la_vmap_arg(c, 0)) a = STEP(unsqueeze, a, 0);
-    r = STEP(matmul, a, b);
+    if (op == LA_OP(vdot)) a = R(conj, a);
+    if (vectors == 2 && both) a = R(unsqueeze, a, 1);
+    if (vectors && la_vmap_arg(c, 1)) b = R(unsqueeze, b, 2);
+    if (vectors == 2 && !la_vmap_arg(c, 0)) a = R(unsqueeze, a, 0);
+    r = R(matmul, a, b);
     while (r && vectors && r->ndim > 3 - vectors)
-        r = STEP(select, r, r->ndim - 1, 0);
+        r = R(select, r, r->ndim - 1, 0);
     return w->status ? w->status : give(c, la_tensor_retain(r), done);
 }
 
@@ -436,6 +436,13 @@ static bool is_number(const la_value *v, int n)
     return s->kind == LA_KINT ? s->i == n : s->kind == LA_KFLOAT && s->re == n;
 }
 
+/* Can 'mul' take the scalar? The products themselves wrap integers around. */
+static bool is_factor_of(const la_value *v, const la_tensor *t)
+{
+    return !la_is_integral((la_dtype)t->dtype)
+        || la_scalar_side(&v->scalar, (la_dtype)t->dtype) == 0;
+}
+
 /* beta * self + alpha * product, inside of the level. */
 la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
 {
@@ -443,16 +450,17 @@ la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
     LA_CHAIN(w);
     la_tensor *self = la_varg(c, 0), *a = la_varg(c, 1), *b = la_varg(c, 2), *r;
     la_value beta = c->f->args[3], alpha = c->f->args[4];
+    if (!is_factor_of(&alpha, a) || !is_factor_of(&beta, a)) return LA_OK;
     la_vmap *before = la_vmap_enter(c->level);
-    if (op == LA_OP(addmm)) r = STEP(mm, a, b);
-    else if (op == LA_OP(addmv)) r = STEP(mv, a, b);
-    else r = STEP(bmm, a, b);
-    if (op == LA_OP(addbmm)) r = STEP(sum, r, la_v_ints((int64_t[]){0}, 1),
+    if (op == LA_OP(addmm)) r = R(mm, a, b);
+    else if (op == LA_OP(addmv)) r = R(mv, a, b);
+    else r = R(bmm, a, b);
+    if (op == LA_OP(addbmm)) r = R(sum, r, la_v_ints((int64_t[]){0}, 1),
                                      false, la_v_dtype((la_dtype)a->dtype));
-    if (!is_number(&alpha, 1)) r = STEP(mul, r, alpha);
+    if (!is_number(&alpha, 1)) r = R(mul, r, alpha);
     if (!is_number(&beta, 1) && !is_number(&beta, 0))
-        self = STEP(mul, self, beta);
-    if (!is_number(&beta, 0)) r = STEP(add, self, r);
+        self = R(mul, self, beta);
+    if (!is_number(&beta, 0)) r = R(add, self, r);
     la_vmap_enter(before);
     if (w->status) return w->status;
     *done = true;

@@ -6,11 +6,11 @@
 ** 'base' the tensor that it stands for, whose first dim is the batch. The
 ** dispatcher hands every call with such an argument to this folder, above all
 ** keys: the row's rule (op/batch.def) makes of it a call on the tensors behind,
-** with dims and sizes moved by one (call.c, special.c); composites run their
-** bodies on the headers; what has no rule runs once per element (loop.c), which
-** is the last way. Calls on the tensors behind are ordinary
-** ones: they are recorded by autograd, and by the vmap around where 'base' is
-** itself such a header.
+** with dims and sizes moved by one (vmap_call.c, special.c); composites run
+** their bodies on the headers; what has no rule runs once per element (loop.c),
+** which is the last way. Calls on the tensors behind are ordinary ones: they
+** are recorded by autograd, and by the vmap around where 'base' is itself such
+** a header.
 **
 ** A level is one running la.vmap. Headers name theirs (seen_version holds its
 ** number, spare how deep it is), so that one that outlives it is refused.

@@ -87,7 +87,7 @@ if [ ! -f build/lunarray.so ]; then
     echo "lockstep bits: not compared, there is no build/lunarray.so (make)"
     exit 0
 fi
-bits="spec/support/lockstep_bits.lua lockstep 2 ${LOCKSTEP:-3/40}"
+bits="spec/support/values/lockstep_bits.lua lockstep 2 ${LOCKSTEP:-3/40}"
 on_target "$program" $bits | tr -d '\r' > "$out/bits"
 LUA_CPATH="build/?.so" lua5.4 $bits > "$out/bits.here"
 grep -v LAPACK "$out/bits" | cmp - "$out/bits.here" \

@@ -5,6 +5,7 @@
 --   LISTS             the folder with modules/ops.def and the like
 --   OUT, CC, CFLAGS   the folder; the preprocessor, to see what sources declare
 --   FAMILIES          what is in it (families.lua); empty: everything
+--   NEEDS             "image:vision", ...: modules, and those that they need
 --   VERSION, CAPS     for the title
 --   CORE, LUA_FILES   paths
 --   KERNELS           "path:capability:others+that+it+serves", ...
@@ -68,6 +69,23 @@ local function kept(family)
   return is_whole or is_kept[family]
 end
 
+-- Modules come with those that they need.
+local function keep_needed(left_out)
+  repeat
+    local more = false
+    for _, pair in ipairs(words(option.NEEDS)) do
+      local module, other = pair:match("^(.*):(.*)$")
+      if is_kept[module] and left_out[other] then
+        io.stderr:write(("make embed: without %s there is no %s, which needs "
+          .. "it\n"):format(other, module))
+        os.exit(2)
+      end
+      more = more or is_kept[module] and not is_kept[other]
+      is_kept[other] = is_kept[other] or is_kept[module]
+    end
+  until not more
+end
+
 -- The words of FAMILIES name what is in it; those that begin with "-" what is
 -- left out, of everything where there are no others.
 local function read_families(core)
@@ -95,6 +113,7 @@ local function read_families(core)
     is_kept[family] = true
   end
   for family in pairs(left_out) do is_kept[family] = nil end
+  keep_needed(left_out)
   for _, family in ipairs(families.always) do is_kept[family] = true end
 end
 

@@ -102,9 +102,9 @@ end
 
 -- The row for an operation that is left out: a composite whose body refuses.
 function families.refusing(row, family)
-  local name, kind, rest = row:match("^OP%(([%w_]+), (%u+), (.*)$")
+  local name, kind, rest = row:match("^OP%(([%w_]+), (%u+),%s+(.*)$")
   local column = (kind == "SHARED" or kind == "REDUCE") and "^%b()"
-    or "^[%w_]+"
+    or kind == "FORMULA" and "^%s*R%b()" or "^[%w_]+"
   rest = rest:gsub(column, "NONE", 1)
   local at = #rest    -- cut the doc, the strings behind the forms
   while true do
@@ -155,7 +155,7 @@ function families.closure(units, kept)
   for path in pairs(refs) do
     local family = families.of(path)
     if not source.is_kernel(path) and not path:match("^src/io/")
-       and not path:match("^src/grad/formulas/")
+       and not path:match("^tools/") and not path:match("^src/grad/formulas/")
        and (not family or kept(family)) then need(path) end
   end
   while #todo > 0 do

@@ -350,13 +350,24 @@ function writer:loose_macros(path)
   for header in pairs(headers_below(path)) do
     headers[#headers + 1] = header
   end
-  table.sort(headers)
+  -- A header comes after those that it includes: where both define a macro, its
+  -- own is the one that holds.
+  local function depth(header)
+    local n = 0
+    for _ in pairs(headers_below(header)) do n = n + 1 end
+    return n
+  end
+  table.sort(headers, function(a, b)
+    if depth(a) ~= depth(b) then return depth(a) < depth(b) end
+    return a < b
+  end)
+  local is_defined = {}
   for _, header in ipairs(headers) do
-    if self.loose[header] then
-      for _, macro in ipairs(self.loose[header]) do
-        self:put(table.concat(macro, "\n"))
-        self.fresh[#self.fresh + 1] = macro.name
-      end
+    for _, macro in ipairs(self.loose[header] or {}) do
+      if is_defined[macro.name] then self:put("#undef " .. macro.name) end
+      is_defined[macro.name] = true
+      self:put(table.concat(macro, "\n"))
+      self.fresh[#self.fresh + 1] = macro.name
     end
   end
   return function()

@@ -1,8 +1,9 @@
 -- The manual as HTML, for a browser without a network:
 --
---   lua5.4 tools/site/build.lua OUT [REFERENCE]
+--   lua5.4 tools/site/build.lua OUT [REFERENCE [MODULES]]
 --
--- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md),
+-- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md; of
+-- all, or of MODULES, a list of names: links to others are plain text),
 -- CONTRIBUTING.md, CHANGELOG.md and the Markdown files of the folder REFERENCE
 -- (one for each theme of operations), turned into HTML by cmark-gfm, with
 -- navigation, anchors, colours and an index for the search box (site.js). A
@@ -13,9 +14,9 @@ package.path = here .. "/?.lua;" .. here .. "/../../?.lua;" .. package.path
 local documents = require "spec.support.documents"
 local highlight = require "highlight"
 
-local out, reference = arg[1], arg[2]
+local out, reference, module_names = arg[1], arg[2], arg[3]
 if not out then
-  io.stderr:write "build.lua: OUT [REFERENCE]\n"
+  io.stderr:write "build.lua: OUT [REFERENCE [MODULES]]\n"
   os.exit(2)
 end
 
@@ -135,8 +136,16 @@ local function target(href)
   return name, anchor
 end
 
+-- Is it a path of a module that the manual is without?
+local function is_left_out(path)
+  local name = path:match "modules/([%w_]+)/docs/"
+  return name and module_names ~= nil
+    and not (" " .. module_names .. " "):find(" " .. name .. " ", 1, true)
+end
+
 local function with_links(html, page)
   html = html:gsub('href="([^"]*)"', function(href)
+    if is_left_out(href) then return "" end
     if href:find("^%a+:") or href:find("^#") then
       if href:find("^#") then
         page.links[#page.links + 1] = {page.name, href:sub(2), href}
@@ -210,7 +219,9 @@ local function collect()
   local pages = {new_page("README.md", "index")}
   for _, path in ipairs(list("CONTRIBUTING.md CHANGELOG.md " ..
                                "docs/*.md modules/*/docs/*.md")) do
-    pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"))
+    if not is_left_out(path) then
+      pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"))
+    end
   end
   for _, row in ipairs(dofile("tools/gallery.lua").list) do
     pages[#pages + 1] = example_page(row)

@@ -73,7 +73,8 @@ function run.example(entry)
   return outputs
 end
 
--- Can the example run here? "lapack" and so on; a text says what is missing.
+-- Can the example run here? "lapack" and so on, or a module; a text says what
+-- is missing.
 -- MPI begins where it is asked for: it has processes and output of its own.
 function run.lacks(needs)
   if not needs then return nil end
@@ -83,7 +84,10 @@ function run.lacks(needs)
   if needs == "lapack" then
     return la.config().lapack == "none" and "no LAPACK" or nil
   end
-  return needs
+  for _, name in ipairs(la.config().modules) do
+    if name == needs then return nil end
+  end
+  return needs:find(" ", 1, true) and needs or "no module " .. needs
 end
 
 return run

@@ -15,7 +15,7 @@
 --   see: mean, prod            related words
 --   aka: total                 other names of what is no operation
 --   source: the paper or book of the method
---   needs: lapack              what the example can't run without
+--   needs: lapack              what the example can't run without, or a module
 --
 -- A name is "sum" (operation or function of la), "fft.rfft" (of a theme),
 -- "x:item" (method of a tensor), "x.shape" (property), "nn.Linear" (of a
@@ -255,8 +255,39 @@ end
 
 -- ---- the table ----
 
+-- The row of a name in a table, or nil. "la.sum", "x:sum", "x.shape",
+-- "tensor.item" and "sum_" are looked for as written, then without what stands
+-- before.
+function rows.look(t, name)
+  local function known(key) return t.by_name[key] or t.aliases[key] end
+  local row = known(name)
+  if row then return row end
+  local member = name:match("^x[.:](.+)$") or name:match("^tensor[.:](.+)$")
+    or name:match("^la%.(.+)$") or name
+  row = known(member) or known("x:" .. member) or known("x." .. member)
+  if not row and member:find("_$") then
+    row = known(member:sub(1, -2))
+    if row and not (row.forms and row.forms & INPLACE ~= 0) then
+      row = nil
+    end
+  end
+  return row
+end
+
+-- What a word is related to and is in this build; the rest are names of modules
+-- that are left out.
+local function keep_present(t, row)
+  local e, present = row.entry, {}
+  for _, name in ipairs(rows.words(e.see)) do
+    if rows.look(t, name) then present[#present + 1] = name
+    else t.absent[#t.absent + 1] = row.name .. " -> " .. name
+    end
+  end
+  e.see = present[1] and table.concat(present, ", ")
+end
+
 local function build(operations)
-  local t = {list = {}, by_name = {}, unknown = {}}
+  local t = {list = {}, by_name = {}, unknown = {}, absent = {}}
   add_operations(t.by_name, t.list, operations)
   local sample = la.zeros(1, 1, {dtype = "complex64"})
   for _, row in ipairs(t.list) do write_calls(row, sample) end
@@ -265,15 +296,17 @@ local function build(operations)
     row.entry = row.entry or rows.parse("== " .. row.name .. "\n")[1]
   end
   t.aliases = name_aliases(t.by_name, t.list)
+  for _, row in ipairs(t.list) do keep_present(t, row) end
   return t
 end
 
 local last, count
 
 -- The table of words: list (in order), by_name, aliases (rows by their other
--- names) and unknown, names in words that are no operation of this build or
--- stand there twice. A host may add operations to its runtime and take them
--- away: with 'fresh' the table is made again when their number has changed.
+-- names), unknown, names in words that are no operation of this build or stand
+-- there twice, and absent, related words that it does not have. A host may add
+-- operations to its runtime and take them away: with 'fresh' the table is made
+-- again when their number has changed.
 function rows.all(fresh)
   if last and not fresh then return last end
   local operations = la.operations()

@@ -13,6 +13,7 @@ local chunk = require "lunarray.repl.chunk"
 local complete = require "lunarray.repl.complete"
 local errors = require "lunarray.repl.errors"
 local figure = require "lunarray.plot.figure"
+local images = require "lunarray.images"
 local is_tensor = require "lunarray.tensors".is_tensor
 local plot = require "lunarray.plot"
 local pretty = require "lunarray.repl.pretty"
@@ -69,12 +70,12 @@ function Session:bundle(value)
   if figure.is_figure(value) then
     local svg = value:svg()
     if #svg <= MOST_SVG then self:send("data image/svg+xml", svg) end
-    self:send("data image/png", value:png())
+    if images.present then self:send("data image/png", value:png()) end
     self:send("data text/plain", value:text{color = false})
     return
   end
-  if is_image(value) then
-    self:send("data image/png", la.image.encode(value, "png"))
+  if images.present and is_image(value) then
+    self:send("data image/png", images.get "png".encode(value, "png"))
   end
   self:send("data text/plain", pretty.text(value))
 end

@@ -157,13 +157,23 @@ local Encoder = nn.class "TransformerEncoder"
 nn.TransformerEncoder = Encoder
 
 -- 'layer' is copied num_layers times; norm (a module) comes last.
-local function init_stack(self, layer, num_layers, norm)
-  local list = {}
-  for k = 1, num_layers do list[k] = layer:clone() end
-  self.layers = nn.ModuleList(list)
-  self.norm = norm
+local function stack_of(name)
+  return function(self, layer, num_layers, norm)
+    if not nn.is_module(layer) then
+      error(("bad argument #1 to '%s' (a layer expected, got %s)")
+        :format(name, type(layer)), 3)
+    end
+    if math.type(num_layers) ~= "integer" then
+      error(("bad argument #2 to '%s' (number of layers expected, got %s)")
+        :format(name, type(num_layers)), 3)
+    end
+    local list = {}
+    for k = 1, num_layers do list[k] = layer:clone() end
+    self.layers = nn.ModuleList(list)
+    self.norm = norm
+  end
 end
-Encoder.init = init_stack
+Encoder.init = stack_of "TransformerEncoder"
 
 -- options: mask, src_key_padding_mask, is_causal
 function Encoder:forward(x, o)
@@ -176,7 +186,7 @@ end
 
 local Decoder = nn.class "TransformerDecoder"
 nn.TransformerDecoder = Decoder
-Decoder.init = init_stack
+Decoder.init = stack_of "TransformerDecoder"
 
 -- options: those of its layers
 function Decoder:forward(x, memory, o)

@@ -176,7 +176,6 @@ end
 -- A class whose positional arguments are 'names' and whose forward calls the
 -- operation with the options that were given.
 local function plain(class, run, names, defaults, first)
-  if not (run or first) then return end   -- its module is left out
   local C = nn.class(class)
   nn[class] = C
   defaults = defaults or {}
@@ -266,35 +265,13 @@ for _, row in ipairs(activations) do
   plain(row[1], la[row[2]], row[3] or {}, row[4])
 end
 
--- ---- images ----
+-- ---- patches ----
 
-local resizing = {"size", "scale_factor", "mode", "align_corners",
-  "recompute_scale_factor"}
-plain("Upsample", la.interpolate, resizing, {mode = "nearest"})
-plain("UpsamplingNearest2d", la.interpolate, resizing, {mode = "nearest"})
-plain("UpsamplingBilinear2d", la.interpolate, resizing, {mode = "bilinear",
-  align_corners = true})
-plain("PixelShuffle", la.pixel_shuffle, {"upscale_factor"},
-  {["!upscale_factor"] = true})
-plain("PixelUnshuffle", la.pixel_unshuffle, {"downscale_factor"},
-  {["!downscale_factor"] = true})
-plain("ChannelShuffle", la.channel_shuffle, {"groups"}, {["!groups"] = true})
-plain("LocalResponseNorm", la.local_response_norm, {"size", "alpha", "beta",
-  "k"}, {["!size"] = true})
 plain("Unfold", la.im2col, {"kernel_size", "dilation", "padding", "stride"},
   {["!kernel_size"] = true})
 plain("Fold", la.col2im, {"output_size", "kernel_size", "dilation", "padding",
   "stride"}, {["!output_size"] = true, ["!kernel_size"] = true})
-for dims = 2, 3 do
-  local run = la["fractional_max_pool" .. dims .. "d"]
-  plain("FractionalMaxPool" .. dims .. "d", nil, {"kernel_size", "output_size",
-    "output_ratio", "return_indices", "random_samples"},
-    {["!kernel_size"] = true}, function(self, x)
-      local values, indices = run(x, self.options)
-      if self.options.return_indices then return values, indices end
-      return values
-    end)
-end
+require "lunarray.additions"("layers", plain)
 
 local PReLU = nn.class "PReLU"
 nn.PReLU = PReLU

@@ -3,6 +3,7 @@
 -- in the order of first assignment.
 local la = require "lunarray"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local nn = {}
 
@@ -478,27 +479,7 @@ end
 -- Positional arguments and a trailing table of options as one table: names
 -- in order, defaults by name. An unknown option is an error with the known.
 function nn._options(what, names, defaults, ...)
-  local n, out = select("#", ...), {}
-  local given = {...}
-  local known, last = {}, given[n]
-  for _, name in ipairs(names) do known[name] = true end
-  if n > 0 and type(last) == "table" and not nn.is_module(last)
-    and (next(last) == nil or type(next(last)) == "string") then
-    for key, value in pairs(last) do
-      if not known[key] then
-        error(string.format("%s: unknown option '%s' (known: %s)", what,
-          numbers.text(key), table.concat(names, ", ")), user_level())
-      end
-      out[key] = value
-    end
-    n = n - 1
-  end
-  if n > #names then
-    error(what .. ": too many arguments", user_level())
-  end
-  for k = 1, n do
-    if given[k] ~= nil then out[names[k]] = given[k] end
-  end
+  local out = positions.read(what, names, positions.set(names), names, ...)
   for _, name in ipairs(names) do
     if out[name] == nil then out[name] = defaults[name] end
     if out[name] == nil and defaults[name] == nil

@@ -4,6 +4,7 @@ local la = require "lunarray"
 local axis = require "lunarray.plot.axis"
 local arguments = require "lunarray.plot.arguments"
 local graphics = require "lunarray.plot.graphics"
+local images = require "lunarray.images"
 local layout = require "lunarray.plot.layout"
 local raster = require "lunarray.plot.raster"
 local svg = require "lunarray.plot.svg"
@@ -308,7 +309,7 @@ function Figure:pixels(options)
 end
 
 function Figure:png(options)
-  return la.image.encode(self:pixels(options), "png")
+  return images.get "png".encode(self:pixels(options), "png")
 end
 
 -- ---- output ----
@@ -334,7 +335,7 @@ function Figure:save(path, options)
     end
   elseif kind == "png" or kind == "jpg" or kind == "jpeg" or kind == "bmp"
     or kind == "tga" then
-    la.image.save(self:pixels(options), path)
+    images.get "save".save(self:pixels(options), path)
   else
     error(("save: %s: a path that ends with .svg, .png, .jpg, .bmp, .tga or "
       .. ".txt expected"):format(path), 0)

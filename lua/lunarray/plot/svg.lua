@@ -2,6 +2,7 @@
 -- lunarray.plot.raster.
 local la = require "lunarray"
 local colour = require "lunarray.plot.colour"
+local images = require "lunarray.images"
 local numbers = require "lunarray.numbers"
 
 local svg = {}
@@ -199,7 +200,7 @@ function Svg:picture(x, y, w, h, image)
   self:add('<image x="%s" y="%s" width="%s" height="%s" '
     .. 'preserveAspectRatio="none" style="image-rendering:pixelated" '
     .. 'href="data:image/png;base64,%s"/>', number(x), number(y), number(w),
-    number(h), svg.base64(la.image.encode(image:float(), "png")))
+    number(h), svg.base64(images.get "svg".encode(image:float(), "png")))
 end
 
 function Svg:grid(w, h) return math.ceil(w), math.ceil(h) end

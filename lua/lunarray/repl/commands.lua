@@ -6,7 +6,7 @@ local chunk = require "lunarray.repl.chunk"
 local pretty = require "lunarray.repl.pretty"
 
 -- Kept, as whoever types may wipe the globals.
-local error, ipairs, load, next, pcall = error, ipairs, load, next, pcall
+local error, ipairs, load, next = error, ipairs, load, next
 local rawlen, rawset, select, tonumber = rawlen, rawset, select, tonumber
 local tostring, type, collectgarbage, io = tostring, type, collectgarbage, io
 local math, os, table, utf8, _G = math, os, table, utf8, _G
@@ -104,33 +104,7 @@ command("mem", "", "memory of tensors and of Lua", function(p)
     bytes_text(math.floor(collectgarbage "count" * 1024))))
 end)
 
--- The file of single calls, in the current folder.
-local TRACE = "lunarray-trace.json"
-
--- A line of what was entered shows itself, others their file and number.
-local function show_line(prompt, line)
-  local name, n = line:match "^(stdin[%[%]%d]*):(%d+)$"
-  local text = name and prompt.sources["=" .. name]
-  if not text then return #line > 36 and "..." .. line:sub(-33) or line end
-  for _ = 2, n do text = text:gsub("^[^\n]*\n", "", 1) end
-  text = text:match "^%s*([^\n]*)":gsub("^:%a+%s*", "")
-  local stop = utf8.offset(text, 34)
-  return stop and stop <= #text and text:sub(1, stop - 1) .. "..." or text
-end
-
-command("profile", "code", "run it once: time and memory of each operation and"
-  .. " line", function(p, rest)
-    local f = compile(p, rest, "profile")
-    collectgarbage()
-    local results = table.pack(la.profile(f))
-    local profile = table.remove(results, 1)
-    results.n = results.n - 1
-    if results[1] ~= nil then p:show(results, true) end
-    p:say(profile:table(nil, function(line) return show_line(p, line) end))
-    local ok, path = pcall(profile.save, profile, TRACE)
-    p:say(p:style("dim", ok and path
-      .. ": for chrome://tracing or ui.perfetto.dev" or path))
-  end)
+require "lunarray.additions"("commands", command, compile)
 
 -- ---- variables ----
 

@@ -17,11 +17,13 @@ tensor([1, 2, 3])
 ! Functions and userdata in a table; net instead of net:state_dict().
 see: load, mmap, image.save, write_csv, nn.Module:state_dict
 == load
-: la.load(path[, {metadata =}]) -> tensor or table
+: la.load(path[, {metadata =, limit =}]) -> tensor or table
 Reads .npy (one tensor), .npz or .safetensors (a table by name). With metadata =
 true it also returns the table of the file's texts, and a table of the tensors
 that were left out because their dtype does not exist here (F8_E4M3 and other
-dtypes below 16 bits): the file's dtype by name. Nothing in a file is ever run.
+dtypes below 16 bits): the file's dtype by name; the host's log gets a line
+about them. A file that holds more than limit bytes, unpacked, is an error; a
+sandbox that says nothing has 256 MiB. Nothing in a file is ever run.
 In a sandbox the path is a name, any text, for which the host program gives the
 bytes; without such a host there are no files.
 > la.save({w = la.ones(2)}, "net.safetensors",

@@ -85,22 +85,6 @@ cap.
 > select(3, la.memory())
 0
 see: memory
-== profile
-: la.profile(f, ...) -> profile, ...
-What f's operations take, then f's results. The profile prints as two tables,
-by operation and by line of the script: calls, self (seconds without what runs
-inside), total, memory (bytes allocated less those freed). Derivatives have the
-line of their operation, a fused chain is one, what worker threads do belongs to
-the call that started them. p.rows has an entry for each operation and line (op,
-kind, line, count, self, total, bytes_self, bytes), p:by_op() and p:by_line()
-their sums, p.time the seconds in all, p:table(n) the text with n rows;
-p:save(path) writes the calls as trace events for chrome://tracing or
-ui.perfetto.dev. One inside of another records in both.
-> p, sum = la.profile(function(x) return x:exp():sum() end, la.zeros(5))
-> sum, #p.rows, p:by_op()[1].count
-tensor(5.)    2    1
-! A function that yields; in a sandbox.
-see: memory, tidy, fuse
 == tidy
 : la.tidy(f, ...) -> ...
 Calls f and returns its results. Every other tensor that f makes is freed at its
@@ -122,10 +106,12 @@ see: tidy
 == snapshot
 : la.snapshot(tensors) -> snapshot
 Keeps the present data of a table of tensors, by copy on write (tables may be
-nested; a record stands for its fields). s:restore() writes the data back into
-the same tensors, as often as you like. s:free(), or local s <close>, ends it.
-If a tensor has another shape by then or was freed, restore is an error and
-changes nothing.
+nested; a record stands for its fields), and the states of generators in it.
+Other members of a list are an error, other named fields are passed over. Of the
+state's own generator la.get_rng_state() keeps the state. s:restore() writes the
+data back into the same tensors, as often as you like. s:free(), or local s
+<close>, ends it. If a tensor has another shape by then or was freed, restore is
+an error and changes nothing.
 > x = la.ones(2)
 > s = la.snapshot{x}
 > x:zero_()

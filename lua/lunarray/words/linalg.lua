@@ -386,6 +386,9 @@ see: svdvals, solve
 > la.tensor{{0., 0}, {3, 4}}:cdist(la.tensor{{0., 0}})
 tensor([[0.],
         [5.]])
+> la.cdist(la.tensor{{0., 0}, {3, 4}}, la.tensor{{0., 0}}, 1)
+tensor([[0.],
+        [7.]])
 see: pdist, game.nearest
 == pdist
 > la.tensor{{0., 0}, {3, 4}, {0, 1}}:pdist()

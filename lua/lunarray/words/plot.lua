@@ -237,6 +237,7 @@ see: plot.Figure:save
 The figure as the bytes of a PNG file.
 > plot.line({1, 2}):png():sub(2, 4)
 PNG
+needs: image
 see: plot.Figure:pixels
 == plot.Figure:pixels
 : figure:pixels([{width=, height=, scale = 2}]) -> tensor

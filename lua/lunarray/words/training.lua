@@ -6,7 +6,8 @@ return [==[
 The methods of all optimisers. opt.param_groups is a list of tables with the
 parameters (params) and their options, which you may assign:
 opt.param_groups[1].lr = 0.01. Make an optimiser from a list of parameters, or
-from a list of groups: {{params = a, lr = 0.1}, {params = b}}.
+from a list of groups: {{params = a, lr = 0.1}, {params = b}}. Options go by
+name or, in PyTorch's order, by position: optim.SGD({w}, 0.1, 0.9).
 > w = la.ones(1, {requires_grad = true})
 > opt = optim.SGD({w}, {lr = 0.5})
 > (w * 2):sum():backward()
@@ -165,7 +166,8 @@ see: optim.SGD
 : optim.Scheduler
 The methods of all schedules of the learning rate. A schedule sets
 opt.param_groups[i].lr. Call its step() once an epoch (or a batch) after the
-optimiser's.
+optimiser's. Options go by name or, in PyTorch's order, by position:
+optim.StepLR(opt, 3, 0.5).
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ExponentialLR(opt, {gamma = 0.5})
 > schedule:step()
@@ -315,10 +317,12 @@ source: Smith, Topin: Super-convergence (2017)
 see: optim.CyclicLR, optim.SGD
 == optim.CyclicLR
 : optim.CyclicLR(optimizer, {base_lr =, max_lr =, step_size_up = 2000,
-  step_size_down =, mode = "triangular", gamma = 1, cycle_momentum = true,
-  base_momentum = 0.8, max_momentum = 0.9}) -> optim.Scheduler
+  step_size_down =, mode = "triangular", gamma = 1, scale_fn =, scale_mode =
+  "cycle", cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9}) ->
+  optim.Scheduler
 lr goes up and down between base_lr and max_lr again and again. "triangular2"
-halves the height each time, "exp_range" shrinks it by gamma each step.
+halves the height each time, "exp_range" shrinks it by gamma each step; scale_fn
+gives the height of a cycle (from 1), or of a step with scale_mode "iterations".
 > opt = optim.SGD({la.ones(1, {requires_grad = true})},
 >>   {lr = 1, momentum = 0.9})
 > schedule = optim.CyclicLR(opt, {base_lr = 0.5, max_lr = 1,

@@ -9,7 +9,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "io/zip.h"
 
 const la_wav_kind la_wav_kinds[LA_WAV_FORMATS] = {

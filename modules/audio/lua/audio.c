@@ -11,9 +11,9 @@
 #include "modules/audio/io/wav.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
+#include "lua/files/media.h"
 #include "op/call.h"
-#include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
 
@@ -171,24 +171,12 @@ static la_status decode(const la_reader *source, const options *o,
     return la_run(to_dtype, out, converted, la_v_dtype(dtype));
 }
 
-/* A failure with the path in front of its text, unless it is the host's or
-** memory's. */
-static la_status name_path(la_status status, const char *path)
-{
-    char text[512], shown[300];
-    if (status != LA_EIO) return status;
-    strncpy(text, la_error_message(), sizeof text - 1);
-    text[sizeof text - 1] = 0;
-    return la_error(status, "'%s': %s",
-                    la_quote(path, strlen(path), shown, sizeof shown), text);
-}
-
 static la_status load(const char *path, const options *o, la_tensor **out,
                       uint32_t *rate)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(decode(&source, o, out, rate), path);
+    return la_media_name(decode(&source, o, out, rate), path);
 }
 
 /* The keywords of load and decode, and of save and encode. */
@@ -230,14 +218,9 @@ static int audio_decode(lua_State *L)
     la_tensor *t = NULL;
     uint32_t rate = 0;
     la_reader source;
-    size_t n;
-    if (lua_type(L, 1) != LUA_TSTRING)
-        la_raise_arg(L, 1, "audio.decode", "string of a WAV file's bytes "
-                     "expected, got %s", la_type_text(L, 1));
+    la_media_source(L, "audio.decode", "a WAV file's", &source);
     options o = read_options(L, 2, reading, "audio.decode");
     la_handle *h = la_new_handle(L, s);
-    const char *bytes = lua_tolstring(L, 1, &n);
-    la_reader_of_memory(bytes, n, &source);
     LA_CHECK_TWICE(L, "audio.decode", decode(&source, &o, &t, &rate));
     la_fill_handle(s, h, t);
     return give(L, s, h, rate, "audio.decode");
@@ -248,7 +231,7 @@ static la_status read_info(const char *path, la_wav_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(la_wav_info_read(&source, info), path);
+    return la_media_name(la_wav_info_read(&source, info), path);
 }
 
 /* la.audio.info(path): frames, channels, rate, format. The samples are not
@@ -272,12 +255,7 @@ static int audio_info(lua_State *L)
 ** has a format. Asked before anything is opened. */
 static la_status check_tensor(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
-    if (t->device == LA_META)
-        return la_error(LA_ESTATE, "a meta tensor has no data to save");
-    LA_TRY(la_remote_refuse(t));
-    if (t->numel && !t->storage)
-        return la_error(LA_ESTATE, "the tensor has no data to save");
+    LA_TRY(la_media_check(t));
     if (t->ndim != 1 && t->ndim != 2)
         return la_error(LA_ESHAPE, "sound of {channels, frames} or {frames} "
                         "expected, got %d dims", t->ndim);
@@ -366,12 +344,7 @@ static uint32_t check_rate(lua_State *L, int at, const char *name)
 static int audio_save(lua_State *L)
 {
     la_begin(L, "audio.save", 0);
-    lua_settop(L, 4);
-    if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
-        lua_pushvalue(L, 1);
-        lua_copy(L, 2, 1);
-        lua_replace(L, 2);
-    }
+    la_media_order(L, 4);
     const char *path = la_check_path(L, 2, "audio.save");
     uint32_t rate = check_rate(L, 3, "audio.save");
     options o = read_options(L, 4, writing, "audio.save");

@@ -10,6 +10,8 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/thread_pool.h"
 
 /* ---- fields ---- */
 
@@ -49,9 +51,71 @@ bool la_csv_more(la_csv *c)
 void la_csv_skip(la_csv *c, int64_t n)
 {
     for (; n > 0 && c->at < c->end; n--, c->line++) {
-        const char *p = memchr(c->at, '\n', (size_t)(c->end - c->at));
-        c->at = p ? p + 1 : c->end;
+        const char *p = la_csv_find(c->at, c->end, '\n', '\r');
+        p += p < c->end && *p == '\r' && p[1] == '\n';
+        c->at = p < c->end ? p + 1 : c->end;
     }
+}
+
+/* ---- lone CRs ---- */
+
+/* The bytes of 'v' that are 'byte', as ones in their lowest bits. */
+static uint64_t bytes_of(uint64_t v, unsigned char byte)
+{
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    v ^= UINT64_C(0x0101010101010101) * byte;
+    return ~((((v & low) + low) | v) | low) >> 7;
+}
+
+/* Text that threads look through for a CR without its LF. */
+typedef struct lookout { const char *text; atomic_bool found; } lookout;
+
+static void look_for_lone(int64_t begin, int64_t end, void *context)
+{
+    lookout *job = context;
+    uint64_t lone = 0, v, next;
+    const char *p = job->text + 8 * begin;
+    if (!memchr(p, '\r', (size_t)(8 * (end - begin)))) return;
+    for (int64_t k = begin; k < end; k++) {     /* no branch: in vectors */
+        memcpy(&v, job->text + 8 * k, sizeof v);
+        memcpy(&next, job->text + 8 * k + 1, sizeof next);
+        lone |= bytes_of(v, '\r') & ~bytes_of(next, '\n');
+    }
+    if (lone) atomic_store_explicit(&job->found, true, memory_order_relaxed);
+}
+
+/* Behind the closing quote of the field at p, or the end. */
+static char *behind_quotes(char *p, char *end)
+{
+    for (p++;; p += 2) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p) return end;
+        if (p + 1 == end || p[1] != '"') return p + 1;
+    }
+}
+
+/* A quote opens a field where one begins. */
+la_status la_csv_unify(const la_csv *c, char *p)
+{
+    char *end = p + (c->end - c->at), *poll = p;
+    lookout job = {.text = p};
+    la_parallel_for((end - p + 7) / 8, 1 << 12, look_for_lone, &job);
+    if (!atomic_load(&job.found)) return LA_OK;
+    for (bool begins = true; p < end; ) {
+        if (p >= poll) {
+            LA_TRY(la_poll());
+            poll = p + (1 << 20);
+        }
+        if (begins && *p == '"') {
+            p = behind_quotes(p, end);
+            begins = false;
+            continue;
+        }
+        if (*p == '\r' && (p + 1 == end || p[1] != '\n')) *p = '\n';
+        begins = *p == '\n' || *p == c->separator;
+        p++;
+    }
+    return LA_OK;
 }
 
 /* Behind a field there is a separator, or the row ends. */
@@ -82,7 +146,8 @@ static la_status next_quoted(la_csv *c, la_csv_field *out)
         if (!p)
             return la_error(LA_EIO, "line %lld: a quote without its end",
                             (long long)line);
-        for (const char *q = c->at; q < p; q++) c->line += *q == '\n';
+        for (const char *q = c->at; q < p; q++)
+            c->line += *q == '\n' || (*q == '\r' && q[1] != '\n');
         c->at = p;
         bool more = p + 1 < c->end && p[1] == '"';
         if (!more && !doubled) break;

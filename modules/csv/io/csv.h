@@ -1,7 +1,8 @@
 /*
 ** Comma-separated values (RFC 4180): fields of a text, and what they say.
 **
-** Rows end with LF or CRLF. A field that begins with a quote goes on to the
+** Rows end with LF or CRLF, and with a lone CR once la_csv_unify has made LF of
+** it. A field that begins with a quote goes on to the
 ** next quote that is not doubled, over separators and ends of lines. Empty
 ** lines are no rows.
 */
@@ -37,8 +38,11 @@ bool la_csv_more(la_csv *);
 la_status la_csv_next(la_csv *, la_csv_field *out);
 /* The first of two bytes from p on, or 'end'. */
 const char *la_csv_find(const char *p, const char *end, char a, char b);
-/* Pass over n lines. */
+/* Pass over n lines, which may end with lone CRs. */
 void la_csv_skip(la_csv *, int64_t n);
+/* Lone CRs that end rows become LF, in 'text', which is what 'at' points to;
+** those in quotes stay. Eight zeros stand behind the text. LA_EINTR, LA_OK. */
+la_status la_csv_unify(const la_csv *, char *text);
 
 typedef enum la_csv_kind {
     LA_CSV_TEXT, LA_CSV_INTEGER, LA_CSV_FLOAT, LA_CSV_BOOL

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/decimal.h"
 
 /* ---- parts ---- */

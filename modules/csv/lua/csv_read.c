@@ -16,10 +16,10 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/csv/io/csv_columns.h"
 #include "io/stream.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "modules/csv/lua/csv.h"
 #include "op/call.h"
 
@@ -277,10 +277,6 @@ static void make_columns(lua_State *L, reader *r)
                            r->path, la_quote(name, c->n, shown, sizeof shown));
             r->ncolumns = all;
         }
-        if (c->n == 5 && memcmp(name, "names", 5) == 0)
-            luaL_error(L, "read_csv: '%s': a column called 'names' would hide "
-                       "the list of names: rename it in the file, or use "
-                       "{header = false, skip = 1}", r->path);
         c->name = name;
         c->v = &r->t->columns[k];
         c->v->forced = c->v->stored = LA_UNDEFINED;
@@ -467,7 +463,23 @@ static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
     lua_remove(L, -2);
 }
 
-/* The table of columns with its list of names, on the top. */
+/* The list of names on the top becomes the field 'names' of the table under it.
+** Where that is a column, the table's own list part has the names. */
+static void set_names(lua_State *L, const reader *r)
+{
+    const column *c = find(r, "names", 5);
+    if (!c || !c->wanted) {
+        lua_setfield(L, RESULT, "names");
+        return;
+    }
+    for (lua_Integer k = (lua_Integer)lua_rawlen(L, -1); k > 0; k--) {
+        lua_rawgeti(L, -1, k);
+        lua_rawseti(L, RESULT, k);
+    }
+    lua_pop(L, 1);
+}
+
+/* The table of columns on the top, with its names. */
 static void push_result(lua_State *L, la_state *s, reader *r)
 {
     int64_t n = 0;
@@ -481,16 +493,17 @@ static void push_result(lua_State *L, la_state *s, reader *r)
         push_value(L, s, r, k);
         lua_rawset(L, RESULT);
     }
-    lua_setfield(L, RESULT, "names");
+    set_names(L, r);
 }
 
 /* The whole file into the bytes, and zeros behind it. */
 enum { BEHIND = 32 };
 
-static la_status load(const char *path, la_bytes *out)
+static la_status load(const char *path, int64_t limit, la_bytes *out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
+    LA_TRY(la_check_limit(source.size, limit));
     size_t n = (size_t)source.size;
     out->data = la_mem_alloc(n + BEHIND);
     if (!out->data) return LA_ENOMEM;
@@ -498,6 +511,19 @@ static la_status load(const char *path, la_bytes *out)
     out->n = n;
     memset(out->data + n, 0, BEHIND);
     return la_reader_read(&source, 0, out->data, n);
+}
+
+/* {limit=}: bytes of the file, 0 for any number. */
+static int64_t read_limit(lua_State *L)
+{
+    int exact = 1;
+    lua_Integer limit = lua_getfield(L, OPTIONS, "limit") == LUA_TNIL
+        ? 0 : lua_tointegerx(L, -1, &exact);
+    if (!exact || (limit < 1 && !lua_isnil(L, -1)))
+        la_raise_arg(L, OPTIONS, "read_csv", "limit: a number of bytes "
+                     "expected, got %s", luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+    return limit;
 }
 
 /* A byte order mark and {skip=} lines are passed over. */
@@ -518,13 +544,16 @@ static void begin(lua_State *L, reader *r, const la_bytes *bytes)
     lua_pop(L, 1);
     la_csv_skip(&r->csv, skip);
     r->t->start = r->csv;
+    LA_CHECK(L, "read_csv", la_csv_unify(&r->csv, (char *)bytes->data
+                                         + (r->csv.at - from)));
 }
 
-/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=}]) */
+/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=,
+** limit=}]) */
 int la_read_csv(lua_State *L)
 {
     static const char *const known[] = {"header", "sep", "dtypes", "na",
-                                        "skip", "columns", NULL};
+                                        "skip", "columns", "limit", NULL};
     la_state *s = la_begin(L, "read_csv", 0);
     reader r = {.L = L};
     r.path = la_check_path(L, PATH, "read_csv");
@@ -538,7 +567,8 @@ int la_read_csv(lua_State *L)
     r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
     lua_newtable(L);
     read_gaps(L, &r);
-    LA_CHECK(L, "read_csv", load(r.path, bytes));
+    int64_t limit = read_limit(L);
+    LA_CHECK(L, "read_csv", load(r.path, limit, bytes));
     begin(L, &r, bytes);
     LA_CHECK(L, "read_csv", in_file(&r, read_names(L, &r, header)));
     make_columns(L, &r);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
 #include "modules/csv/lua/csv.h"
 #include "op/call.h"
 #include "tensor/host/remote.h"
@@ -43,9 +43,18 @@ static int sort_names(lua_State *L)
     return 0;
 }
 
-/* The names as the list at W_NAMES: that of 'names', or all keys, sorted. */
+/* The names as the list at W_NAMES: the list in the table, that of 'names', or
+** all keys, sorted. */
 static void list_names(lua_State *L)
 {
+    bool listed = lua_rawgeti(L, W_COLUMNS, 1) == LUA_TSTRING;
+    lua_pop(L, 1);
+    for (lua_Integer k = (lua_Integer)lua_rawlen(L, W_COLUMNS); listed && k > 0;
+         k--) {
+        lua_rawgeti(L, W_COLUMNS, k);
+        lua_rawseti(L, W_NAMES, k);
+    }
+    if (listed) return;
     if (lua_getfield(L, W_COLUMNS, "names") == LUA_TTABLE) {
         lua_replace(L, W_NAMES);
         return;

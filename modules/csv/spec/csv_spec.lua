@@ -63,8 +63,74 @@ describe("la.read_csv", function()
     assert.same({'a "b"', "c\r\nd"}, t.names)
     same({1, 2}, "int64", t['a "b"'])
     assert.same({'x,"y"', '"'}, t["c\r\nd"])
-    assert.same({"a\rb"}, read("x\na\rb\n").x)
+    assert.same({"a", "b"}, read("x\na\rb\n").x)
     assert.same({"a\0b"}, read("x\na\0b\n").x)
+  end)
+
+  it("reads rows by whatever ends their lines, mixed too", function()
+    local ends = {"\n", "\r\n", "\r"}
+    local rows = {'id,text,w', '1,plain,0.5', '2,"a %s b",1.5', '3,"x""%s",2',
+      '4,"",-1', '', '5,"%s",3', '6, "q,7'}
+    local function check(pick, last)
+      local text, inside = {}, {}
+      for k, row in ipairs(rows) do
+        local e = pick(k)
+        inside[k] = e
+        text[#text + 1] = row:gsub("%%s", e)
+        if k < #rows or last then text[#text + 1] = e end
+      end
+      local t = read(table.concat(text))
+      assert.same({"id", "text", "w"}, t.names)
+      same({1, 2, 3, 4, 5, 6}, "int64", t.id)
+      assert.same({"plain", "a " .. inside[3] .. " b", 'x"' .. inside[4], "",
+        inside[7], ' "q'}, t.text)
+      same({0.5, 1.5, 2, -1, 3, 7}, "float64", t.w)
+    end
+    for k = 0, 3 ^ 3 - 1 do
+      local order = {k % 3 + 1, k // 3 % 3 + 1, k // 9 + 1}
+      local function pick(row) return ends[order[row % 3 + 1]] end
+      check(pick, true)
+      check(pick, false)
+    end
+    for _, e in ipairs(ends) do
+      local t = read("note\rmore" .. e .. e .. "a;b" .. e .. "1;2" .. e,
+        {skip = 2 + 1, sep = ";"})
+      assert.same({"a", "b"}, t.names)
+      same({1}, "int64", t.a)
+      same({1, 3}, "int64", read("a" .. e .. "1" .. e .. e .. "3").a)
+      raises("line 3 has 1 field", read, "a,b" .. e .. "1,2" .. e .. "3" .. e)
+      raises("line 4 has 1 field", read,
+        "a,b" .. e .. '1,"x' .. e .. 'y"' .. e .. "3" .. e)
+    end
+  end)
+
+  it("reads lone CRs by all threads", function()
+    local lines, n = {"k,v"}, 60000
+    for k = 1, n do lines[k + 1] = k .. "," .. k * 0.5 end
+    for _, e in ipairs {"\r", "\n", "\r\n"} do
+      local t = read(table.concat(lines, e))
+      assert.is_true(la.equal(la.range(n), t.k))
+      assert.is_true(la.equal(la.range(n):double() * 0.5, t.v))
+    end
+    lines[n] = '1,"2\r"'
+    local t = read(table.concat(lines, "\r"))
+    assert.equal(n, #t.v)
+    assert.equal("2\r", t.v[n - 1])
+  end)
+
+  it("reads columns of any name", function()
+    local t = read("a,names,1\n1,x,5\n2,y,6\n")
+    assert.same({"a", "names", "1"}, {t[1], t[2], t[3]})
+    assert.same({"x", "y"}, t.names)
+    same({5, 6}, "int64", t["1"])
+    local text = written(t)
+    assert.equal("a,names,1\n1,x,5\n2,y,6\n", text)
+    assert.same({"a"}, read("a,names\n1,x\n", {columns = {"a"}}).names)
+    assert.same({"x"}, read("a,names\n1,x\n", {columns = {"names"}}).names)
+    same({7}, "int64", read("names\n7\n").names)
+    for name in ("n __index __gc self shape 1 nil"):gmatch "%S+" do
+      same({7}, "int64", read(name .. "\n7\n")[name])
+    end
   end)
 
   it("reads every number as the nearest one", function()
@@ -135,7 +201,6 @@ describe("la.read_csv", function()
     refused("a\n\"x\n", "line 2: a quote without its end")
     refused("a\n\"x\"y\n", "line 2: 'y' behind a closing quote")
     refused("a,a\n", "column 'a' stands twice")
-    refused("a,names\n", "rename it")
     refused("a,b\n1,300\n", "line 2: column 'b': '300' does not fit uint8",
             {dtypes = {b = "uint8"}})
     refused("a\n-1\n", "does not fit uint64", {dtypes = {a = "uint64"}})

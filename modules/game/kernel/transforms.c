@@ -1,6 +1,7 @@
 /* Transforms of points and vectors; the contract is transforms.h. */
 #include "modules/game/kernel/transforms.h"
 
+#include "base/scratch.h"
 #include "simd/permute/fields.h"
 #include "simd/permute/short_rows.h"
 

@@ -1,13 +1,13 @@
 /*
 ** The contract of the kernels for the shortest and most frequent programs over
-** rows (modules/game/kernel/rows.h) as loops of their own: what goes from
-** instruction to instruction through memory there takes longer than the
+** rows (modules/game/kernel/program_rows.h) as loops of their own: what goes
+** from instruction to instruction through memory there takes longer than the
 ** arithmetic. They do the same in the same order, so the bits are equal.
 */
 #ifndef LA_KERNEL_GAME_TRANSFORMS_H
 #define LA_KERNEL_GAME_TRANSFORMS_H
 
-#include "modules/game/kernel/rows.h"
+#include "modules/game/kernel/program_rows.h"
 
 typedef struct la_game_transform {
     const la_rows_input *in;  /* what transforms, and vectors of 3 components:

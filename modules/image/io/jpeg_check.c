@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/image/io/image.h"
 
 enum { TABLES = 0xc4, RESTART = 0xd0, START = 0xd8, END = 0xd9, SCAN = 0xda,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/image/io/image.h"
 
 /* ---- tables ---- */

@@ -9,7 +9,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "modules/image/io/image.h"
 #include "io/zip.h"
 

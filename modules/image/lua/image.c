@@ -11,11 +11,12 @@
 
 #include "modules/image/io/image.h"
 #include "base/ascii.h"
+#include "base/size.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
-#include "lua/files/bytes.h"
+#include "lua/files/growing_bytes.h"
+#include "lua/files/media.h"
 #include "op/call.h"
-#include "tensor/host/remote.h"
 
 /* ---- arguments ---- */
 
@@ -33,7 +34,13 @@ static la_image_format format_of(const char *word)
     return LA_IMAGE_FORMATS;
 }
 
+/* Bytes of samples for a sandboxed script that says nothing: a small file may
+** say that it holds many pixels. */
+#define SANDBOX_LIMIT ((int64_t)256 << 20)
+
 typedef struct options {
+    bool upright;                /* as EXIF says */
+    int64_t limit;              /* bytes of samples; 0: any number */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
     la_image_format format;     /* LA_IMAGE_FORMATS: not given */
@@ -56,6 +63,20 @@ static int read_integer(lua_State *L, int at, const char *key, int least,
     return (int)v;
 }
 
+/* {limit = bytes} */
+static int64_t read_limit(lua_State *L, int at, int64_t fallback,
+                          const char *name)
+{
+    int exact = 1;
+    lua_Integer v = lua_getfield(L, at, "limit") == LUA_TNIL
+        ? fallback : lua_tointegerx(L, -1, &exact);
+    if (!exact || (v < 1 && !lua_isnil(L, -1)))
+        la_raise_arg(L, at, name, "limit: a number of bytes expected, got %s",
+                     luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+    return v;
+}
+
 static la_image_format check_format(lua_State *L, int at, const char *name)
 {
     char quoted[256];
@@ -74,7 +95,8 @@ static la_image_format check_format(lua_State *L, int at, const char *name)
 static options read_options(lua_State *L, int at, const char *const *known,
                             const char *name)
 {
-    options o = {0, 90, LA_UNDEFINED, LA_IMAGE_FORMATS};
+    options o = {true, la_state_of(L)->sandboxed ? SANDBOX_LIMIT : 0, 0, 90,
+                 LA_UNDEFINED, LA_IMAGE_FORMATS};
     if (lua_isnoneornil(L, at)) return o;
     if (!lua_istable(L, at))
         la_raise_arg(L, at, name, "table of options expected, got %s",
@@ -82,6 +104,14 @@ static options read_options(lua_State *L, int at, const char *const *known,
     la_check_keywords(L, at, known, name);
     o.channels = read_integer(L, at, "channels", 1, 4, 0, name);
     o.quality = read_integer(L, at, "quality", 1, 100, 90, name);
+    o.limit = read_limit(L, at, o.limit, name);
+    if (lua_getfield(L, at, "apply_exif_orientation") != LUA_TNIL) {
+        if (!lua_isboolean(L, -1))
+            la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
+                         "expected, got %s", la_type_text(L, lua_gettop(L)));
+        o.upright = lua_toboolean(L, -1);
+    }
+    lua_pop(L, 1);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
         o.dtype = la_check_dtype(L, lua_gettop(L), name);
     if (lua_getfield(L, at, "format") != LUA_TNIL)
@@ -116,45 +146,60 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
     return la_run(to_dtype, out, whole, la_v_dtype(dtype));
 }
 
+/* Planes as EXIF's orientation means them: rows and columns exchanged from 5
+** on, then one of them or both in reverse. */
+static la_status orient(la_tensor *t, int orientation, la_tensor **out)
+{
+    static const uint8_t reversed[9] = {0, 0, 2, 3, 1, 0, 2, 3, 1};
+    int64_t dims[2], n = 0;
+    LA_OWNED view = NULL;
+    if (orientation >= 5) LA_TRY(la_run(transpose, &view, t, 1, 2));
+    else view = la_tensor_retain(t);
+    for (int bit = 0; bit < 2; bit++)
+        if (reversed[orientation] >> bit & 1) dims[n++] = 1 + bit;
+    if (n == 0) return la_tensor_same(view, out);
+    return la_run(flip, out, view, la_v_ints(dims, n));
+}
+
 /* {height, width, channels} to {channels, height, width}, contiguous. */
-static la_status finish(la_tensor *t, const options *o, la_tensor **out)
+static la_status finish(la_tensor *t, const options *o, int orientation,
+                        la_tensor **out)
 {
     static const int64_t order[3] = {2, 0, 1};
     LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
-    LA_LET(planes, la_run(contiguous, &planes, view));
+    LA_LET(oriented, orient(view, orientation, &oriented));
+    LA_LET(planes, la_run(contiguous, &planes, oriented));
     return convert(planes, o->dtype, out);
 }
 
 static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
+    la_image_info info;
+    LA_TRY(la_image_info_read(source, &info));
+    int64_t pixels = 0, bytes = 0;
+    if (!la_mul_ok(info.width, info.height, &pixels)
+        || !la_mul_ok(pixels, info.channels * (info.bits / 8), &bytes))
+        bytes = INT64_MAX;
+    LA_TRY(la_check_limit(bytes, o->limit));
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, out);
-}
-
-/* A failure with the path in front, unless it is the host's or memory's. */
-static la_status name_path(la_status status, const char *path)
-{
-    char text[512], shown[300];
-    if (status != LA_EIO) return status;
-    strncpy(text, la_error_message(), sizeof text - 1);
-    text[sizeof text - 1] = 0;
-    return la_error(status, "'%s': %s",
-                    la_quote(path, strlen(path), shown, sizeof shown), text);
+    return finish(t, o, o->upright ? la_jpeg_orientation(source) : 1, out);
 }
 
 static la_status load(const char *path, const options *o, la_tensor **out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(decode(&source, o, out), path);
+    return la_media_name(decode(&source, o, out), path);
 }
 
-static const char *const reading[] = {"channels", "dtype", NULL};
+static const char *const reading[] = {"channels", "dtype",
+                                      "apply_exif_orientation", "limit",
+                                      NULL};
 static const char *const encoding[] = {"quality", NULL};
 static const char *const saving[] = {"quality", "format", NULL};
 
-/* la.image.load(path[, {channels=, dtype=}]) */
+/* la.image.load(path[, {channels=, dtype=, apply_exif_orientation=}]) */
 static int image_load(lua_State *L)
 {
     la_state *s = la_begin(L, "image.load", 0);
@@ -169,20 +214,15 @@ static int image_load(lua_State *L)
     return 1;
 }
 
-/* la.image.decode(string[, {channels=, dtype=}]) */
+/* la.image.decode(string[, {channels=, dtype=, apply_exif_orientation=}]) */
 static int image_decode(lua_State *L)
 {
     la_state *s = la_begin(L, "image.decode", 0);
     la_tensor *t = NULL;
     la_reader source;
-    size_t n;
-    if (lua_type(L, 1) != LUA_TSTRING)
-        la_raise_arg(L, 1, "image.decode", "string of an image's bytes "
-                     "expected, got %s", la_type_text(L, 1));
+    la_media_source(L, "image.decode", "an image's", &source);
     options o = read_options(L, 2, reading, "image.decode");
     la_handle *h = la_new_handle(L, s);
-    const char *bytes = lua_tolstring(L, 1, &n);
-    la_reader_of_memory(bytes, n, &source);
     LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.decode", h->tensor->numel);
@@ -190,11 +230,17 @@ static int image_decode(lua_State *L)
     return 1;
 }
 
+/* Width and height are those of the image as it is loaded. */
 static la_status read_info(const char *path, la_image_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return name_path(la_image_info_read(&source, info), path);
+    LA_TRY(la_media_name(la_image_info_read(&source, info), path));
+    if (la_jpeg_orientation(&source) < 5) return LA_OK;
+    int64_t width = info->width;
+    info->width = info->height;
+    info->height = width;
+    return LA_OK;
 }
 
 /* la.image.info(path): width, height, channels, bits */
@@ -216,12 +262,7 @@ static int image_info(lua_State *L)
 /* {channels, height, width} or {height, width} with values. */
 static la_status check_tensor(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
-    if (t->device == LA_META)
-        return la_error(LA_ESTATE, "a meta tensor has no data to save");
-    LA_TRY(la_remote_refuse(t));
-    if (t->numel && !t->storage)
-        return la_error(LA_ESTATE, "the tensor has no data to save");
+    LA_TRY(la_media_check(t));
     if (t->ndim != 2 && t->ndim != 3)
         return la_error(LA_ESHAPE, "an image of {channels, height, width} or "
                         "{height, width} expected, got %d dims", t->ndim);
@@ -297,12 +338,7 @@ static la_status save(la_tensor *t, const char *path, const options *o)
 static int image_save(lua_State *L)
 {
     la_begin(L, "image.save", 0);
-    lua_settop(L, 3);
-    if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
-        lua_pushvalue(L, 1);
-        lua_copy(L, 2, 1);
-        lua_replace(L, 2);
-    }
+    la_media_order(L, 3);
     const char *path = la_check_path(L, 2, "image.save");
     options o = read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');

@@ -130,42 +130,41 @@ static void check_parts(lua_State *L, const bytes *part, const bytes *whole,
                    (lua_Integer)part->count, (lua_Integer)whole->count);
 }
 
+/* gather: every rank's part into the whole at the root, else the other way. The
+** argument that is read is the second, the one that is written the third. */
+static int exchange_parts(lua_State *L, bool gathers, const char *name)
+{
+    comm *c = mpi_comm(L, 1);
+    int root = mpi_rank(L, 4, c, false), code;
+    bytes part = gathers ? mpi_source(L, 2, name) : mpi_target(L, 3, name);
+    bytes whole = {0};
+    span s;
+    if (root == c->rank) {
+        whole = gathers ? mpi_target(L, 3, name) : mpi_source(L, 2, name);
+        check_parts(L, &part, &whole, c->size);
+    }
+    mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), name);
+    if (gathers)
+        code = MPI_Gather(part.data, s.count, s.type, whole.data, s.count,
+                          s.type, root, c->inner);
+    else
+        code = MPI_Scatter(whole.data, s.count, s.type, part.data, s.count,
+                           s.type, root, c->inner);
+    mpi_span_free(&s);
+    mpi_check(L, code, name);
+    return 0;
+}
+
 /* raw.gather(comm, part, whole or nil, root) */
 static int fn_gather(lua_State *L)
 {
-    comm *c = mpi_comm(L, 1);
-    int root = mpi_rank(L, 4, c, false);
-    bytes part = mpi_source(L, 2, "gather"), whole = {0};
-    span s;
-    if (root == c->rank) {
-        whole = mpi_target(L, 3, "gather");
-        check_parts(L, &part, &whole, c->size);
-    }
-    mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), "gather");
-    int code = MPI_Gather(part.data, s.count, s.type, whole.data, s.count,
-                          s.type, root, c->inner);
-    mpi_span_free(&s);
-    mpi_check(L, code, "gather");
-    return 0;
+    return exchange_parts(L, true, "gather");
 }
 
 /* raw.scatter(comm, whole or nil, part, root) */
 static int fn_scatter(lua_State *L)
 {
-    comm *c = mpi_comm(L, 1);
-    int root = mpi_rank(L, 4, c, false);
-    bytes part = mpi_target(L, 3, "scatter"), whole = {0};
-    span s;
-    if (root == c->rank) {
-        whole = mpi_source(L, 2, "scatter");
-        check_parts(L, &part, &whole, c->size);
-    }
-    mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), "scatter");
-    int code = MPI_Scatter(whole.data, s.count, s.type, part.data, s.count,
-                           s.type, root, c->inner);
-    mpi_span_free(&s);
-    mpi_check(L, code, "scatter");
-    return 0;
+    return exchange_parts(L, false, "scatter");
 }
 
 /* raw.all_gather(comm, part, whole) */

@@ -2,7 +2,8 @@
 -- made of operations, so gradients, batches and devices are theirs.
 local signal = {}
 
-for _, part in ipairs{"design", "filters", "peaks", "spectral"} do
+for _, part in ipairs{"convolve", "design", "filters", "peaks",
+  "spectral"} do
   for name, f in pairs(require("lunarray.signal." .. part)) do
     signal[name] = f
   end

@@ -4,6 +4,7 @@
 */
 #include "modules/vision/kernel/resample.h"
 
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
 #include "simd/permute/widen_int.h"
 
@@ -118,7 +119,8 @@ ALWAYS int64_t reach_of(const la_taps *t, int64_t first, int64_t end)
 static void stretch_by_floats(uint8_t *out, const uint8_t *row,
                               const la_taps *t, int64_t first, int64_t end)
 {
-    float in[WIDE_AT_ONCE], sum[BYTES_AT_ONCE];
+    LA_SCRATCH(float, in, WIDE_AT_ONCE);
+    LA_SCRATCH(float, sum, BYTES_AT_ONCE);
     int64_t base = t->from[first], n = reach_of(t, first, end);
     int shift = t->shift;
     int32_t half = 1 << (shift - 1);

@@ -18,9 +18,10 @@
 #include <cmocka.h>
 
 #include "base/runtime/background.h"
+#include "base/runtime/token.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "lunarray.h"
 
 enum { N = 600, SMALL = 64 };
@@ -220,10 +221,13 @@ static la_runtime *open_asking_runtime(void)
     return rt;
 }
 
-/* Who stops waiting again and again gets no more threads than there may be. */
+/* Who stops waiting again and again gets no more threads than there may be,
+** also without a token. */
 static void threads_have_a_limit(void **state)
 {
     la_runtime *rt = open_asking_runtime();
+    la_token *own = la_own_token;
+    la_own_token = &la_no_token;
     enum { MOST = 2 * LA_MOST_BACKGROUND, CALLS = 5 };
     {
         LA_ENTRY_IN(rt);
@@ -238,6 +242,37 @@ static void threads_have_a_limit(void **state)
         assert_int_equal(run_task(wait_patiently, 2, INT_MAX), LA_OK);
         assert_int_equal(runs, MOST + 2);
     }
+    la_own_token = own;
+    close_runtime(rt);
+}
+
+/* A token has one abandoned task at a time; others have theirs. */
+static void a_token_has_one_task(void **state)
+{
+    la_runtime *rt = open_asking_runtime();
+    la_token *mine = la_token_new(), *other = la_token_new();
+    {
+        LA_ENTRY_IN(rt);
+        la_token *before = la_own_token;
+        la_own_token = mine;
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(run_task(wait_patiently, 2, 2), LA_EINTR);
+        assert_int_equal(drops, 4);     /* of those that did not begin */
+        assert_int_equal(mine->away, 1);
+        la_own_token = other;
+        assert_int_equal(run_task(wait_patiently, 2, 2), LA_EINTR);
+        assert_int_equal(drops, 4);
+        released = true;
+        la_own_token = mine;
+        assert_int_equal(run_task(wait_patiently, 2, INT_MAX), LA_OK);
+        la_background_end(rt);
+        assert_int_equal(drops, 7);
+        assert_int_equal(mine->away, 0);
+        assert_int_equal(other->away, 0);
+        la_own_token = before;
+    }
+    la_token_release(mine);
+    la_token_release(other);
     close_runtime(rt);
 }
 
@@ -333,6 +368,7 @@ int main(void)
         cmocka_unit_test(given_memory_stays_out),
         cmocka_unit_test(many_are_left_behind),
         cmocka_unit_test(threads_have_a_limit),
+        cmocka_unit_test(a_token_has_one_task),
         cmocka_unit_test(no_thread_is_to_be_had),
         cmocka_unit_test(a_hook_forks),
         cmocka_unit_test(no_thread_is_needed)

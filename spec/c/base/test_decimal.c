@@ -55,6 +55,32 @@ static void random_digits_are_read(void **state)
         for (uint64_t d = 1; d < 12; d++) check_read(d, k);
 }
 
+/* Texts of every length with a point at every position, and with exponents. */
+static void texts_of_every_length_are_read(void **state)
+{
+    (void)state;
+    for (int length = 1; length <= 45; length++) {
+        for (int point = -1; point <= length; point++) {
+            char text[64], *p = text;
+            bool nines = next_word() % 4 == 0;
+            for (int k = 0; k < length; k++) {
+                if (k == point) *p++ = '.';
+                *p++ = (char)('0' + (nines ? 9 : next_word() % 10));
+            }
+            int behind = (int)(next_word() % 3);
+            char *end = p;
+            if (behind) p += sprintf(p, "e%d", (int)(next_word() % 60) - 30);
+            if (behind) end = p;
+            strcpy(p, "x");
+            la_decimal_text got = la_decimal_read(text, p + 1);
+            assert_ptr_equal(got.end, end);
+            assert_true(got.value == strtod(text, NULL));
+            assert_int_equal(got.whole,
+                             (point < 0 || point == length) && !behind);
+        }
+    }
+}
+
 /* Middles between two doubles, and their neighbours in the last digit. */
 static void ties_are_read(void **state)
 {
@@ -213,8 +239,9 @@ static void formats_are_the_librarys(void **state)
     }
     static const char all[] = "a%5dz %-5d| %05d %+lld %zu %hhx %c %%%s %.3s "
         "%8s|%-8s| %.*s %u %ld %*d %e %f %g %g";
-#define ALL -7, 42, -42, 5LL, (size_t)9, 255, 'q', "t", "abcdef", "r", "l", 2, \
-        "xyz", 7u, -1L, -6, 3, 0.0, -0.0, (double)INFINITY, 1e300
+#define ALL -7, 42, -42, 5LL, (size_t)9, (unsigned char)255, 'q', "t", \
+        "abcdef", "r", "l", 2, "xyz", 7u, -1L, -6, 3, 0.0, -0.0, \
+        (double)INFINITY, 1e300
     snprintf(want, sizeof want, all, ALL);
     int n = la_format(got, sizeof got, all, ALL);
     assert_string_equal(got, want);
@@ -228,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_digits_are_read),
+        cmocka_unit_test(texts_of_every_length_are_read),
         cmocka_unit_test(ties_are_read),
         cmocka_unit_test(doubles_are_written),
         cmocka_unit_test(digits_are_written),

@@ -17,6 +17,7 @@
 #include <lualib.h>
 
 #include "lunarray.h"
+#include "spec/c/modules.h"
 
 /* Another failure stands in the record before each. */
 static void fail_before(void) { assert_null(la_call(NULL, "unheard_of", 3)); }
@@ -241,6 +242,7 @@ static void of_raised_errors(void **state)
     lua_register(L, "check", check_first);
     if (luaL_dostring(L, "la = lunarray")) fail();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!is_in_build(L, rows[i].run)) continue;
         fail_before();
         if (!luaL_dostring(L, rows[i].run)
             || !strstr(lua_tostring(L, -1), rows[i].error)) fail();

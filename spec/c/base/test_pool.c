@@ -18,7 +18,7 @@
 
 #include "base/os/fpmode.h"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 /* Forked children leave without freeing what the test runner holds. */
 #define SEEN __attribute__((visibility("default")))

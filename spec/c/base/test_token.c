@@ -81,6 +81,30 @@ static void limits_stay(void **state)
     la_token_release(k);
 }
 
+/* However far away a deadline is, nothing stops before it. */
+static void far_deadlines_stop_nothing(void **state)
+{
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    for (int bit = 34; bit < 64; bit++) {
+        for (int less = -1; less <= 1; less++) {
+            int64_t ns = (int64_t)((UINT64_C(1) << bit) - 1);
+            if (less < 0 || ns < INT64_MAX) ns += less;
+            la_set_deadline(k, ns);
+            run(L, "local x = la.ones(8) assert((x + x):sum():item() == 16)");
+            assert_int_equal(la_token_code(k), 0);
+        }
+    }
+    la_set_deadline(k, 1);
+    struct timespec wait = {0, 1000000};
+    nanosleep(&wait, NULL);
+    stops(L, "la.ones(2)", LA_EDEADLINE, "the deadline has");
+    la_token_clear(k);
+    run(L, "la.ones(2)");
+    la_token_release(k);
+    lua_close(L);
+}
+
 static void nothing_is_no_token(void **state)
 {
     assert_null(la_token_retain(NULL));
@@ -159,7 +183,7 @@ static void fuel_is_work(void **state)
         /* windows, pairs */
         {"la.max_pool1d(la.ones(1, 1, 1000), 100, 1)",
          1 + 1 + 901 * 100 / 1024},
-        {"la.pdist(x)", 888}, {"la.cdist(x, x)", 80},
+        {"la.pdist(x)", 49}, {"la.cdist(x, x)", 33},
         {"la.game.neighbors(x[{{}, {1, 2}}], 1)", 25},
         {"x:index_fill(1, la.ones(100, {dtype = 'int64'}), 0)",
          1 + 1 + 100 * 64 / 1024},
@@ -474,6 +498,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_stay),
+        cmocka_unit_test(far_deadlines_stop_nothing),
         cmocka_unit_test(nothing_is_no_token),
         cmocka_unit_test(threads_have_their_own),
         cmocka_unit_test(fuel_is_work),

@@ -1,6 +1,6 @@
-/* Packing and unpacking of our own (io/flate.h) against zlib: what one writes
-** the other reads, in pieces of any size; on damaged streams both say the
-** same. */
+/* Packing and unpacking of our own (tools/embed/flate) against zlib: what one
+** writes the other reads, in pieces of any size; on damaged streams both say
+** the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,9 @@
 
 #include <cmocka.h>
 
-#define LA_NO_ZLIB
-#include "io/inflate.c"
-#include "io/deflate.c"
+#include "tools/embed/flate/inflate.c"
+#include "tools/embed/flate/deflate.c"
 /* zlib's own names from here on */
-#undef LA_NO_ZLIB
 #undef inflateInit
 #undef inflateInit2
 #undef inflate

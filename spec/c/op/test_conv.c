@@ -19,7 +19,7 @@
 
 #include "base/half.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/conv/engine.h"
 
 static uint64_t seed = 20250311;

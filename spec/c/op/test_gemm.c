@@ -19,7 +19,7 @@
 
 #include "base/half.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/matmul/gemm.h"
 
 static const la_dtype dtypes[] = {

@@ -17,7 +17,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "grad/grad.h"
 #include "lunarray.h"
 #include "op/call.h"
@@ -57,7 +57,7 @@ static void on_small_stack(void *(*fn)(void *), void *argument)
 
 /* ---- releasing ---- */
 
-static const la_node_class plain = {"Plain", NULL, NULL, NULL};
+static const la_node_class plain = {"Plain", NULL, NULL, NULL, NULL};
 
 static la_node *node_before(la_node *a, la_node *b)
 {

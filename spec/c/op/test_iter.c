@@ -12,9 +12,9 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/iter.h"
-#include "iter/reduce.h"
+#include "iter/reduce_iter.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 

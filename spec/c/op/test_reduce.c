@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/frame.h"
 #include "op/reduce/reduce.h"
 #include "tensor/shape.h"

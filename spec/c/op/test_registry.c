@@ -11,7 +11,7 @@
 #include <lualib.h>
 
 #include "base/runtime/context.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "lunarray.h"
 #include "op/families.h"
 #include "op/op.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

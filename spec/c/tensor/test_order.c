@@ -11,9 +11,9 @@
 
 #include "base/os/cpu.h"
 #include "base/philox.h"
-#include "kernel/index/index.h"
+#include "kernel/index/index_loops.h"
+#include "kernel/random/random_loops.h"
 #include "kernel/sort/order.h"
-#include "kernel/random/random.h"
 
 enum { MOST = 60000 };
 

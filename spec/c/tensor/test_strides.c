@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "kernel/move/copy.h"
 
 enum { STEPS = 5, NCOUNTS = 16 };

@@ -23,7 +23,7 @@ local function same(a, b)
 end
 
 local function child(capability, script)
-  local command = "LUNARRAY_CPU=%s lua5.4 spec/support/%s.lua 2>&1"
+  local command = "LUNARRAY_CPU=%s lua5.4 spec/support/values/%s.lua 2>&1"
   local pipe = assert(io.popen(command:format(capability, script)))
   local text = pipe:read("a")
   pipe:close()

@@ -1,15 +1,15 @@
 -- Products of 16-bit floats on the ISA extensions of this machine: kernels
 -- above AVX512 with sums of their own order. Each runs
--- spec/support/extension_products.lua in a process of its own, since
+-- spec/support/values/extension_products.lua in a process of its own, since
 -- LUNARRAY_CPU is read when the library starts.
 local la = require "lunarray"
 local once = require "spec.support.once"
 
 local function run(cap, file, argument)
   local pipe = assert(io.popen(
-    ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 spec/support/%s.lua "
-     .. "%s 2>&1"):format(cap, package.cpath, package.path, file,
-                          argument or "")))
+    ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
+     .. "spec/support/values/%s.lua %s 2>&1"):format(cap, package.cpath,
+       package.path, file, argument or "")))
   local text = pipe:read "a"
   pipe:close()
   return text

@@ -190,6 +190,58 @@ describe("einsum", function()
     assert.is_true(la.einsum("ab,bc,cd->ad", x, y, z) == x:mm(y):mm(z))
   end)
 
+  -- The product of a chain of matrices in the order with the fewest
+  -- multiplications, and that order's number of them.
+  local function best_product(list, from, to)
+    if from == to then return list[from], 0 end
+    local least, best = math.huge, nil
+    for k = from, to - 1 do
+      local a, one = best_product(list, from, k)
+      local b, two = best_product(list, k + 1, to)
+      local cost = one + two + a:size(1) * a:size(2) * b:size(2)
+      if cost < least then least, best = cost, {a, b} end
+    end
+    return best[1]:mm(best[2]), least
+  end
+
+  it("contracts up to six operands in the cheapest order", function()
+    la.manual_seed(2)
+    local sizes = {{31, 37, 41, 2}, {3, 29, 5, 43, 7}, {19, 2, 53, 3, 23},
+      {11, 47, 13, 5, 31, 17}, {41, 5, 37, 7, 29, 3, 23}}
+    for _, n in ipairs(sizes) do
+      local list, words = {}, {}
+      for i = 1, #n - 1 do
+        list[i] = la.randn(n[i], n[i + 1])
+        words[i] = ("abcdefg"):sub(i, i + 1)
+      end
+      local equation = table.concat(words, ",") .. "->a"
+        .. ("abcdefg"):sub(#n, #n)
+      assert.is_true(la.equal(la.einsum(equation, list),
+        (best_product(list, 1, #list))))
+    end
+  end)
+
+  it("multiplies element by element", function()
+    la.manual_seed(3)
+    for _, dtype in ipairs {"float32", "float64", "float16", "complex64",
+                            "int64"} do
+      for _, n in ipairs {{200, 3, 3}, {40, 30, 7}, {2, 3, 4}, {300, 1, 5},
+                          {4, 200, 3}} do
+        local a = (la.randn(n[1], n[2]) * 5):to(dtype)
+        local b = (la.randn(n[1], n[3]) * 5):to(dtype)
+        local want = a:unsqueeze(3) * b:unsqueeze(2)
+        assert.is_true(la.equal(want, la.einsum("bi,bj->bij", a, b)))
+        assert.is_true(la.equal(want:transpose(2, 3),
+          la.einsum("bi,bj->bji", a, b)))
+      end
+    end
+    local a = la.randn(150, 2):double():requires_grad_()
+    local b = la.randn(150, 3):double():requires_grad_()
+    assert.is_true(la.gradcheck(function(x, y)
+      return la.einsum("bi,bj->bij", x, y):sum(1)
+    end, {a, b}))
+  end)
+
   it("explains what is wrong with an equation", function()
     raises("number of subscripts in the equation (2)", la.einsum, "ij",
            la.ones(2))
@@ -241,7 +293,7 @@ describe("the bits of a product", function()
   local function digests(cap, threads)
     local pipe = assert(io.popen(
       ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
-       .. "spec/support/product_bits.lua %d"):format(cap, package.cpath,
+       .. "spec/support/values/product_bits.lua %d"):format(cap, package.cpath,
                                                     package.path, threads)))
     local text = pipe:read "a"
     pipe:close()

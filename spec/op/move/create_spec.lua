@@ -114,8 +114,11 @@ describe("linspace and logspace", function()
     assert.same({3.0}, list(la.linspace(3, 9, 1)))
     assert.same({0, 2, 5}, list(la.linspace(0, 5, 3, {dtype = "int64"})))
     assert.same({0.0, 0.5}, list(la.linspace(0, 1, 2, {endpoint = false})))
-    assert.same({0.0, 1 / 3, 2 / 3}, list(la.linspace(0, 1, 3, false,
-      {dtype = "float64"})))
+    for n = 1, 60 do
+      local open = la.linspace(-0.1, 0.7, n, false, {dtype = "float64"})
+      local closed = la.linspace(-0.1, 0.7, n + 1, {dtype = "float64"})
+      assert.same(list(closed[{{1, n}}]), list(open))
+    end
     assert.same({1.0, 10.0, 100.0}, list(la.logspace(0, 2, 3)))
     assert.same({1.0, 2.0, 4.0}, list(la.logspace(0, 2, 3, {base = 2})))
     raises("number of steps must be non-negative", la.linspace, 0, 1, -1)

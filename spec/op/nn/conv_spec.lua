@@ -152,7 +152,7 @@ end)
 describe("every CPU path", function()
   local function bits(cap)
     local command = ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' "
-      .. "lua5.4 spec/support/conv_bits.lua"):format(cap, package.cpath,
+      .. "lua5.4 spec/support/values/conv_bits.lua"):format(cap, package.cpath,
                                                      package.path)
     local pipe = assert(io.popen(command))
     local text = pipe:read "a"

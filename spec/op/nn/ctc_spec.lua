@@ -78,6 +78,42 @@ describe("ctc_loss", function()
     assert.is_true(x.grad[{{}, 3}]:abs():sum():item() > 0)
   end)
 
+  it("takes sequences without frames, which spell no label alone", function()
+    local function check(frames, labels, want, options)
+      local x = la.randn(frames, 3, 4, F64):requires_grad_()
+      options.reduction = "none"
+      local each = la.ctc_loss(x:log_softmax(3), la.tensor{{2, 3}, {2, 4},
+        {3, 3}}, la.tensor{0, frames, 0}, la.tensor(labels), options)
+      assert.equal(want[1], each:item(1))
+      assert.equal(want[3], each:item(3))
+      each:sum():backward()
+      for _, i in ipairs {1, 3} do
+        assert.equal(0, x.grad[{{}, i}]:abs():sum():item())
+      end
+      if frames == 0 then return end
+      assert.is_true(each:item(2) > 0 and each:item(2) < math.huge)
+      assert.is_true(x.grad[{{}, 2}]:abs():sum():item() > 0)
+    end
+    local none = math.huge
+    for frames = 0, 3, 3 do
+      local labels = {0, frames // 2, 2}
+      check(frames, labels, {0, 0, none}, {})
+      check(frames, labels, {0, 0, 0}, {zero_infinity = true})
+    end
+    local one = la.ctc_loss(la.randn(3, 1, 4):log_softmax(3), la.tensor{{2}},
+      la.tensor{0}, la.tensor{0})
+    assert.equal("0.0", tostring(one:item()))
+    assert.equal(none, la.ctc_loss(la.randn(0, 4), la.tensor{2}, {0},
+      {1}):item())
+    assert.equal(0, la.ctc_loss(la.randn(2, 1, 4):log_softmax(3),
+      la.zeros({1, 0}, {dtype = "int64"}), {0}, {0}):item())
+  end)
+
+  it("refuses a negative number of frames", function()
+    raises("the number of frames", la.ctc_loss, logs, padded,
+      la.tensor{-1, 5, 5}, lengths)
+  end)
+
   it("has derivatives of any order", function()
     local x = la.randn(4, 2, 3, F64):requires_grad_()
     local function run(v)

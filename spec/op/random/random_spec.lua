@@ -129,8 +129,8 @@ describe("a generator", function()
     local outputs = {}
     for _, cap in ipairs {"default", "avx2", "avx512"} do
       local command = ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' "
-        .. "lua5.4 spec/support/random_bits.lua"):format(cap, package.cpath,
-                                                       package.path)
+        .. "lua5.4 spec/support/values/random_bits.lua"):format(cap,
+          package.cpath, package.path)
       local pipe = assert(io.popen(command))
       outputs[#outputs + 1] = pipe:read "a"
       pipe:close()

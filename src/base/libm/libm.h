@@ -53,6 +53,9 @@
     { \
         return (float)la_m_##name((double)x, (double)y); \
     }
+/* log(1 + e^x) for x <= 0, where each result waits for the one before. */
+double la_m_log1p_exp(double x);
+
 LA_LIBM1(LA_LIBM_DECLARE1)
 LA_LIBM2(LA_LIBM_DECLARE2)
 #undef LA_LIBM_DECLARE1

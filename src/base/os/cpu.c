@@ -4,6 +4,8 @@
 ** set of bits 1 << LA_CAP_<name> that the Makefile makes of CAPS).
 */
 #include "base/os/cpu.h"
+
+#include "base/ascii.h"
 #include "base/os/isa_extension.h"
 #include "base/os/os.h"
 
@@ -84,7 +86,7 @@ static la_cap lowered(la_cap top)
         return top;
     }
     for (int c = 0; c < LA_NCAPS; c++) {
-        if (strcmp(word, cap_names[c])) continue;
+        if (!la_same_word(word, cap_names[c])) continue;
         if (available >> c & 1) return (la_cap)c;
         snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
                  word);
@@ -186,11 +188,11 @@ static unsigned allowed_by(const char *word)
 {
     bool here;
     if (!word) return ~0u;
-    if (strcmp(word, la_extension_name(LA_EXTENSION_AVX512_BF16)) == 0)
+    if (la_same_word(word, la_extension_name(LA_EXTENSION_AVX512_BF16)))
         return 1u << LA_EXTENSION_AVX512_BF16;
     if (la_extension_named(word, &here)) return ~0u;
     for (int c = 0; c < LA_NCAPS; c++)
-        if (strcmp(word, la_cap_name((la_cap)c)) == 0) return 0;
+        if (la_same_word(word, la_cap_name((la_cap)c))) return 0;
     return ~0u;
 }
 

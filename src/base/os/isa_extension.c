@@ -1,6 +1,8 @@
 /* Which ISA extensions the processor has, and their names. */
 #include "base/os/isa_extension.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 #ifdef __x86_64__
@@ -29,7 +31,7 @@ unsigned la_extensions_here(void)
 bool la_extension_named(const char *word, bool *here)
 {
     for (int l = 0; l <= LA_EXTENSION_AMX; l++) {
-        if (strcmp(word, names[l])) continue;
+        if (!la_same_word(word, names[l])) continue;
         *here = la_extensions_here() >> l & 1;
         return true;
     }

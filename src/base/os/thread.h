@@ -1,6 +1,6 @@
 /*
-** Threads for work that is not a range of a loop (pool.h has those): each runs
-** one function to its end.
+** Threads for work that is not a range of a loop (thread_pool.h has those):
+** each runs one function to its end.
 */
 #ifndef LA_BASE_OS_THREAD_H
 #define LA_BASE_OS_THREAD_H

@@ -4,8 +4,9 @@
 ** Threads that were abandoned are noted in a list of the runtime, from which
 ** they are joined: those that have ended when the next task begins, all of
 ** them when the runtime ends. The list is taken and put back as a whole, so
-** that it needs no lock. A runtime has so many at most: who stops waiting again
-** and again waits for those before.
+** that it needs no lock. A runtime has so many at most, and a state (its token)
+** one abandoned task: who stops waiting again and again waits for the one
+** before, or is stopped there.
 **
 ** Where the hook of an interrupt forks, the child has none of the threads: it
 ** gives up what they held and reports a stop. What was abandoned before the
@@ -33,7 +34,12 @@ typedef struct la_abandoned {
 
 static void let_go(la_background *e)
 {
-    if (atomic_fetch_sub(&e->holders, 1) == 1) e->drop(e);
+    if (atomic_fetch_sub(&e->holders, 1) != 1) return;
+    la_token *payer = e->payer;
+    e->drop(e);
+    if (!payer) return;
+    atomic_fetch_sub(&payer->away, 1);
+    la_token_release(payer);
 }
 
 static void work(void *context)
@@ -103,7 +109,9 @@ static helper *start(la_background *e)
 
 static bool wait_for_capacity(la_runtime *rt)
 {
-    while (atomic_load(&rt->background_threads) >= MOST_THREADS) {
+    const la_token *k = la_ctx()->token;
+    while (atomic_load(&rt->background_threads) >= MOST_THREADS
+           || atomic_load(&k->away) > 0) {
         if (la_interrupted()) return false;
         la_thread_nap(1000000);
     }
@@ -140,6 +148,11 @@ static bool wait_for(la_background *e, unsigned life)
 static void abandon(la_background *e, helper *const *list, int n)
 {
     la_runtime *rt = e->runtime;
+    la_token *payer = la_ctx()->token;
+    if (payer != &la_no_token) {
+        e->payer = la_token_retain(payer);
+        atomic_fetch_add(&payer->away, 1);
+    }
     atomic_store(&e->left, true);
     let_go(e);
     for (int k = 0; k < n; k++) put_back(rt, list[k]);

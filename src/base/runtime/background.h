@@ -23,6 +23,7 @@ typedef struct la_background {
     ** thread, or on one of its own when it was abandoned. */
     void (*drop)(struct la_background *e);
     la_runtime *runtime;
+    la_token *payer;            /* whose task it is, while it is abandoned */
     la_fp_mode mode;
     atomic_int working;         /* threads that have not ended */
     atomic_int holders;         /* ... and the caller */

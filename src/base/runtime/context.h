@@ -49,18 +49,20 @@ typedef struct la_context {
     union {
         struct {
             bool lockstep;      /* ... of every machine: op/lockstep.h */
-            bool profiled;      /* 'profile' is not NULL */
+            bool observed;      /* 'observer' is not NULL */
         };
         uint16_t watched;       /* any of the two: one question for each call */
     };
     bool zero_memory;           /* elements that nobody wrote read as zero */
+    bool must_ask;              /* no long work that nothing can stop */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
     struct la_fuse *fuse;       /* the open recording; NULL for none */
     la_token *token;            /* its limits, runtime/token.h; never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
     bool wanted_batched;        /* elements of its tensors were asked for */
-    struct la_profile *profile; /* the innermost that runs; NULL for none */
+    bool small_stack;           /* LAPACK gets that of another thread */
+    struct la_observer *observer;   /* op/observe.h; NULL for none */
     void *caller;               /* the coroutine whose operation runs, while
                                 ** no Lua code can; NULL: not known */
     la_generator generator;

@@ -8,6 +8,7 @@ void la_host_begin(la_host_call *c)
 {
     la_error_keep(&c->error);
     la_error_clear();
+    c->scratch = la_scratch_begin_aside();
     c->before = (la_passage){la_current_context, la_here, la_fp_current()};
     la_current_context = NULL;
     c->note = la_share_stop_note(NULL);
@@ -20,6 +21,7 @@ void la_host_begin(la_host_call *c)
 static void come_back(const la_host_call *c)
 {
     la_leave_context(&c->before);
+    la_scratch_end_aside(&c->scratch);
     la_share_stop_note(c->note);
     atomic_store_explicit(&la_stopping, c->stopping, memory_order_relaxed);
     la_host_fault = c->fault;

@@ -13,6 +13,7 @@
 
 #include "base/runtime/passage.h"
 #include "base/runtime/stop_note.h"
+#include "base/scratch.h"
 #include "base/status.h"
 
 typedef struct la_host_call {
@@ -20,6 +21,7 @@ typedef struct la_host_call {
     la_stop_note *note;
     int stopping;
     bool fault;
+    la_scratch_aside scratch;
     la_error_note error;
 } la_host_call;
 

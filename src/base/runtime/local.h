@@ -24,6 +24,8 @@ struct la_local {
     _Atomic(la_runtime *) *chosen;   /* the thread's of la_use */
     la_context context;         /* settings without a state */
     la_error_note error;        /* the record of failures */
+    char *scratch;              /* the next free byte of a block of scratch */
+    char *scratch_block;        /* (base/scratch.h), NULL: it has none yet */
 };
 
 /* This thread's own things where it is; made at the first call. NULL when there

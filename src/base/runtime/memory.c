@@ -33,6 +33,7 @@
 #include "base/runtime/memory_cache.h"
 #include "base/runtime/parts.h"
 #include "base/runtime/memory_zones.h"
+#include "base/scratch.h"
 #include "base/trace.h"
 
 #define STEP ((size_t)64)
@@ -124,6 +125,32 @@ void la_raw_free(la_runtime *rt, void *block, size_t bytes)
     if (block) give_block(&rt->memory, block, raw_size(bytes));
 }
 
+/* Most of its pages are never touched, so it is not zeroed. A host's allocator
+** may have run an operation, which made one. */
+bool la_local_scratch(la_local *t)
+{
+    bool zero = false;
+    la_memory_part *m = &t->runtime->memory;
+    char *block = get_block(m, raw_size(LA_SCRATCH_BYTES), &zero);
+    if (t->scratch) la_raw_free(t->runtime, block, LA_SCRATCH_BYTES);
+    else t->scratch = t->scratch_block = block;
+    if (t->scratch) la_scratch_watch(t->scratch, true);
+    return t->scratch != NULL;
+}
+
+void la_local_free_scratch(la_local *t)
+{
+    if (t->scratch_block) la_scratch_watch(t->scratch_block, false);
+    la_raw_free(t->runtime, t->scratch_block, LA_SCRATCH_BYTES);
+    t->scratch = t->scratch_block = NULL;
+}
+
+static void free_local(la_runtime *rt, la_local *t)
+{
+    la_local_free_scratch(t);
+    la_raw_free(rt, t, sizeof *t);
+}
+
 /* ---- the lock ---- */
 
 /* The system, which may be the host, gets its blocks after the lock: its
@@ -196,7 +223,7 @@ void la_local_leave(la_local *t)
     *t->link = t->next;
     if (t->next) t->next->link = t->link;
     unlock(m);
-    la_raw_free(t->runtime, t, sizeof *t);
+    free_local(t->runtime, t);
 }
 
 /* Nobody else is in the runtime, and its locals are no thread's any more. */
@@ -212,7 +239,7 @@ void la_memory_end(la_runtime *rt)
     unlock(m);
     while (t) {
         la_local *next = t->next;
-        la_raw_free(rt, t, sizeof *t);
+        free_local(rt, t);
         t = next;
     }
     pthread_mutex_destroy(&m->lock);
@@ -587,7 +614,9 @@ size_t la_memory_trim(void)
 {
     la_memory_part *m = &la_runtime_here()->memory;
     void (*release)(void) = atomic_load(&m->on_trim);
+    la_local *t = la_here.local;
     if (release) release();
+    if (t && t->scratch == t->scratch_block) la_local_free_scratch(t);
     pthread_once(&once, start);
     pthread_mutex_lock(&m->lock);
     size_t before = sum_cached(m);

@@ -80,6 +80,9 @@ void la_raw_free(la_runtime *rt, void *block, size_t bytes);
 
 struct la_local;
 struct la_memory_part;
+/* The block of base/scratch.h is made, or not; it goes when the thread does. */
+bool la_local_scratch(struct la_local *t);
+void la_local_free_scratch(struct la_local *t);
 /* A thread's things come into the runtime's sums, and leave them, their memory
 ** too. */
 void la_local_join(struct la_local *t);

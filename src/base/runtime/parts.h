@@ -44,7 +44,7 @@ typedef struct la_region {
 
 enum { LA_MAX_THREADS = 256 };
 
-/* Our own threads, base/runtime/pool.c. */
+/* Our own threads, base/runtime/thread_pool.c. */
 typedef struct la_pool {
     _Alignas(64) atomic_uint_fast64_t word;  /* number | chunks | next */
     _Alignas(64) atomic_int pending;         /* chunks not yet done */

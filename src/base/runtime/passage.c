@@ -2,7 +2,7 @@
 #include "base/runtime/passage.h"
 
 #include "base/runtime/parts.h"
-#include "base/runtime/verify.h"
+#include "base/runtime/runtime_verify.h"
 
 _Thread_local la_context *la_current_context;
 _Thread_local la_position la_here = {.runtime = &la_default_runtime};

@@ -17,8 +17,9 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
 #include "base/runtime/passage.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/token.h"
+#include "base/scratch.h"
 #include "lunarray.h"
 
 enum { MOST = 256 };
@@ -68,6 +69,7 @@ static void after_fork(void)
 static void in_child(void)
 {
     pthread_cond_init(&left, NULL);
+    la_scratch_forked();
     for (int i = 0; i < MOST; i++) {
         if (!runtimes[i]) continue;
         runtimes[i]->leaving = 0;

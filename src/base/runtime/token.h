@@ -36,6 +36,8 @@ typedef struct la_token {
     ** may give up, and the cap on their sum (0: none). */
     atomic_size_t lua, tensors, blocks, plans, cap;
     atomic_uint words;              /* new names of dims, tensor/names.c */
+    atomic_int away;                /* tasks that nobody waits for any more,
+                                    ** base/runtime/background.c */
 } la_token;
 
 /* Token of contexts whose own nobody has asked for: never armed, not

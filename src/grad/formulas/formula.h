@@ -2,15 +2,14 @@
 ** The node of a recorded operation, and what its derivative formula may ask it.
 **
 ** A formula is an expression of operation calls, written with the terms of
-** formula_terms.h: R(mul, G, C(A(1))). Every intermediate result belongs to the
-** formula and is released at its end; after a failure all further calls return
-** NULL and the status is kept, so formulas need no checks of their own.
+** formula_terms.h: R(mul, G, C(A(1))). It is a chain of calls (op/chain.h),
+** so formulas need no checks of their own.
 */
 #ifndef LA_GRAD_FORMULAS_FORMULA_H
 #define LA_GRAD_FORMULAS_FORMULA_H
 
 #include "grad/graph.h"
-#include "op/frame.h"
+#include "op/chain.h"
 
 typedef struct la_op_node {
     const la_op *op;
@@ -33,16 +32,13 @@ la_status la_op_node_save_args(la_node *n, const la_frame *f, bool inplace);
 la_status la_op_node_outputs(la_node *n, int count);
 la_status la_op_node_save_results(la_node *n, const la_frame *f);
 
-#define LA_FORMULA_TEMPS 96
 struct la_formula {
     la_node *node;
     la_op_node *op;
     la_tensor **grads;
     int ngrads;
     uint32_t wanted;            /* of op->wanted, what this run needs */
-    la_status status;
-    int ntemps;
-    la_tensor *temps[LA_FORMULA_TEMPS];
+    la_chain w;
     /* Lists that a row builds for a call. They are here because thread-local
     ** memory is scarce in a library that is loaded late. */
     int64_t ints[2 * LA_MAX_DIMS];
@@ -51,8 +47,6 @@ struct la_formula {
 
 /* ---- what formulas call; 'x' is the formula ---- */
 
-la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
-                    const la_value *args);
 la_tensor *la_x_grad(la_formula *x, int k);       /* zeros if none came */
 bool la_x_has_grad(const la_formula *x, int k);   /* did one come? */
 la_tensor *la_x_arg(la_formula *x, int k);        /* a saved argument */
@@ -60,7 +54,6 @@ la_tensor *la_x_result(la_formula *x, int k);     /* a saved result */
 la_tensor *la_x_member(la_formula *x, int64_t i); /* of the saved list */
 la_value la_x_value(la_formula *x, int k);        /* an argument by value */
 la_tensor *la_x_conj(la_formula *x, la_tensor *t);   /* t itself when real */
-la_tensor *la_x_own(la_formula *x, la_tensor *owned);
 /* Zeros of argument k's shape and the gradient's dtype. */
 la_tensor *la_x_zeros(la_formula *x, int k);
 /* Does this run need the gradient of argument k (of a list: of any member), or
@@ -82,6 +75,5 @@ la_value la_x_sizes(la_formula *x, int k);
 int la_x_ndim(la_formula *x, int k);
 /* 'g' on the device of input k; meta's stays, as it has no values to bring. */
 la_tensor *la_x_on_device(la_formula *x, la_tensor *g, int k);
-la_tensor *la_x_fail(la_formula *x, la_status status);
 
 #endif

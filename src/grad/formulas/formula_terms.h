@@ -17,7 +17,7 @@
 #include "grad/formulas/formula.h"
 #include "op/frame.h"
 
-#define R(name, ...) la_x_run(x, LA_OP(name), LA_ARGS_(__VA_ARGS__))
+#define R(name, ...) la_chain_call(&x->w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 #define G la_x_grad(x, 0)
 #define GR(k) la_x_grad(x, k)
 #define A(k) la_x_arg(x, k)

@@ -111,6 +111,7 @@ la_tensor *la_x_im2col(la_formula *x);
 
 la_tensor *la_x_inv(la_formula *x);
 la_status la_x_solve(la_formula *x, la_tensor **out);
+la_status la_x_distance_rows(la_formula *x, la_tensor **out);
 la_status la_x_solve_triangular(la_formula *x, la_tensor **out);
 la_tensor *la_x_det(la_formula *x);
 la_tensor *la_x_slogdet(la_formula *x);

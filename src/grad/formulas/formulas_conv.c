@@ -13,7 +13,7 @@ static la_tensor *conv(la_formula *x, const la_op *op)
     la_value args[] = {la_v_tensor(G), la_v_tensor(C(A(0))),
                        la_v_tensor(C(A(1))), VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, op, 9, args);
+    return la_chain_call(&x->w, op, 9, args);
 }
 
 la_tensor *la_x_conv_input(la_formula *x)
@@ -44,7 +44,7 @@ la_tensor *la_x_conv_again(la_formula *x, la_tensor *input, la_tensor *weight)
     la_value args[] = {la_v_tensor(input), la_v_tensor(weight), la_v_none(),
                        VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, LA_OP(convolution), 9, args);
+    return la_chain_call(&x->w, LA_OP(convolution), 9, args);
 }
 
 /* One of its two gradients, likewise. */
@@ -54,7 +54,7 @@ la_tensor *la_x_conv_part(la_formula *x, const la_op *op, la_tensor *grad,
     la_value args[] = {la_v_tensor(grad), la_v_tensor(input),
                        la_v_tensor(weight), VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, op, 9, args);
+    return la_chain_call(&x->w, op, 9, args);
 }
 
 /* ---- pooling, im2col ---- */
@@ -87,7 +87,7 @@ la_tensor *la_x_adaptive_avg_again(la_formula *x)
 {
     la_value sizes = SIZES(0);
     int64_t nd = VAL(2).i;
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(adaptive_avg_pool, G,
              la_v_ints(sizes.ints.list + sizes.ints.n - nd, nd));
 }
@@ -96,7 +96,7 @@ la_tensor *la_x_adaptive_avg_again(la_formula *x)
 la_tensor *la_x_im2col(la_formula *x)
 {
     la_value sizes = SIZES(0);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     return R(col2im, G, la_v_ints(sizes.ints.list + sizes.ints.n - 2, 2),
              VAL(1),
              VAL(2), VAL(3), VAL(4));

@@ -13,7 +13,7 @@ la_tensor *la_x_fft_r2c(la_formula *x)
     la_tensor *g = G;
     la_value dims = VAL(1), sizes = SIZES(0);
     int64_t pads[2 * LA_MAX_DIMS] = {0};
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     int64_t d = dims.ints.list[dims.ints.n - 1];
     if (d < 0) d += g->ndim;
     int64_t more = sizes.ints.list[d] - la_sizes(g)[d];
@@ -30,7 +30,7 @@ la_tensor *la_x_fft_c2r(la_formula *x)
     la_value dims = VAL(1);
     int64_t n = VAL(4).i;
     la_tensor *g = R(fft_r2c, G, dims, VAL(2), !VAL(3).b, true);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     int64_t d = dims.ints.list[dims.ints.n - 1];
     int64_t twice = (n - 1) / 2, last = n / 2 - twice;
     if (twice == 0) return g;

@@ -47,7 +47,7 @@ static la_reduce_kind kind_of(la_formula *x)
     la_reduce_kind kind = LA_RED_NONE;
     la_value word = VAL(REDUCE);
     la_status status = la_reduce_parse(&word, REDUCE + 1, &kind);
-    if (status) la_x_fail(x, status);
+    if (status) la_chain_fail(&x->w, status);
     return kind;
 }
 

@@ -32,7 +32,7 @@ static la_tensor *joined(la_formula *x, la_tensor *a, la_tensor *b, int dim)
 
 static int64_t size_of(la_formula *x, la_tensor *t, int back)
 {
-    return x->status ? 0 : la_sizes(t)[t->ndim - back];
+    return x->w.status ? 0 : la_sizes(t)[t->ndim - back];
 }
 
 /* ---- inverse, solutions ---- */
@@ -48,7 +48,7 @@ la_status la_x_solve(la_formula *x, la_tensor **out)
 {
     la_tensor *a = A(0), *g = G, *r = RES(0);
     bool left = VAL(2).b;
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     bool vector = r->ndim == a->ndim - 1;
     if (vector) {
         g = R(unsqueeze, g, -1);
@@ -58,7 +58,7 @@ la_status la_x_solve(la_formula *x, la_tensor **out)
     if (la_x_wants(x, 0))
         la_x_set(x, out, 0, R(neg, left ? MM(gb, H(r)) : MM(H(r), gb)));
     la_x_set(x, out, 1, vector ? R(squeeze, gb, -1) : gb);
-    return x->status;
+    return x->w.status;
 }
 
 /* solve_triangular(A, B, upper, left, unitriangular) */
@@ -67,12 +67,12 @@ la_status la_x_solve_triangular(la_formula *x, la_tensor **out)
     bool upper = VAL(2).b, left = VAL(3).b, unit = VAL(4).b;
     la_tensor *gb = R(solve_triangular, H(A(0)), G, !upper, left, unit);
     la_x_set(x, out, 1, gb);
-    if (!la_x_wants(x, 0)) return x->status;
+    if (!la_x_wants(x, 0)) return x->w.status;
     la_tensor *r = H(RES(0));
     la_tensor *ga = R(neg, left ? MM(gb, r) : MM(r, gb));
     la_x_set(x, out, 0, upper ? R(triu, ga, unit ? 1 : 0)
                               : R(tril, ga, unit ? -1 : 0));
-    return x->status;
+    return x->w.status;
 }
 
 /* ---- determinants ---- */
@@ -93,11 +93,11 @@ static la_tensor *adjugate(la_formula *x)
     la_value r[LA_MAX_RESULTS];
     la_tensor *a = A(0), *g = G;
     la_value args[] = {la_v_tensor(a)};
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_status status = la_do_many(LA_OP(lu_factor_ex), r, 1, args);
-    if (status) return la_x_fail(x, status);
-    la_tensor *lu = la_x_own(x, r[0].tensor);
-    la_tensor *pivots = la_x_own(x, r[1].tensor);
+    if (status) return la_chain_fail(&x->w, status);
+    la_tensor *lu = la_chain_own(&x->w, r[0].tensor);
+    la_tensor *pivots = la_chain_own(&x->w, r[1].tensor);
     la_tensor_release(r[2].tensor);
     la_dtype real = la_dtype_to_real((la_dtype)a->dtype);
     double tiny = real == LA_FLOAT32 ? 0x1p-46 : 0x1p-104;
@@ -121,19 +121,19 @@ static bool near_singular(la_formula *x, la_tensor *a)
     int64_t last = -1;
     double least = a->dtype == LA_FLOAT32 || a->dtype == LA_COMPLEX64
         ? 0x1p-12 : 0x1p-26;
-    if (x->status) return false;
-    x->status = la_do_many(LA_OP(lu_factor_ex), r, 1, args);
-    if (x->status) return false;
-    la_tensor *lu = la_x_own(x, r[0].tensor);
+    if (x->w.status) return false;
+    x->w.status = la_do_many(LA_OP(lu_factor_ex), r, 1, args);
+    if (x->w.status) return false;
+    la_tensor *lu = la_chain_own(&x->w, r[0].tensor);
     la_tensor_release(r[1].tensor);
     la_tensor_release(r[2].tensor);
     la_tensor *d = R(abs, R(diagonal, lu, 0, -2, -1));
     la_tensor *most = R(amax, d, la_v_ints(&last, 1));
     la_tensor *small = R(le, R(amin, d, la_v_ints(&last, 1)),
                          R(mul, most, least));
-    if (x->status) return false;
-    x->status = la_run_many(any, r, small);
-    return !x->status && r[0].b;
+    if (x->w.status) return false;
+    x->w.status = la_run_many(any, r, small);
+    return !x->w.status && r[0].b;
 }
 
 /* The positions (from 1) of all n rows but the first, all but the second, ...:
@@ -142,13 +142,13 @@ static la_tensor *all_but_one(la_formula *x, int64_t n)
 {
     la_tensor *t;
     int64_t count = n * (n - 1);
-    if (x->status) return NULL;
-    x->status = la_tensor_empty(1, &count, LA_INT64, &t);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
+    x->w.status = la_tensor_empty(1, &count, LA_INT64, &t);
+    if (x->w.status) return NULL;
     int64_t *p = (int64_t *)la_data(t);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < n - 1; k++) *p++ = k + (k >= i) + 1;
-    return la_x_own(x, t);
+    return la_chain_own(&x->w, t);
 }
 
 /* 1 and -1 in turn, n x n, in the dtype of 'a'. */
@@ -157,7 +157,7 @@ static la_tensor *signs(la_formula *x, la_tensor *a, int64_t n)
     la_tensor *row = R(arange_start, la_scalar_int(0), la_scalar_int(n));
     la_tensor *odd = R(remainder, R(add, row, R(unsqueeze, row, -1)), 2);
     return R(to_dtype, R(rsub, R(mul, odd, 2), 1),
-             la_v_dtype(x->status ? LA_FLOAT32 : (la_dtype)a->dtype));
+             la_v_dtype(x->w.status ? LA_FLOAT32 : (la_dtype)a->dtype));
 }
 
 /* Small enough for n x n minors of each matrix, and with a pivot that the
@@ -165,7 +165,7 @@ static la_tensor *signs(la_formula *x, la_tensor *a, int64_t n)
 static bool needs_minors(la_formula *x, la_tensor *a)
 {
     int64_t n = size_of(x, a, 1), all = a->numel * (n - 1);
-    if (x->status || a->device != LA_CPU || a->numel == 0 || n > 64
+    if (x->w.status || a->device != LA_CPU || a->numel == 0 || n > 64
         || all > ((int64_t)1 << 22) / (n * n)) return false;
     bool before = la_set_grad_enabled(false);
     bool yes = near_singular(x, R(detach, a));
@@ -178,7 +178,7 @@ static bool needs_minors(la_formula *x, la_tensor *a)
 static la_tensor *by_minors(la_formula *x, la_tensor *a)
 {
     int64_t n = size_of(x, a, 1), sizes[LA_MAX_DIMS + 2];
-    int lead = x->status ? 0 : a->ndim - 2;
+    int lead = x->w.status ? 0 : a->ndim - 2;
     la_tensor *one = all_but_one(x, n);
     la_tensor *t = R(index_select, R(index_select, a, -2, one), -1, one);
     for (int d = 0; d < lead; d++) sizes[d] = la_sizes(a)[d];
@@ -193,7 +193,7 @@ static la_tensor *by_minors(la_formula *x, la_tensor *a)
 la_tensor *la_x_det(la_formula *x)
 {
     la_tensor *a = A(0);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     if (!la_grad_enabled() && a->device == LA_CPU) return adjugate(x);
     if (needs_minors(x, a)) return by_minors(x, a);
     la_tensor *scale = R(mul, G, C(RES(0)));
@@ -205,7 +205,7 @@ la_tensor *la_x_det(la_formula *x)
 la_tensor *la_x_slogdet(la_formula *x)
 {
     la_tensor *a = A(0), *g = GR(1);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     if (la_is_complex((la_dtype)a->dtype)) {
         la_tensor *phase = R(imag, R(mul, C(GR(0)), RES(0)));
         g = R(complex, g, R(neg, phase));
@@ -219,7 +219,7 @@ la_tensor *la_x_slogdet(la_formula *x)
 static la_tensor *permutation(la_formula *x, la_tensor *pivots, la_tensor *lu)
 {
     return R(lu_permutation, pivots, size_of(x, lu, 2),
-             la_v_dtype(x->status ? LA_FLOAT32 : (la_dtype)lu->dtype));
+             la_v_dtype(x->w.status ? LA_FLOAT32 : (la_dtype)lu->dtype));
 }
 
 /* The strictly lower and the upper triangle of two matrices. */
@@ -266,7 +266,7 @@ la_status la_x_lu_solve(la_formula *x, la_tensor **out)
     bool left = VAL(3).b, other = VAL(4).b;
     la_tensor *gb = R(lu_solve, lu, pivots, G, left, !other);
     la_x_set(x, out, 2, gb);
-    if (!la_x_wants(x, 0)) return x->status;
+    if (!la_x_wants(x, 0)) return x->w.status;
     la_tensor *ga;
     if (left) ga = other ? MM(r, H(gb)) : MM(gb, H(r));
     else ga = other ? MM(H(gb), r) : MM(H(r), gb);
@@ -274,7 +274,7 @@ la_status la_x_lu_solve(la_formula *x, la_tensor **out)
     la_tensor *one = R(tril, lu, -1), *u = R(triu, lu);
     la_x_set(x, out, 0, triangles(x, MM(ga, H(u)),
                                   R(add, MM(H(one), ga), ga)));
-    return x->status;
+    return x->w.status;
 }
 
 /* ---- Cholesky, QR ---- */
@@ -314,15 +314,15 @@ la_tensor *la_x_qr(la_formula *x)
 {
     la_tensor *q = RES(0), *r = RES(1), *gq = GR(0), *gr = GR(1);
     int64_t n = size_of(x, r, 1), k = size_of(x, r, 2);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     if (q->ndim != r->ndim)
-        return la_x_fail(x, la_error(LA_EGRAD, "qr: mode 'r' has no "
-                                     "derivative, as Q is needed for it"));
+        return la_chain_fail(&x->w, la_error(
+            LA_EGRAD, "qr: mode 'r' has no derivative, as Q is needed for it"));
     if (n == 0) return la_x_zeros(x, 0);
     if (k > n)
-        return la_x_fail(x, la_error(LA_EGRAD, "qr: mode 'complete' has no "
-                                     "derivative for more rows than "
-                                     "columns"));
+        return la_chain_fail(&x->w, la_error(
+            LA_EGRAD, "qr: mode 'complete' has no derivative for more rows "
+            "than columns"));
     if (k == n) return qr_tall(x, q, r, gq, gr);
     la_tensor *r2 = part(x, r, -1, k, n - k), *g2 = part(x, gr, -1, k, n - k);
     gq = R(add, gq, MM(q, MM(r2, H(g2))));
@@ -343,4 +343,45 @@ la_tensor *la_x_matrix_exp(la_formula *x)
     la_tensor *bottom = joined(x, R(zeros_like, a), a, -1);
     la_tensor *e = R(matrix_exp, joined(x, top, bottom, -2));
     return part(x, part(x, e, -2, 0, n), -1, n, n);
+}
+
+/* ---- distances ---- */
+
+/* The differences and their norms as operations, whose graph is differentiated
+** with create_graph. */
+static la_status differences(la_formula *x, la_tensor **out)
+{
+    la_tensor *args[2], *inputs[2], *grads[2] = {NULL};
+    int where[2], n = 0;
+    int64_t last = -1;
+    for (int k = 0; k < 2; k++) {
+        args[k] = A(k);
+        if (!la_x_wants(x, k)) continue;
+        /* A view of its own: one input may depend on another. */
+        args[k] = R(view_as, args[k], args[k]);
+        where[n] = k;
+        inputs[n++] = args[k];
+    }
+    la_tensor *d = R(sub, R(unsqueeze, args[0], -2), R(unsqueeze, args[1], -3));
+    la_tensor *root = R(vector_norm, d, VAL(2), la_v_ints(&last, 1)), *seed = G;
+    if (x->w.status) return x->w.status;
+    LA_TRY(la_run_backward(1, &root, &seed, n, inputs, grads,
+                           LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
+    for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
+    return LA_OK;
+}
+
+/* distance_rows(x1, x2, p, product); the distance of two rows is that of the
+** second to the first. */
+la_status la_x_distance_rows(la_formula *x, la_tensor **out)
+{
+    if (la_grad_enabled()) return differences(x, out);
+    la_tensor *a = A(0), *b = A(1);
+    if (la_x_wants(x, 0))
+        la_x_set(x, out, 0, R(distance_rows_backward, G, a, b, VAL(2), VAL(3),
+                              RES(0)));
+    if (la_x_wants(x, 1))
+        la_x_set(x, out, 1, R(distance_rows_backward, R(mT, G), b, a, VAL(2),
+                              VAL(3), R(mT, RES(0))));
+    return x->w.status;
 }

@@ -116,9 +116,9 @@ la_tensor *la_x_j1_quotient(la_formula *x)
 
 la_tensor *la_x_missing(la_formula *x, int k)
 {
-    return la_x_fail(x, la_error(LA_EGRAD, "the derivative of %s in argument "
-                                 "%d is not implemented", x->op->op->name,
-                                 k + 1));
+    return la_chain_fail(&x->w, la_error(
+        LA_EGRAD, "the derivative of %s in argument %d is not implemented",
+        x->op->op->name, k + 1));
 }
 
 /* x^(a - 1) e^-x / gamma(a) */

@@ -90,7 +90,7 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
 la_tensor *la_x_border_pad(la_formula *x)
 {
     la_tensor *g = G, *out = NULL;
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_status status = all_dims(x, g, &out);
-    return status ? la_x_fail(x, status) : la_x_own(x, out);
+    return la_chain_take(&x->w, status, out);
 }

@@ -56,9 +56,9 @@ la_status la_x_attention(la_formula *x, la_tensor **out)
     if (la_grad_enabled() || la_x_wants(x, 3)) {
         la_tensor *grads[4];
         attention_plain(x, grads);
-        for (int k = 0; k < 4 && !x->status; k++)
+        for (int k = 0; k < 4 && !x->w.status; k++)
             if (la_x_wants(x, k)) out[k] = la_tensor_retain(grads[k]);
-        return x->status;
+        return x->w.status;
     }
     la_value r[LA_MAX_RESULTS];
     la_value args[] = {la_v_tensor(G), la_v_tensor(A(0)), la_v_tensor(A(1)),
@@ -66,7 +66,7 @@ la_status la_x_attention(la_formula *x, la_tensor **out)
                        la_v_tensor(A(3)), la_v_tensor(RES(0)),
                        la_v_tensor(RES(1)), VAL(4),
                        VAL(5)};
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_TRY(la_do_many(LA_OP(attention_backward), r, 9, args));
     for (int k = 0; k < 3; k++) {
         if (la_x_wants(x, k)) out[k] = r[k].tensor;

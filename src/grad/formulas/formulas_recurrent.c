@@ -14,12 +14,12 @@ enum { GATES, WEIGHT, BIAS, H, C, KIND, REVERSE };
 static la_tensor *states_before(la_formula *x, la_tensor *h, la_tensor *out,
                                 bool reverse)
 {
-    if (x->status || !h || !out) return NULL;
+    if (x->w.status || !h || !out) return NULL;
     int64_t steps = la_sizes(out)[0], from = reverse ? 1 : 0, last = -1;
     la_tensor *first = R(unsqueeze, h, 0);
     la_tensor *rest = R(narrow, out, 0, from, steps - 1);
     la_tensor *list[2] = {reverse ? rest : first, reverse ? first : rest};
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_tensor *all = R(cat, la_v_tensors(list, 2), 0);
     int64_t sizes[2] = {last, la_sizes(h)[1]};
     return R(reshape, all, la_v_ints(sizes, 2));
@@ -43,12 +43,13 @@ static la_status fused(la_formula *x, la_tensor **out)
                        la_v_tensor(A(WEIGHT)),
                        la_v_tensor(states), la_v_tensor(A(C)), VAL(KIND),
                        VAL(REVERSE)};
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_TRY(la_do_many(LA_OP(recurrent_backward), r, 10, args));
-    la_tensor *gates = la_x_own(x, r[0].tensor);
-    la_tensor *hidden = la_x_own(x, r[1].tensor);
-    la_tensor *h = la_x_own(x, r[2].tensor), *c = la_x_own(x, r[3].tensor);
-    if (x->status) return x->status;
+    la_tensor *gates = la_chain_own(&x->w, r[0].tensor);
+    la_tensor *hidden = la_chain_own(&x->w, r[1].tensor);
+    la_tensor *h = la_chain_own(&x->w, r[2].tensor);
+    la_tensor *c = la_chain_own(&x->w, r[3].tensor);
+    if (x->w.status) return x->w.status;
     if (hidden->ndim == 1) hidden = gates;
     int64_t flat[2] = {-1, la_sizes(gates)[2]};
     la_tensor *rows = R(reshape, hidden, la_v_ints(flat, 2));
@@ -62,7 +63,7 @@ static la_status fused(la_formula *x, la_tensor **out)
     la_x_set(x, out, GATES, gates);
     la_x_set(x, out, H, h);
     la_x_set(x, out, C, c);
-    return x->status;
+    return x->w.status;
 }
 
 /* The layer as operations, whose graph is differentiated with create_graph. */
@@ -80,12 +81,12 @@ static la_status unrolled(la_formula *x, la_tensor **out)
         where[n] = k;
         inputs[n++] = args[k];
     }
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_LET(output, la_recurrent_unrolled(kind, args[GATES], args[WEIGHT],
                                          args[BIAS], args[H], args[C],
                                          VAL(REVERSE).b, &output, &cells));
     la_tensor *roots[2] = {output, cells}, *seeds[2] = {G, grad_of_cells(x)};
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     LA_TRY(la_run_backward(seeds[1] ? 2 : 1, roots, seeds, n, inputs, grads,
                        LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
     for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];

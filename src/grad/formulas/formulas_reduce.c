@@ -49,10 +49,10 @@ static la_tensor *filled(la_formula *x, const la_tensor *g,
     size_t size = la_itemsize(g);
     la_status status = la_tensor_empty(o->ndim, o->sizes, (la_dtype)g->dtype,
                                        &t);
-    if (status) return la_x_fail(x, status);
+    if (status) return la_chain_fail(&x->w, status);
     char *data = la_data(t), *one = la_data(g);
     for (int64_t i = 0; i < n; i++) memcpy(data + (size_t)i * size, one, size);
-    return la_x_own(x, t);
+    return la_chain_own(&x->w, t);
 }
 
 /* One element in memory that can be read directly. */
@@ -311,7 +311,7 @@ static quantiles quantile_of(la_formula *x)
     if (dim.tag == LA_VINT && ndim > 0) {
         la_status status = la_wrap_dim(dim.i, ndim, &u.dim);
         int64_t from = u.dim;
-        if (status) la_x_fail(x, status);
+        if (status) la_chain_fail(&x->w, status);
         u.self = R(movedim, u.self, la_v_ints(&from, 1), la_v_ints(&all, 1));
     } else {
         u.self = R(reshape, u.self, la_v_ints(&all, 1));

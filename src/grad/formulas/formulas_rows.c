@@ -52,16 +52,16 @@ static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
                            la_tensor *rstd, int bias)
 {
     la_value g[LA_MAX_RESULTS];
-    la_status status = x->status ? x->status
+    la_status status = x->w.status ? x->w.status
         : la_run_many(norm_backward, g, G, A(0), VAL(1), mean, rstd, A(2));
-    if (status) return la_x_fail(x, status), status;
-    for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
+    if (status) return la_chain_fail(&x->w, status), status;
+    for (int k = 0; k < 3; k++) la_chain_own(&x->w, g[k].tensor);
     la_x_set(x, out, 0, g[0].tensor);
     if (VAL(2).tag == LA_VTENSOR)
         la_x_set(x, out, 2, g[1].tensor);
     if (bias && VAL(bias).tag == LA_VTENSOR)
         la_x_set(x, out, bias, g[2].tensor);
-    return x->status;
+    return x->w.status;
 }
 
 /* Gradient of the input, from those of the result, and of the means and inverse
@@ -106,7 +106,7 @@ la_status la_x_layer_norm(la_formula *x, la_tensor **out)
     if (weight && la_x_wants(x, 2))
         la_x_set(x, out, 2, over(x, R(mul, g, R(mul, centred, rstd)), &r));
     if (la_x_wants(x, 3)) la_x_set(x, out, 3, over(x, g, &r));
-    return x->status;
+    return x->w.status;
 }
 
 /* native_rms_norm(self, normalized_shape, weight, eps). */
@@ -130,7 +130,7 @@ la_status la_x_rms_norm(la_formula *x, la_tensor **out)
                                  inner_count(x, &r)), hat));
     la_x_set(x, out, 0, gx);
     if (la_x_wants(x, 2)) la_x_set(x, out, 2, over(x, R(mul, g, hat), &r));
-    return x->status;
+    return x->w.status;
 }
 
 /* ---- batch and group norm: native_channel_norm(self, groups, weight, bias,
@@ -140,16 +140,16 @@ la_status la_x_rms_norm(la_formula *x, la_tensor **out)
 static la_status channel_norm_once(la_formula *x, la_tensor **out)
 {
     la_value g[LA_MAX_RESULTS];
-    la_status status = x->status ? x->status
+    la_status status = x->w.status ? x->w.status
         : la_run_many(native_channel_norm_backward, g, G, A(0), VAL(1), RES(1),
                       RES(2), A(2), VAL(4));
-    if (status) return la_x_fail(x, status), status;
-    for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
+    if (status) return la_chain_fail(&x->w, status), status;
+    for (int k = 0; k < 3; k++) la_chain_own(&x->w, g[k].tensor);
     la_x_set(x, out, 0, g[0].tensor);
     for (int k = 2; k <= 3; k++)
         if (VAL(k).tag == LA_VTENSOR)
             la_x_set(x, out, k, g[k - 1].tensor);
-    return x->status;
+    return x->w.status;
 }
 
 /* Which elements share moments: rows of a matrix for groups, all but dim 1
@@ -208,5 +208,5 @@ la_status la_x_channel_norm(la_formula *x, la_tensor **out)
     if (la_x_wants(x, 2))
         la_x_set(x, out, 2, R(sum, R(mul, g, R(reshape, hat, sizes)), dims));
     if (la_x_wants(x, 3)) la_x_set(x, out, 3, R(sum, g, dims));
-    return x->status;
+    return x->w.status;
 }

@@ -20,13 +20,13 @@ static la_tensor *reverse_cumsum(la_formula *x, la_tensor *t, la_value dim)
 static la_tensor *without(la_formula *x, la_tensor *self, la_tensor *g,
                           la_value dim, int64_t i, int64_t n)
 {
-    int mark = x->ntemps;
+    int mark = x->w.n;
     la_tensor *one = R(ones_like, R(select, self, dim, i));
     la_tensor *p = R(cumprod, R(select_scatter, self, one, dim, i), dim);
     p = R(narrow, R(mul, g, C(p)), dim, i, n - i);
     p = R(sum, p, dim, true);
     if (p) la_tensor_retain(p);
-    while (x->ntemps > mark) la_tensor_release(x->temps[--x->ntemps]);
+    while (x->w.n > mark) la_tensor_release(x->w.temps[--x->w.n]);
     return p;
 }
 
@@ -36,10 +36,10 @@ static la_tensor *cumprod_with_zeros(la_formula *x, la_tensor *self, int d)
     int64_t n = la_sizes(self)[d], count = 0;
     size_t bytes = (size_t)n * sizeof(la_tensor *);
     la_tensor *g = G, *out = NULL, **list = la_mem_zalloc(bytes);
-    if (!list) return la_x_fail(x, LA_ENOMEM);
-    for (; count < n && !x->status; count++)
+    if (!list) return la_chain_fail(&x->w, LA_ENOMEM);
+    for (; count < n && !x->w.status; count++)
         list[count] = without(x, self, g, la_v_int(d), count, n);
-    if (!x->status) out = R(cat, la_v_tensors(list, n), d);
+    if (!x->w.status) out = R(cat, la_v_tensors(list, n), d);
     for (int64_t i = 0; i < n; i++) la_tensor_drop(&list[i]);
     la_mem_free(list, bytes);
     return out;
@@ -53,8 +53,9 @@ la_tensor *la_x_cumprod(la_formula *x)
     int d;
     if (!zero) return NULL;
     if (la_x_ndim(x, 0) == 0) return G;
-    if (la_run_many(any, any, zero)) return la_x_fail(x, LA_EGRAD);
-    if (la_wrap_dim(VAL(1).i, self->ndim, &d)) return la_x_fail(x, LA_EINDEX);
+    if (la_run_many(any, any, zero)) return la_chain_fail(&x->w, LA_EGRAD);
+    if (la_wrap_dim(VAL(1).i, self->ndim, &d))
+        return la_chain_fail(&x->w, LA_EINDEX);
     if (any[0].b) return cumprod_with_zeros(x, self, d);
     la_tensor *w = R(mul, G, C(R(cumprod, self, VAL(1))));
     return R(div, reverse_cumsum(x, w, VAL(1)), C(self));
@@ -77,7 +78,7 @@ static la_tensor *pair_sums(la_formula *x)
 {
     la_tensor *self = A(0), *result = RES(0), *g = G;
     la_value dim = VAL(1), last = la_v_int(-1);
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     self = R(unsqueeze, R(movedim, self, dim, last), -1);
     result = R(unsqueeze, R(movedim, result, dim, last), -2);
     la_tensor *pairs = R(sub, self, result);

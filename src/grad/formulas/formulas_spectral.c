@@ -52,14 +52,14 @@ static la_tensor *skew(la_formula *x, la_tensor *t)
 static void check_phase(la_formula *x, la_tensor *t, const char *what)
 {
     la_tensor *most = t ? R(abs, R(detach, t)) : NULL;
-    if (x->status || most->numel == 0 || most->device != LA_CPU) return;
+    if (x->w.status || most->numel == 0 || most->device != LA_CPU) return;
     most = R(max, most);
-    if (x->status || (most->flags & LA_F_BATCHED)) return;
+    if (x->w.status || (most->flags & LA_F_BATCHED)) return;
     la_scalar s = la_scalar_load((la_dtype)most->dtype, la_data(most));
     if (s.re <= 1e-2 || s.re != s.re) return;
-    la_x_fail(x, la_error(LA_EGRAD, "%s of a complex matrix: the vectors are "
-                          "unique but for a factor exp(i phi), and the loss "
-                          "depends on it", what));
+    la_chain_fail(&x->w, la_error(
+        LA_EGRAD, "%s of a complex matrix: the vectors are unique but for a "
+        "factor exp(i phi), and the loss depends on it", what));
 }
 
 /* ---- Hermitian eigenvalues ---- */
@@ -76,7 +76,7 @@ la_tensor *la_x_eigh(la_formula *x)
     la_tensor *l = RES(0), *v = RES(1);
     if (!la_x_has_grad(x, 1)) return from_values(x, v, GR(0));
     la_tensor *m = MM(H(v), GR(1));
-    if (!x->status && la_is_complex((la_dtype)v->dtype))
+    if (!x->w.status && la_is_complex((la_dtype)v->dtype))
         check_phase(x, R(imag, diagonal(x, m)), "eigh");
     m = R(div, R(mul, skew(x, m), 0.5), gaps(x, l));
     la_tensor *d = R(diag_embed, R(sub, GR(0), diagonal(x, m)));
@@ -89,12 +89,12 @@ static la_tensor *many(la_formula *x, const la_op *op, int n,
                        la_tensor **third)
 {
     la_value r[LA_MAX_RESULTS];
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     la_status status = la_do_many(op, r, n, args);
-    if (status) return la_x_fail(x, status);
-    la_tensor *first = la_x_own(x, r[0].tensor);
-    *second = la_x_own(x, r[1].tensor);
-    if (third) *third = la_x_own(x, r[2].tensor);
+    if (status) return la_chain_fail(&x->w, status);
+    la_tensor *first = la_chain_own(&x->w, r[0].tensor);
+    *second = la_chain_own(&x->w, r[1].tensor);
+    if (third) *third = la_chain_own(&x->w, r[2].tensor);
     return first;
 }
 
@@ -122,7 +122,7 @@ la_tensor *la_x_eig(la_formula *x)
     la_tensor *l = RES(0), *v = RES(1);
     if (!la_x_has_grad(x, 1)) return back(x, v, R(diag_embed, GR(0)));
     la_tensor *m = MM(H(v), GR(1)), *own = diagonal(x, m);
-    check_phase(x, x->status ? NULL : R(imag, own), "eig");
+    check_phase(x, x->w.status ? NULL : R(imag, own), "eig");
     m = R(sub, m, MM(H(v), scale_columns(x, v, R(real, own))));
     m = R(div, m, R(conj, gaps(x, l)));
     m = R(add, m, R(diag_embed, R(sub, GR(0), diagonal(x, m))));
@@ -166,7 +166,7 @@ static la_tensor *between(la_formula *x, const svd *d)
         la_tensor *t = scale_rows(x, d->s, sv);
         both = both ? R(add, both, t) : t;
     }
-    if (x->status || !la_is_complex((la_dtype)d->u->dtype))
+    if (x->w.status || !la_is_complex((la_dtype)d->u->dtype))
         return R(div, both, e);
     if (su) phase = R(imag, diagonal(x, su));
     if (sv) {
@@ -207,7 +207,7 @@ static la_tensor *svd_gradient(la_formula *x, const svd *d, la_tensor *gs)
 la_tensor *la_x_svd(la_formula *x)
 {
     svd d = {RES(0), RES(1), RES(2), NULL, NULL, 0, 0, 0};
-    if (x->status) return NULL;
+    if (x->w.status) return NULL;
     d.k = la_sizes(d.s)[d.s->ndim - 1];
     d.m = la_sizes(d.u)[d.u->ndim - 2];
     d.n = la_sizes(d.vh)[d.vh->ndim - 1];
@@ -235,8 +235,8 @@ la_tensor *la_x_pinv_of(la_formula *x, la_tensor *a, la_tensor *p,
                         la_tensor *g)
 {
     la_tensor *ph = H(p), *gh = H(g), *k, *t;
-    int64_t m = x->status ? 0 : la_sizes(a)[a->ndim - 2];
-    int64_t n = x->status ? 0 : la_sizes(a)[a->ndim - 1];
+    int64_t m = x->w.status ? 0 : la_sizes(a)[a->ndim - 2];
+    int64_t n = x->w.status ? 0 : la_sizes(a)[a->ndim - 1];
     if (m <= n) {
         k = MM(gh, p);
         t = MM(k, ph);
@@ -261,14 +261,14 @@ la_tensor *la_x_pinv(la_formula *x)
 la_status la_x_lstsq(la_formula *x, la_tensor **out)
 {
     la_tensor *a = A(0), *rank = NULL, *values = NULL;
-    if (x->status) return x->status;
+    if (x->w.status) return x->w.status;
     int64_t m = la_sizes(a)[a->ndim - 2];
     la_tensor *one = R(eye, m, m, 0, la_v_dtype((la_dtype)a->dtype),
                        la_v_device((la_device)a->device));
     la_value args[] = {la_v_tensor(a), la_v_tensor(one), VAL(2), VAL(3)};
     la_tensor *p = many(x, LA_OP(lstsq_solve), 4, args, &rank, &values);
     la_x_set(x, out, 1, MM(H(p), GR(0)));
-    if (!la_x_wants(x, 0)) return x->status;
+    if (!la_x_wants(x, 0)) return x->w.status;
     la_x_set(x, out, 0, la_x_pinv_of(x, a, p, MM(GR(0), H(A(1)))));
-    return x->status;
+    return x->w.status;
 }

@@ -125,12 +125,13 @@ typedef struct la_depth_kernels {
 LA_STUB_DECLARE(la_depth_kernels, conv_depth_f32);
 LA_STUB_DECLARE(la_depth_kernels, conv_depth_f64);
 
-/* Columns of an image: for channel c, tap t and output row r0 <= r < r1 (over
-** the first two dims together), cols[(c*taps + t)*col_step + (r - r0)*OW + w].
-** Padding reads as zero. in strides: channel, then the three dims. */
+/* Columns of an image: for line l = c*taps + t (channel c, tap t) from 'first'
+** to last - 1 and output row r0 <= r < r1 (over the first two dims together),
+** cols[(l - first)*col_step + (r - r0)*OW + w]. Padding reads as zero. in
+** strides: channel, then the three dims. */
 typedef struct la_columns {
     la_window w[3];
-    int64_t channels, r0, r1;
+    int64_t first, last, r0, r1;
     char *image, *cols;
     int64_t image_step[4], col_step;
 } la_columns;

@@ -3,6 +3,7 @@
 ** and RUNS list the shapes of tiles that exist as code of their own, up to the
 ** number of vector registers: 32 with AVX512, 16 otherwise.
 */
+#include "base/scratch.h"
 #include "kernel/conv/conv.h"
 #include "kernel/matmul/muladd.h"
 #include "simd/permute/deinterleave.h"

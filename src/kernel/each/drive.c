@@ -2,7 +2,7 @@
 ** From a loop over two dims with any strides to cores over contiguous runs.
 **
 ** drive() gives a core whole rows where strides allow, and packs operands in
-** blocks through the stack where they do not: a transposed one in blocks of one
+** blocks through scratch where they do not: a transposed one in blocks of one
 ** cache line by as many rows as fit TILE_BYTES, the others in PACK_BYTES. So
 ** there is one body per operation and dtype, and an element's bits cannot
 ** depend on strides, position or counts.
@@ -21,7 +21,9 @@
 ** when it can't, from a block in the first-level cache.
 */
 #include "kernel/each/drive.h"
-#include "kernel/index/index.h"
+
+#include "base/scratch.h"
+#include "kernel/index/index_loops.h"
 #include "kernel/move/copy.h"
 
 enum {
@@ -285,7 +287,7 @@ void run_rows(const core_info *c, char **data, const int64_t *outer,
     if (stream) vec_fence();
 }
 
-/* --- blocks packed through the stack --- */
+/* --- blocks packed through scratch --- */
 
 /* Elements of an operand in a block: rows of m[0] of them. */
 typedef struct block_operand {
@@ -391,7 +393,7 @@ void run_blocks(const core_info *c, char **data, const int64_t *inner,
                 const int64_t *outer, const int64_t *n,
                 const la_params *params)
 {
-    char pack[MAX_INPUTS + 1][TILE_BYTES] __attribute__((aligned(VEC_BYTES)));
+    LA_SCRATCH_ROWS(char, pack, MAX_INPUTS + 1, TILE_BYTES);
     int64_t side[2], m[2];
     block_sides(c, inner, outer, n, side);
     for (int64_t j = 0; j < n[1]; j += side[1])

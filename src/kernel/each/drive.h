@@ -11,8 +11,8 @@
 
 #include "kernel/each/elements.h"
 #include "kernel/kernel.h"
+#include "simd/complex_lanes.h"
 #include "simd/permute/pack16.h"
-#include "simd/complex.h"
 #include "simd/permute/short_rows.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* The Fourier kernels of single precision. */
+#include "base/scratch.h"
 #include "kernel/fft/fft.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 #include "simd/permute/transpose.h"
 #include "simd/isa/unfused.h"
 

@@ -76,7 +76,7 @@ typedef struct la_fft_twiddle {
     int64_t im, n;            /* n rows of s lanes */
     int s;
     int64_t column, length, block;   /* w = e^(-2 pi i / length) */
-    const void *table, *steps, *leaps;   /* op/fft/plan.h */
+    const void *table, *steps, *leaps;   /* op/fft/fft_plan.h */
 } la_fft_twiddle;
 
 /* Step between the transform z of the pairs of a real sequence of length 2 h (s

@@ -1,7 +1,7 @@
 /*
 ** Reading and writing through index tensors by size of the element: gather,
 ** scatter, index_select, take, x[index], masked_select. The contract is
-** index.h.
+** index_loops.h.
 */
 #include <string.h>
 

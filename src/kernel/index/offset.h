@@ -7,7 +7,7 @@
 #ifndef LA_KERNEL_INDEX_OFFSET_H
 #define LA_KERNEL_INDEX_OFFSET_H
 
-#include "kernel/index/index.h"
+#include "kernel/index/index_loops.h"
 
 /* Indices of a block. */
 #define INDEX_BLOCK 64

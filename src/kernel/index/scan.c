@@ -1,6 +1,6 @@
 /*
 ** Looking through indices and masks: range checks, positions of set bytes,
-** counts, truth values, histograms. The contract is index.h.
+** counts, truth values, histograms. The contract is index_loops.h.
 */
 #include <string.h>
 

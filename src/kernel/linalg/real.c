@@ -1,5 +1,6 @@
 /* The linear algebra kernels of real numbers. */
 #include "base/libm/libm.h"
+#include "base/scratch.h"
 #include "kernel/linalg/linalg.h"
 #include "simd/generic.h"
 #include "simd/permute/transpose.h"

@@ -5,8 +5,9 @@
 ** of 16); LANES is the number of partial sums of a dot product, one for every
 ** capability.
 */
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 
 /* complex64 in memory and in panels; 4 x 4 of them are transposed as 64-bit
 ** lanes */

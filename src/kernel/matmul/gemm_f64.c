@@ -2,8 +2,9 @@
 ** Products of float64 and of complex128 (as real products of twice the rows and
 ** columns); the tile is that of gemm_f32.c.
 */
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 
 #define NAME(x) x##_elem128
 #define ELEM _Complex double

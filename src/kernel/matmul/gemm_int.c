@@ -2,6 +2,7 @@
 ** Products of integers, modulo 2^bits: signed dtypes use the tables of the
 ** unsigned ones, as two's complement makes no difference to sums and products.
 */
+#include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
 
 #define MR 4

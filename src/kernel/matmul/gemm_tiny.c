@@ -5,7 +5,7 @@
 ** sums are those of the larger kernels: over k in rising order, from zero.
 */
 #include "kernel/matmul/muladd.h"
-#include "simd/complex.h"
+#include "simd/complex_lanes.h"
 #include "simd/permute/widen_int.h"
 
 #if VEC_BYTES >= 32  /* below there are no permutations by a variable */

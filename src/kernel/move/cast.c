@@ -22,7 +22,8 @@
 ** - to a shorter floating dtype: to nearest even; float16 and bfloat16 by way
 **   of float32, as PyTorch.
 */
-#include "kernel/index/index.h"
+#include "base/scratch.h"
+#include "kernel/index/index_loops.h"
 #include "simd/permute/rows16.h"
 
 #define BLOCK 256
@@ -297,8 +298,8 @@ static void move_row(char *out, int64_t out_step, const char *in,
 static void convert_strided(const pair *p, char *out, int64_t out_step,
                             const char *in, int64_t in_step, int64_t n)
 {
-    char from[BLOCK * 16] __attribute__((aligned(64)));
-    char to[BLOCK * 16] __attribute__((aligned(64)));
+    LA_SCRATCH(char, from, BLOCK * 16);
+    LA_SCRATCH(char, to, BLOCK * 16);
     while (n > 0) {
         int64_t m = n < BLOCK ? n : BLOCK;
         int dense = in_step == p->in;

@@ -9,6 +9,8 @@
 ** faster.
 */
 #include "kernel/move/copy.h"
+
+#include "base/scratch.h"
 #include "kernel/move/copy_short.h"
 #include "simd/permute/short_rows.h"
 #include "simd/permute/strided_store.h"

@@ -3,8 +3,8 @@
 ** the answers that a dtype gives by itself. Results are bool, so elements go
 ** one by one through plain loops; 16-bit floats by their bits.
 */
-#include "kernel/pointwise/complex/complex.h"
 #include "kernel/pointwise/complex/complex_lanes.h"
+#include "kernel/pointwise/complex/complex_loops.h"
 
 #define NAME isnan
 #define ARITY 1

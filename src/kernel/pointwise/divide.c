@@ -4,10 +4,10 @@
 ** refused it before), the smallest integer by -1 wraps to itself. By one
 ** divisor for all it is a multiplication (divide_by_scalar.inc).
 */
-#include "kernel/pointwise/complex/complex.h"
-#include "simd/permute/bytes.h"
+#include "kernel/pointwise/complex/complex_loops.h"
 #include "simd/math/divide.h"
 #include "simd/math/fmod.h"
+#include "simd/permute/byte_shifts.h"
 
 #define ROWS 1
 #define NAME div

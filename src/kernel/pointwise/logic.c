@@ -1,7 +1,7 @@
 /* Logical operations on truth values of any dtype, bitwise ones on integers and
 ** bool, shifts. */
 #include "kernel/each/drive.h"
-#include "simd/permute/bytes.h"
+#include "simd/permute/byte_shifts.h"
 
 /* Truth of a 16-bit float, and of a complex64, by its bits. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)

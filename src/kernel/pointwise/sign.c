@@ -1,6 +1,6 @@
 /* Sign and magnitude: neg, conj, abs, sign, sgn, signbit; square, reciprocal,
 ** degrees and radians. */
-#include "kernel/pointwise/complex/complex.h"
+#include "kernel/pointwise/complex/complex_loops.h"
 #include "simd/math/math.h"
 
 #define NAME neg

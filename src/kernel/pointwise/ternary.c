@@ -1,5 +1,5 @@
 /* where, lerp, addcmul, addcdiv. */
-#include "kernel/pointwise/complex/complex.h"
+#include "kernel/pointwise/complex/complex_loops.h"
 
 /* An element of 16 bytes. */
 typedef struct pair16 { uint64_t low, high; } pair16;

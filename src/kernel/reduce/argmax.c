@@ -10,6 +10,7 @@
 ** element and its row in vectors: elements of 8 and 16 bits are widened to 32,
 ** unsigned ones shifted to signed ones of the same order.
 */
+#include "base/scratch.h"
 #include "kernel/reduce/map.h"
 #include "kernel/sort/first_set.h"
 #include "simd/int_extreme.h"
@@ -154,7 +155,7 @@ static int64_t search_blocks(const arg_kind *k, const char *p, int64_t n)
 static int64_t search_gaps(const arg_kind *k, const char *p, int64_t step,
                            int64_t n)
 {
-    char block[BLOCK];
+    LA_SCRATCH(char, block, BLOCK);
     int64_t at = 0, some = BLOCK / k->size;
     for (int64_t i = 0; i < n; i += some) {
         int64_t m = n - i < some ? n - i : some;
@@ -195,7 +196,7 @@ static void search_columns(const arg_kind *k, const la_reduce_cols *c,
 static void search_short(const arg_kind *k, const la_reduce_rows *r,
                          int64_t *index, char *value)
 {
-    char transposed[BLOCK] __attribute__((aligned(64)));
+    LA_SCRATCH(char, transposed, BLOCK);
     const int64_t side = SOME;
     for (int64_t i = 0; i < r->rows; i += side) {
         int64_t m = r->rows - i < side ? r->rows - i : side;
@@ -260,8 +261,9 @@ static inline void put_values(const arg_kind *k, const la_reduce_cols *c,
 static void search_columns(const arg_kind *k, const la_reduce_cols *c,
                            bool padded, int64_t *index, char *value)
 {
-    char best[SIDE * 8], at[SIDE * 8] __attribute__((aligned(64)));
-    char tile[PASS][SIDE * 8];
+    LA_SCRATCH(char, best, SIDE * 8);
+    LA_SCRATCH(char, at, SIDE * 8);
+    LA_SCRATCH_ROWS(char, tile, PASS, SIDE * 8);
     const int64_t strip = COLUMNS_STRIP / k->lane;
     bool copied = c->step != k->size || (!padded && c->cols < strip);
     int64_t cols = c->cols, some = padded ? c->rows : PASS;

@@ -1,6 +1,8 @@
 /* The driver of floating reductions; see float_driver.h. */
 #include "kernel/reduce/float_driver.h"
 
+#include "base/scratch.h"
+
 /* A row of any length: 'n' elements 'step' bytes apart; those with gaps are
 ** gathered. Lanes of blocks are combined from the first block to the last, and
 ** halved once at the end. */
@@ -10,7 +12,7 @@ static void line(const la_float_kind *k, const la_reduce_map *map,
 {
     char total[FLOAT_ROW] __attribute__((aligned(64)));
     char lanes[FLOAT_ROW] __attribute__((aligned(64)));
-    char gathered[FLOAT_BLOCK] __attribute__((aligned(64)));
+    LA_SCRATCH(char, gathered, FLOAT_BLOCK);
     const int64_t block = FLOAT_BLOCK / k->acc, row = FLOAT_ROW / k->acc;
     k->columns(p, 0, true, false, 0, row, total, args);
     for (int64_t i = 0; i < n; i += block) {
@@ -106,7 +108,7 @@ static void mapped_columns(const la_float_kind *k, const la_reduce_map *map,
                            const la_reduce_args *args)
 {
     enum { SIDE = 256 };
-    char tile[15 * SIDE * 8] __attribute__((aligned(64)));
+    LA_SCRATCH(char, tile, 15 * SIDE * 8);
     la_reduce_cols part = *c;
     int64_t left = c->rows;
     do {
@@ -177,7 +179,7 @@ static void mapped_inner(const la_float_kind *k, const la_reduce_map *map,
                          const la_reduce_rows *r, char *acc,
                          const la_reduce_args *args)
 {
-    char tile[FLOAT_BLOCK] __attribute__((aligned(64)));
+    LA_SCRATCH(char, tile, FLOAT_BLOCK);
     const int64_t block = FLOAT_BLOCK / k->acc;
     int64_t some = r->n > block ? 1 : r->n == 0 ? r->rows : block / r->n;
     for (int64_t i = 0; i < r->rows; i += some) {

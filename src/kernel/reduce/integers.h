@@ -9,6 +9,7 @@
 #ifndef LA_KERNEL_REDUCE_INTEGERS_H
 #define LA_KERNEL_REDUCE_INTEGERS_H
 
+#include "base/scratch.h"
 #include "kernel/reduce/map.h"
 #include "simd/int_extreme.h"
 #include "simd/permute/widen_int.h"
@@ -46,7 +47,7 @@ static inline void int_dense_columns(const la_int_kind *k,
                                      const la_reduce_cols *c, bool fresh,
                                      char *acc)
 {
-    char partial[INT_SIDE * 8] __attribute__((aligned(64)));
+    LA_SCRATCH(char, partial, INT_SIDE * 8);
     char last[VEC_BYTES] __attribute__((aligned(64)));
     const int64_t whole = c->cols / k->lanes * k->lanes;
     const int64_t left = c->cols - whole, row = c->row_step;
@@ -73,8 +74,8 @@ static inline void int_sparse_columns(const la_int_kind *k,
                                       const la_reduce_cols *c, bool fresh,
                                       char *acc)
 {
-    char tile[TILE_ROWS * TILE_SIDE * 8] __attribute__((aligned(64)));
-    char part[TILE_SIDE * 8] __attribute__((aligned(64)));
+    LA_SCRATCH(char, tile, TILE_ROWS * TILE_SIDE * 8);
+    LA_SCRATCH(char, part, TILE_SIDE * 8);
     const int64_t cols = (c->cols + k->lanes - 1) / k->lanes * k->lanes;
     const char *in = c->in;
     if (fresh) k->fill(acc, c->cols);

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "kernel/reduce/hsum_rows.h"
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 #include "simd/vec.h"
 
 static inline float reduce_load_f32(const char *p)

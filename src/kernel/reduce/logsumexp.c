@@ -12,6 +12,7 @@
 */
 #include <complex.h>
 
+#include "base/scratch.h"
 #include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/scan/load.h"
 #include "simd/math/math.h"

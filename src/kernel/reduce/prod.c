@@ -3,6 +3,7 @@
 ** any integer arithmetic: what has no gaps by int_prod.inc, other elements are
 ** widened first (map.h).
 */
+#include "base/scratch.h"
 #include "kernel/pointwise/complex/complex_lanes.h"
 #include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
@@ -81,7 +82,8 @@ static uint64_t product(const uint64_t *x, int64_t n)
 static void product_rows(const la_reduce_map *map, const la_reduce_rows *r,
                          char *out)
 {
-    uint64_t tile[1024], *acc = (uint64_t *)out;
+    LA_SCRATCH(uint64_t, tile, 1024);
+    uint64_t *acc = (uint64_t *)out;
     for (int64_t i = 0; i < r->rows; i++) {
         const char *p = r->in + i * r->row_step;
         acc[i] = 1;
@@ -97,7 +99,8 @@ static void product_columns(const la_reduce_map *map, const la_reduce_cols *c,
                             char *out)
 {
     enum { SIDE = 128, DEEP = 8 };
-    uint64_t tile[SIDE * DEEP], next[SIDE], *acc = (uint64_t *)out;
+    LA_SCRATCH(uint64_t, tile, SIDE * DEEP);
+    uint64_t next[SIDE], *acc = (uint64_t *)out;
     for (int64_t k = 0; k < c->cols; k++) acc[k] = 1;
     for (int64_t r = 0; r < c->rows; r += DEEP)
         for (int64_t k = 0; k < c->cols; k += SIDE) {

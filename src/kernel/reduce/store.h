@@ -3,7 +3,7 @@
 #ifndef LA_KERNEL_REDUCE_STORE_H
 #define LA_KERNEL_REDUCE_STORE_H
 
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 
 typedef void (*la_reduce_store)(const char *acc, char *out, int64_t n,
                                 const la_reduce_args *args);

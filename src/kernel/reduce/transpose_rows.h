@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "kernel/reduce/reduce.h"
+#include "kernel/reduce/reduce_loops.h"
 
 #define NAME transpose1
 #define WORD uint8_t

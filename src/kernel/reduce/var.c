@@ -5,6 +5,7 @@
 ** moments; the rounding of c cancels (the corrected two-pass algorithm). Blocks
 ** and accumulators are merged by the formula of Chan, Golub and LeVeque (1979).
 */
+#include "base/scratch.h"
 #include "kernel/reduce/load.h"
 
 typedef la_moments moments;

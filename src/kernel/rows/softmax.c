@@ -7,6 +7,7 @@
 */
 #include "base/libm/libm.h"
 #include "base/runtime/interrupt.h"
+#include "base/scratch.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/part16.h"

@@ -5,14 +5,14 @@
 #include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/scan/load.h"
 
-/* log(exp(a) + exp(b)) as high + log1p(exp(low - high)). NaN in either is the
+/* log(exp(a) + exp(b)) as high + log(1 + exp(low - high)). NaN in either is the
 ** result; of equal infinities the difference would be NaN. */
 static inline double real_join(double a, double b)
 {
     double high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
     if (low != low) return low;
     if (high == low && isinf(high)) return high;
-    return high + la_m_log1p(la_m_exp(low - high));
+    return high + la_m_log1p_exp(low - high);
 }
 
 /* Complex numbers are compared by the larger real part. */

@@ -9,8 +9,8 @@
 ** 'columns' scans many lines side by side, for dims that are not the fastest,
 ** 'lines' one after another, each from the identity.
 ** Long passes end early when the operation is interrupted
-** (base/runtime/pool.h). Output elements lie 'out_step' bytes apart, with the
-** dtype of the result.
+** (base/runtime/thread_pool.h). Output elements lie 'out_step' bytes apart,
+** with the dtype of the result.
 */
 #ifndef LA_KERNEL_SCAN_SCAN_H
 #define LA_KERNEL_SCAN_SCAN_H

@@ -23,6 +23,7 @@
 #include "kernel/sort/order.h"
 
 #include "base/runtime/interrupt.h"
+#include "base/scratch.h"
 #include "kernel/sort/sorting.h"
 
 #include <string.h>

@@ -9,8 +9,9 @@
 **   32-bit keys  uint64_t, key << 32 | position
 **   64-bit keys  la_item64
 ** Work space is the caller's; nothing here fails or allocates. Passes over more
-** than LA_POLL_ELEMENTS (base/runtime/pool.h) end early when the operation is
-** interrupted: results may not be read then, positions least of all.
+** than LA_POLL_ELEMENTS (base/runtime/thread_pool.h) end early when the
+** operation is interrupted: results may not be read then, positions least of
+** all.
 */
 #ifndef LA_KERNEL_SORT_ORDER_H
 #define LA_KERNEL_SORT_ORDER_H

@@ -21,7 +21,7 @@
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
 #include "op/call.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/schema.h"
 #include "tensor/host/dlpack.h"
 #include "tensor/hash.h"

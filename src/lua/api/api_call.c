@@ -15,8 +15,8 @@
 #include "lua/api/api.h"
 #include "op/call.h"
 #include "op/dispatch.h"
-#include "op/device_names.h"
-#include "op/hosted.h"
+#include "op/host/device_names.h"
+#include "op/host/hosted.h"
 #include "tensor/names.h"
 
 /* These only note where the list is: it is looked at by the call. */

@@ -15,8 +15,8 @@
 #include "base/runtime/parts.h"
 #include "base/runtime/passage.h"
 #include "lua/api/api_struct.h"
+#include "lua/lifetime/record_handle.h"
 #include "lua/transform/autograd.h"
-#include "lua/lifetime/record.h"
 
 /* The error of a call from below gets the function's name in front; success
 ** ends the record of a failure before. */

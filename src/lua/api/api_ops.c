@@ -12,9 +12,9 @@
 #include "base/runtime/passage.h"
 #include "lua/api/api.h"
 #include "lua/api/api_struct.h"
-#include "op/device_names.h"
+#include "op/host/device_names.h"
 #include "op/dispatch.h"
-#include "op/hosted.h"
+#include "op/host/hosted.h"
 #include "op/op.h"
 
 /* ---- frames ---- */

@@ -19,6 +19,7 @@ static int open_closed(lua_State *L)
     s->steps_left = LA_GUARD_STEPS;
     s->aside = LA_ASIDE_MOST;
     s->context.zero_memory = true;
+    s->context.must_ask = true;
     la_open_protected(L);
     la_guard_thread(s, s->main);
     la_guard_thread(s, L);
@@ -41,6 +42,7 @@ static la_status open_within(lua_State *L, const la_limits *l)
     s->open_context = l->open_context;
     if (l->fuel) la_set_fuel(k, l->fuel);
     if (l->deadline) la_set_deadline(k, l->deadline);
+    la_set_stack(L, l->stack, l->stack_bytes);
     return LA_OK;
 }
 

@@ -50,6 +50,48 @@ LA_API void la_snapshot_release(la_snapshot *s)
     la_snapshot_drop(s);
 }
 
+/* ---- the generator of a state ---- */
+
+/* Settings of the call at hand, which ends with 'status'; NULL where L is no
+** state of ours. Inside of la.fork_rng it is the fork's generator. */
+static la_generator *generator_of(lua_State *L, const void *given,
+                                  la_status *status)
+{
+    *status = LA_OK;
+    if (!given) *status = la_error(LA_EARG, "no generator's state given");
+    if (L && !la_state_of(L))
+        *status = la_error(LA_ESTATE, "the Lua state was never opened "
+                           "(la_openlibs)");
+    return *status ? NULL : &la_ctx()->generator;
+}
+
+LA_API int la_get_generator(lua_State *L, la_generator_state *out)
+{
+    la_status status;
+    LA_API_ENTRY(la_context_of(L));
+    const la_generator *g = generator_of(L, out, &status);
+    if (g) *out = (la_generator_state){g->seed, g->offset};
+    return la_api_end("la_get_generator", status);
+}
+
+LA_API int la_set_generator(lua_State *L, const la_generator_state *from)
+{
+    la_status status;
+    LA_API_ENTRY(la_context_of(L));
+    la_generator *g = generator_of(L, from, &status);
+    if (g) *g = (la_generator){from->seed, from->offset};
+    return la_api_end("la_set_generator", status);
+}
+
+LA_API int la_seed_generator(lua_State *L, uint64_t seed)
+{
+    la_status status;
+    LA_API_ENTRY(la_context_of(L));
+    la_generator *g = generator_of(L, &seed, &status);
+    if (g) *g = (la_generator){.seed = seed};
+    return la_api_end("la_seed_generator", status);
+}
+
 /* ---- slots ---- */
 
 /* The lock is held for the exchange of a pointer; tensors die outside of it. */

@@ -33,6 +33,7 @@ LA_API int la_set_stack(lua_State *L, void *low, size_t bytes)
     if (!s)
         return la_error(LA_ESTATE, "la_set_stack: the library was not opened "
                         "in this state");
+    s->context.small_stack = low != NULL;
     s->stack_low = (uintptr_t)low;
     s->stack_kept = !low ? 0 : bytes / 2 < KEPT ? bytes / 2 : KEPT;
     return LA_OK;

@@ -52,6 +52,7 @@ static la_status read_npy(const la_reader *in, la_archive *out)
 la_status la_file_read(const la_reader *in, la_file_format format,
                        la_archive *out)
 {
+    if (format != LA_FILE_NPZ) LA_TRY(la_check_limit(in->size, out->limit));
     switch (format) {
     case LA_FILE_NPY: return read_npy(in, out);
     case LA_FILE_NPZ: return la_npz_read(in, out);

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
+#include "base/log.h"
+#include "base/runtime/runtime.h"
 #include "io/npy.h"
 #include "lua/api/api_struct.h"
 #include "lua/binding.h"
@@ -56,7 +58,9 @@ static la_status map_file(const char *path, la_file_format format,
 ** 'arg'. Pushes that, or nil. */
 static void push_option(lua_State *L, int arg, const char *name)
 {
-    static const char *const known[] = {"metadata", NULL};
+    static const char *const all[] = {"metadata", "limit", NULL};
+    static const char *const one[] = {"metadata", NULL};
+    const char *const *known = strcmp(name, "load") == 0 ? all : one;
     if (lua_isnoneornil(L, arg)) {
         lua_pushnil(L);
         return;
@@ -66,6 +70,40 @@ static void push_option(lua_State *L, int arg, const char *name)
                      la_type_text(L, arg));
     la_check_keywords(L, arg, known, name);
     lua_getfield(L, arg, "metadata");
+}
+
+/* Bytes that a file may hold for a sandboxed script that says nothing: a small
+** file of packed zeros may say that it holds thousands of times its size. */
+#define SANDBOX_LIMIT ((lua_Integer)256 << 20)
+
+/* {limit = bytes} at 'arg'; 0 for none. */
+static int64_t read_limit(lua_State *L, const la_state *s, int arg)
+{
+    int exact = 1;
+    lua_Integer limit = s->sandboxed ? SANDBOX_LIMIT : 0;
+    push_option(L, arg, "load");
+    if (lua_istable(L, arg) && lua_getfield(L, arg, "limit") != LUA_TNIL) {
+        limit = lua_tointegerx(L, -1, &exact);
+        if (!exact || limit < 1)
+            la_raise_arg(L, arg, "load", "limit: a number of bytes expected, "
+                         "got %s", luaL_tolstring(L, -1, NULL));
+    }
+    lua_settop(L, arg);
+    return limit;
+}
+
+/* Tensors that were left out are told to the host's log. */
+static void log_skipped(const char *path, const la_archive *a)
+{
+    char shown[2][200];
+    const la_note *first = a->skipped.list;
+    if (!a->skipped.n) return;
+    la_log(la_runtime_here(), LA_LOG_WARNING, "load: %lld tensors of '%s' were "
+           "left out, as there is no such dtype here: the first is '%s', %s",
+           (long long)a->skipped.n, la_quote(path, strlen(path), shown[0],
+                                             sizeof shown[0]),
+           la_quote(first->key, first->n, shown[1], sizeof shown[1]),
+           first->text);
 }
 
 /* A call costs by its largest tensor. */
@@ -108,7 +146,9 @@ static la_status read_archive(lua_State *L, const la_reader *in,
 {
     la_status status = la_file_read(in, format, out);
     if (status != LA_ENOMEM || !la_collect_here(L)) return status;
+    int64_t limit = out->limit;
     la_archive_free(out);
+    out->limit = limit;
     return la_file_read(in, format, out);
 }
 
@@ -198,7 +238,8 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     return 3;
 }
 
-/* la.load(path[, {metadata = true}]), or a name of the host's in a sandbox */
+/* la.load(path[, {metadata = true, limit = bytes}]), or a name of the host's in
+** a sandbox */
 static int io_load(lua_State *L)
 {
     la_state *s = la_begin(L, "load", 0);
@@ -206,10 +247,13 @@ static int io_load(lua_State *L)
     la_file_format format = LA_FILE_UNKNOWN;
     const char *path = s->open ? la_check_name(L, 1, "load")
                                : check_path(L, 1, "load", &format);
+    int64_t limit = read_limit(L, s, 2);
     la_archive *a = la_push_archive(L);
+    a->limit = limit;
     LA_CHECK(L, "load", s->open ? load_by_host(L, path, &format, a)
                                 : load_file(L, path, format, a));
     la_charge_more(L, "load", largest(a));
+    log_skipped(path, a);
     return push_results(L, "load", format, a);
 }
 

@@ -5,8 +5,8 @@
 #include <lauxlib.h>
 
 #include "base/os/clock.h"
-#include "base/runtime/pool.h"
 #include "base/os/terminal.h"
+#include "base/runtime/thread_pool.h"
 #include "lua/binding.h"
 
 /* window(): columns, rows, and the pixels of both; nil where standard output is

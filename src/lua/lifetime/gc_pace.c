@@ -169,7 +169,7 @@ void la_pace_begin(lua_State *L, la_state *s)
     s->most = PATIENCE + PERIOD + 2 * LOOK;
     la_new_metatable(L, WATCH_NAME, NULL);
     lua_pushnil(L);
-    la_closure(L, watch_gc);
+    la_ending_closure(L, watch_gc);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
 }

@@ -18,7 +18,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "lua/binding.h"
-#include "lua/lifetime/record.h"
+#include "lua/lifetime/record_handle.h"
 
 #define GUARD_NAME "lunarray.guard"
 /* Handles in a table or list that is not kept for the next scope. */
@@ -249,10 +249,39 @@ static void look_at_other(lua_State *L, int list)
     }
 }
 
+/* Raises for a value, at the top above its key, that no snapshot keeps. */
+static void refuse_rest(lua_State *L)
+{
+    char quoted[208];
+    size_t n;
+    int at = lua_gettop(L);
+    const char *kind = la_type_text(L, at);
+    const char *key = luaL_tolstring(L, at - 1, &n);
+    luaL_error(L, "snapshot: '%s' is a %s, which a snapshot does not keep: "
+               "it takes tensors, generators, records, and tables of these",
+               la_quote(key, n, quoted, sizeof quoted), kind);
+}
+
+/* Is the value at the top, above its key, one that whoever takes a snapshot
+** would miss: a member of a list, or an object in C under a name? Other named
+** fields of a plain table are settings and methods, as those of objects are
+** (tables with a metatable, such as modules, and what is inside of them). */
+static bool is_lost(lua_State *L, visit each)
+{
+    int type = lua_type(L, -1);
+    if (each != list_handle || type == LUA_TTABLE) return false;
+    if (lua_type(L, -2) != LUA_TNUMBER && type != LUA_TUSERDATA
+        && type != LUA_TTHREAD) return false;
+    return !la_to_handle(L, -1) && !la_to_generator(L, -1)
+        && !la_is_record(L, -1);
+}
+
 /* The value at the top of the stack, popped: a handle is visited, a table comes
-** to the end of the list at 'list' unless it has been there. Where handles are
-** listed, a record is the table of its fields; those are in no scope. */
-static void look_at(lua_State *L, la_state *s, int list, visit each, int data)
+** to the end of the list at 'list' unless it has been there, with 'plain' as
+** its mark. Where handles are listed, a record is the table of its fields;
+** those are in no scope. */
+static void look_at(lua_State *L, la_state *s, int list, visit each, int data,
+                    bool plain)
 {
     la_handle *h = la_to_handle(L, -1);
     if (h) each(L, s, h, data);
@@ -263,12 +292,26 @@ static void look_at(lua_State *L, la_state *s, int list, visit each, int data)
             lua_pushvalue(L, -2);
             lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
             lua_pushvalue(L, -2);
-            lua_pushboolean(L, 1);
+            lua_pushboolean(L, plain);
             lua_rawset(L, list);
         }
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
+}
+
+/* Is the table at the top no object, nor in one? */
+static bool is_plain(lua_State *L, int list)
+{
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    lua_pushvalue(L, -1);
+    lua_rawget(L, list);
+    bool plain = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return plain;
 }
 
 /* A table may be long: raises where the state has reached a limit. */
@@ -288,8 +331,9 @@ static void walk_table(lua_State *L, la_state *s, int arg, visit each,
     lua_newtable(L);
     int list = lua_gettop(L);
     lua_pushvalue(L, arg);
-    look_at(L, s, list, each, data);
+    look_at(L, s, list, each, data, true);
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) == LUA_TTABLE; i++) {
+        bool plain = is_plain(L, list);
         lua_pushnil(L);
         for (int64_t entry = 0; lua_next(L, -2); entry++) {
             poll(L, each, entry);
@@ -297,9 +341,10 @@ static void walk_table(lua_State *L, la_state *s, int arg, visit each,
                 lua_pop(L, 1);
                 continue;
             }
-            look_at(L, s, list, each, data);
+            if (plain && is_lost(L, each)) refuse_rest(L);
+            look_at(L, s, list, each, data, plain);
             lua_pushvalue(L, -1);
-            look_at(L, s, list, each, data);
+            look_at(L, s, list, each, data, plain);
         }
         lua_pop(L, 1);
     }
@@ -373,7 +418,6 @@ static int run_tidy(lua_State *L)
 static int fn_tidy(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     int depth = s->scopes.depth, n = lua_gettop(L);
     la_check_callable(L, 1, "tidy");
     luaL_checkstack(L, 4, "too many arguments");

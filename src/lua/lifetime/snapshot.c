@@ -10,7 +10,7 @@
 
 #include "fuse/fuse.h"
 #include "lua/binding.h"
-#include "lua/lifetime/record.h"
+#include "lua/lifetime/record_handle.h"
 #include "tensor/snapshot.h"
 
 #define SNAPSHOT_NAME "lunarray.Snapshot"
@@ -147,7 +147,7 @@ static int fn_snapshot(lua_State *L)
 {
     la_state *s = la_enter(L);
     if (lua_type(L, 1) != LUA_TTABLE && !la_to_handle(L, 1)
-        && !luaL_testudata(L, 1, LA_RECORD_NAME))
+        && !la_is_record(L, 1))
         return la_raise_arg(L, 1, "snapshot", "table of tensors expected, got "
                             "%s", la_type_text(L, 1));
     if (la_fuse_is_open())

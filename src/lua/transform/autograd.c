@@ -440,7 +440,6 @@ static int push_scope(lua_State *L, la_state *state, bool on)
 static int with_mode(lua_State *L, bool on, const char *name)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     if (lua_isnone(L, 1)) return push_scope(L, s, on);
     la_check_callable(L, 1, name);
     la_mode_mark before = la_open_mode(L, s, !on);
@@ -510,7 +509,6 @@ static char *where_now(void *host)
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     la_check_callable(L, 1, "detect_anomaly");
     la_set_anomaly(where_now, L);
     s->anomaly = true;

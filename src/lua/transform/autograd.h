@@ -43,23 +43,25 @@ void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t);
 typedef struct la_tie {
     la_state *state;            /* NULL: the state was closed */
     int refs[2];                /* registry references, LUA_NOREF for none */
-    int nowners;                /* tensors that it hangs on */
-    bool moved;                 /* see lua/transform/graph_refs.c */
+    bool moved;                 /* see lua/transform/collect_ties.c */
     struct la_tie *next, **link;
 } la_tie;
-#define LA_TIE_OWNERS 8         /* more are not looked at */
 
 /* Take over the references; what was there before is not released. */
 void la_tie_set(la_tie *t, la_state *s, int first, int second);
 /* Give the references back; may run twice. */
 void la_tie_end(la_tie *t);
-/* The handle at stack index 'index' is of the k-th tensor that 't' hangs on. */
-void la_tie_owner(lua_State *L, la_tie *t, int k, int index);
+/* The tie of a hook in Lua, of a custom function's node; NULL for others. */
+la_tie *la_tie_of_hook(const la_hook *h);
+la_tie *la_tie_of_node(la_node *n);
 /* Push value k of the tie; needs 6 slots of the stack. */
 void la_tie_push(lua_State *L, const la_tie *t, int k);
 /* Free ties that only their own functions keep alive, when there are many. May
 ** run Lua code. */
 void la_collect_ties(lua_State *L, la_state *s);
+/* Push the values of a tie that la_collect_ties has moved as a list; nil when
+** they are gone. */
+void la_tie_push_moved(lua_State *L, const la_tie *t);
 /* The state on which the tie's functions run, with free slots on its stack.
 ** LA_EGRAD when it was closed or its stack is full. */
 la_status la_tie_enter(const la_tie *t, lua_State **out);

@@ -15,6 +15,7 @@
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
 #include "lua/transform/autograd.h"
+#include "tensor/names.h"
 #include "vmap/vmap.h"
 
 #define CTX_NAME "lunarray.ctx"
@@ -237,9 +238,22 @@ static void destroy_function(la_node *n)
         la_mem_free(fn->saved, (size_t)fn->nsaved * sizeof(la_saved));
 }
 
+static void visit_function(const la_node *n, la_visitor *v)
+{
+    const function_node *fn = la_node_extra((la_node *)n);
+    for (int i = 0; i < fn->nsaved; i++) la_visit_saved(&fn->saved[i], v);
+}
+
 static const la_node_class class_function = {
-    "CustomFunction", run_function, clear_function, destroy_function
+    "CustomFunction", run_function, clear_function, destroy_function,
+    visit_function
 };
+
+la_tie *la_tie_of_node(la_node *n)
+{
+    if (n->class != &class_function) return NULL;
+    return &((function_node *)la_node_extra(n))->tie;
+}
 
 /* ---- the call: stack 1 the function's table, 2.. the arguments ---- */
 
@@ -338,6 +352,15 @@ static la_status add_edges(lua_State *L, la_node *n, int top)
     return LA_OK;
 }
 
+/* A view of all of 't' with its names. */
+static la_status view_whole(la_tensor *t, la_tensor **out)
+{
+    LA_TRY(la_tensor_view(t, t->ndim, la_sizes(t), la_strides(t), t->offset,
+                          out));
+    (*out)->names = la_names_retain(t->names);
+    return LA_OK;
+}
+
 /* A result that is an argument is replaced by a view of it. Otherwise the
 ** argument itself would get the node as its history. Raises for want of
 ** memory. */
@@ -348,15 +371,17 @@ static la_status part_results(lua_State *L, int top, int first, int last)
         if (!h || !h->tensor || !among_results(L, 2, top, h->tensor)) continue;
         la_tensor *other = NULL;
         la_handle *fresh = la_new_handle(L, la_up_state(L));
-        if (h->tensor) LA_TRY(la_tensor_alias(h->tensor, false, &other));
+        if (h->tensor) LA_TRY(view_whole(h->tensor, &other));
         fresh->tensor = other;
         lua_replace(L, at);
     }
     return LA_OK;
 }
 
-/* Results get their history. Integer and boolean results get none. Their slots
-** still count, so that gradients keep the order of the results. */
+/* Results get their history; a view among them keeps it until its memory is
+** changed, and has none from then on (grad/view_history.c). Integer and boolean
+** results get none. Their slots still count, so that gradients keep the order
+** of the results. */
 static la_status attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
@@ -364,34 +389,11 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
         if (!h || !h->tensor) continue;
         char kind = la_dtype_kind((la_dtype)h->tensor->dtype);
         LA_TRY(la_node_output(n, at - first, h->tensor));
+        if (h->tensor->base) h->tensor->flags |= LA_F_CUSTOM_VIEW;
         if (kind == 'f' || kind == 'c')
             LA_TRY(la_set_history(h->tensor, n, at - first));
     }
     return LA_OK;
-}
-
-/* The handles that the tie belongs to. Not everything is lost when there is no
-** memory for it: then the function lives until the graph ends by itself. */
-static int protected_owners(lua_State *L)
-{
-    function_node *fn = lua_touserdata(L, 1);
-    for (int at = 2, k = 0; at <= lua_gettop(L); at++) {
-        la_handle *h = la_to_handle(L, at);
-        if (h && h->tensor) la_tie_owner(L, &fn->tie, k++, at);
-    }
-    return 0;
-}
-
-/* With too many owners, or after an error, la_collect_ties leaves the tie
-** alone. */
-static void own_results(lua_State *L, function_node *fn, int first, int last)
-{
-    lua_pushcfunction(L, protected_owners);
-    lua_pushlightuserdata(L, fn);
-    for (int at = first; at <= last; at++) lua_pushvalue(L, at);
-    if (lua_pcall(L, last - first + 2, 0, 0) == LUA_OK) return;
-    lua_pop(L, 1);
-    fn->tie.nowners = LA_TIE_OWNERS + 1;
 }
 
 /* Steps that may raise come before the node is there: nobody else owns it.
@@ -420,7 +422,6 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     la_tie_set(&fn->tie, la_up_state(L), ctx_ref, backward_ref);
     fn->ninputs = top - 1;
     fn->is_tensor = (uint8_t *)(fn + 1);
-    own_results(L, fn, first, last);
     status = add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);
@@ -434,7 +435,6 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
 static int function_call(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_check_stack(L, s);
     la_collect_ties(L, s);
     int top = lua_gettop(L);
     bool recording = needs_grad(L, top);

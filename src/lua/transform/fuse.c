@@ -78,7 +78,6 @@ static int call_fused(lua_State *L)
 {
     int n = lua_gettop(L);
     la_state *s = la_begin(L, "fuse", 0);
-    la_check_stack(L, s);
     bool nested = la_fuse_is_open();
     luaL_checkstack(L, 3 * MAX_DEPTH + 4, "too many arguments");
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));

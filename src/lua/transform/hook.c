@@ -163,6 +163,11 @@ static void hook_release(void *context)
     la_mem_free(context, sizeof(la_tie));
 }
 
+la_tie *la_tie_of_hook(const la_hook *h)
+{
+    return h->run == hook_run ? h->context : NULL;
+}
+
 /* The handle of a registered hook: {tensor, id} with remove and __close.
 ** Removing twice, or after the tensor was freed, does nothing. */
 static int hook_remove(lua_State *L)
@@ -219,6 +224,5 @@ int la_method_register_hook(lua_State *L)
              la_register_hook(t, hook_run, h, hook_release, &id));
     lua_pushinteger(L, id);
     lua_rawseti(L, -2, 2);
-    la_tie_owner(L, h, 0, 1);
     return 1;
 }

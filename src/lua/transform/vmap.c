@@ -232,7 +232,6 @@ static int call_mapped(lua_State *L)
     lua_pushvalue(L, 1);
     lua_rotate(L, 2, 2);                    /* level, closure, level, ... */
     la_enter(L);
-    la_check_stack(L, la_up_state(L));
     LA_CHECK(L, "vmap", la_vmap_open(v, v->size, random));
     int failed = lua_pcall(L, n + 1, LUA_MULTRET, 0);
     la_enter(L);

@@ -13,9 +13,9 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #define BLOCK_BYTES 128     /* channels that are transposed together */
 #define BAND_BYTES ((int64_t)192 << 10)
@@ -55,6 +55,21 @@ static int64_t cols_of(const side *s)
     return s->small ? s->w[2].out : s->w[2].in;
 }
 
+/* One row of the written side, and those it needs: below LA_CONV_SCRATCH? */
+static bool rows_fit(const la_conv *c)
+{
+    const la_window *h = &c->w[1], *w = &c->w[2];
+    double size = (double)la_dtype_size(c->dtype), bytes = 0;
+    double block = la_conv_lesser(c->groups, BLOCK_BYTES / (int64_t)size);
+    double reach = (double)(h->kernel - 1) * (double)h->dilation + 1;
+    double rows = reach + 1 < (double)h->in ? reach + 1 : (double)h->in;
+    if (c->x_step[1] != 1) bytes += rows * (double)w->in;
+    if (c->y_step[1] != 1)
+        bytes += (reach + 2 < (double)h->out ? reach + 2 : (double)h->out)
+            * (double)w->out;
+    return bytes * block * size <= (double)LA_CONV_SCRATCH * 3 / 4;
+}
+
 /* Channels or columns must be contiguous on both sides. The gradient of x
 ** needs, in each dim, stride 1 or dilation 1 (the kernel's contract). */
 static bool serves(const la_conv *c, la_conv_goal goal)
@@ -68,7 +83,7 @@ static bool serves(const la_conv *c, la_conv_goal goal)
         if (goal == LA_CONV_INPUT && c->w[d].stride > 1 && c->w[d].dilation > 1)
             return false;
     return (c->x_step[1] == 1 || c->x_step[4] == 1)
-        && (c->y_step[1] == 1 || c->y_step[4] == 1);
+        && (c->y_step[1] == 1 || c->y_step[4] == 1) && rows_fit(c);
 }
 
 /* ---- the plan ---- */
@@ -308,8 +323,10 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     make_plan(&s, c, goal);
     int64_t taps = la_conv_taps(c), threads = la_in_parallel() ? 1
         : la_num_threads();
-    s.tasks = la_conv_lesser(goal == LA_CONV_WEIGHT ? PARTS : threads,
-                             goal == LA_CONV_WEIGHT ? c->batch : s.units);
+    int64_t parts = la_max(LA_CONV_SCRATCH / (int64_t)s.weight_bytes, 1);
+    s.tasks = goal == LA_CONV_WEIGHT
+        ? la_conv_lesser(la_conv_lesser(PARTS, parts), c->batch)
+        : la_conv_lesser(threads, s.units);
     size_t sums = s.sum_bytes * (size_t)s.tasks;
     size_t bytes = s.weight_bytes + sums + s.scratch_bytes * (size_t)s.tasks;
     s.weights = la_mem_alloc(bytes);

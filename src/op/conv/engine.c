@@ -11,7 +11,7 @@
 static const la_conv_method *const methods[] = {
     &la_conv_one_tap, &la_conv_one_window, &la_conv_depthwise,
     &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
-    &la_conv_columns};
+    &la_conv_weight_swapped, &la_conv_columns};
 
 /* No product to sum: no image, no output channel or no output pixel. */
 static bool is_empty(const la_conv *c)

@@ -1,7 +1,8 @@
 /*
 ** What the methods of a convolution share: the problem (la_conv) and the table
 ** entry by which engine.c chooses among them. A method is a file of its own
-** that knows plan.h and this header, but neither the engine nor the others.
+** that knows conv_plan.h and this header, but neither the engine nor the
+** others.
 **
 ** Geometry: one to three spatial dims (unused ones have size 1), any strides
 ** of input and output, groups.
@@ -14,6 +15,10 @@
 
 #include "base/status.h"
 #include "kernel/conv/conv.h"
+
+/* Bytes of scratch that a method may take for each thread, besides copies of
+** the operands. */
+#define LA_CONV_SCRATCH ((int64_t)16 << 20)
 
 typedef struct la_conv {
     la_dtype dtype;
@@ -48,6 +53,7 @@ extern const la_conv_method la_conv_depthwise;
 extern const la_conv_method la_conv_direct;
 extern const la_conv_method la_conv_strided;    /* strided_backward.c */
 extern const la_conv_method la_conv_weight_sums;    /* weight_backward.c */
+extern const la_conv_method la_conv_weight_swapped;
 
 static inline int64_t la_conv_taps(const la_conv *c)
 {

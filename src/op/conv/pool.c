@@ -6,7 +6,7 @@
 ** of channels where channels are contiguous (channels_last). The gradient of a
 ** plane is computed by one thread, in the order of the windows.
 */
-#include "kernel/conv/pool.h"
+#include "kernel/conv/pool_loops.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 #define LA_ROWS "op/def/pool.def"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 
@@ -244,35 +244,84 @@ static const la_pool_kernels *kernels_of(const la_tensor *t)
     return &(*LA_STUB(pool))[t->dtype];
 }
 
-/* ---- max ---- */
+/* ---- values ---- */
 
-/* max_pool(self, kernel_size, stride, padding, dilation, ceil_mode) -> values
-** and int64 indices (from 1, within the plane). */
-la_status la_meta_max_pool(la_frame *f)
+/* Arguments from 'k' on: kernel, stride, padding, ceil_mode, count_include_pad,
+** divisor_override. */
+static la_status average_of(const la_frame *f, int k, const la_tensor *t,
+                            la_window w[3], int *nd, la_pooling *p)
+{
+    const la_value *a = f->args + k;
+    LA_TRY(windows_of(t, a, NULL, a[3].b, w, nd));
+    p->count_pad = a[4].b;
+    p->divisor = 0;
+    if (a[5].tag != LA_VINT) return LA_OK;
+    if (a[5].i == 0) return la_error(LA_EARG, "divisor must be not zero");
+    p->divisor = (double)a[5].i;
+    return LA_OK;
+}
+
+/* The windows and settings of a pooling. Adaptive ones have the output_size: of
+** window i from floor(i * in / out) to ceil((i + 1) * in / out). */
+static la_status pooling_of(const la_frame *f, la_pooling *p, int *nd)
 {
     const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
+    *p = (la_pooling){.adaptive = f->op == LA_OP(adaptive_max_pool)
+                                  || f->op == LA_OP(adaptive_avg_pool)};
+    if (p->adaptive) return adaptive_windows(t, &f->args[1], p->w, nd);
+    return f->op != LA_OP(max_pool) ? average_of(f, 1, t, p->w, nd, p)
+        : windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), p->w, nd);
+}
+
+/* The values and, of a maximum, its int64 indices (from 1, within the
+** plane). */
+static la_status meta_pool(la_frame *f, bool indices)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_pooling p;
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
-    LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
-    LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
-    return set_pooled_output(f, 1, t, nd, w, LA_INT64);
+    LA_TRY(pooling_of(f, &p, &nd));
+    LA_TRY(set_pooled_output(f, 0, t, nd, p.w, (la_dtype)t->dtype));
+    return indices ? set_pooled_output(f, 1, t, nd, p.w, LA_INT64) : LA_OK;
 }
 
-/* The indices share the strides of the values, since both were set from the
-** same input. */
-la_status la_impl_max_pool(la_frame *f)
+/* The settings are read again: a frame keeps nothing between meta and impl.
+** Indices share the strides of the values, as both were set from one input. */
+static la_status impl_pool(la_frame *f, plane_fn fn, la_tensor *indices)
 {
     const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
+    la_pooling p;
     planes s;
     int nd;
-    LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
-    planes_of(&s, t, la_result(f, 0), nd, w);
-    s.pool.index = (int64_t *)la_data(la_result(f, 1));
-    s.run = kernels_of(t)->max;
+    LA_TRY(pooling_of(f, &p, &nd));
+    planes_of(&s, t, la_result(f, 0), nd, p.w);
+    if (indices) s.pool.index = (int64_t *)la_data(indices);
+    s.pool.adaptive = p.adaptive;
+    s.pool.count_pad = p.count_pad;
+    s.pool.divisor = p.divisor;
+    s.run = fn;
     return run(&s, (la_dtype)t->dtype);
 }
+
+/* max_pool(self, kernel_size, stride, padding, dilation, ceil_mode),
+** adaptive_max_pool(self, output_size) */
+LA_FORWARD(la_meta_max_pool, meta_pool(f, true))
+LA_FORWARD(la_meta_adaptive_max_pool, meta_pool(f, true))
+LA_FORWARD(la_impl_max_pool,
+           impl_pool(f, kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
+LA_FORWARD(la_impl_adaptive_max_pool,
+           impl_pool(f, kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
+
+/* avg_pool: the mean of each window, divided by its size (with padding if
+** count_include_pad) or by divisor_override. adaptive_avg_pool(self,
+** output_size) */
+LA_FORWARD(la_meta_avg_pool, meta_pool(f, false))
+LA_FORWARD(la_meta_adaptive_avg_pool, meta_pool(f, false))
+LA_FORWARD(la_impl_avg_pool,
+           impl_pool(f, kernels_of(la_arg(f, 0))->average, NULL))
+LA_FORWARD(la_impl_adaptive_avg_pool,
+           impl_pool(f, kernels_of(la_arg(f, 0))->average, NULL))
 
 /* Without indices a kernel may merge planes (merge_channels). */
 la_status la_max_pool_values(la_frame *f, const la_value *args)
@@ -285,34 +334,6 @@ la_status la_max_pool_values(la_frame *f, const la_value *args)
     LA_TRY(windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
     LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
     planes_of(&s, t, la_result(f, 0), nd, w);
-    s.run = kernels_of(t)->max;
-    return run(&s, (la_dtype)t->dtype);
-}
-
-/* adaptive_max_pool(self, output_size): window i covers floor(i * in / out) to
-** ceil((i + 1) * in / out). */
-la_status la_meta_adaptive_max_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    int nd;
-    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
-    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
-    return set_pooled_output(f, 1, t, nd, w, LA_INT64);
-}
-
-/* The kernel computes the ends of each window from the counts. */
-la_status la_impl_adaptive_max_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    planes s;
-    int nd;
-    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    planes_of(&s, t, la_result(f, 0), nd, w);
-    s.pool.index = (int64_t *)la_data(la_result(f, 1));
-    s.pool.adaptive = true;
     s.run = kernels_of(t)->max;
     return run(&s, (la_dtype)t->dtype);
 }
@@ -404,52 +425,6 @@ la_status la_impl_max_pool_backward(la_frame *f)
     return run_counted_back(f, false, ker->max_back, nd, la_arg(f, 2));
 }
 
-/* ---- averages ---- */
-
-/* Arguments from 'k' on: kernel, stride, padding, ceil_mode, count_include_pad,
-** divisor_override. */
-static la_status average_of(const la_frame *f, int k, const la_tensor *t,
-                            la_window w[3], int *nd, la_pooling *p)
-{
-    const la_value *a = f->args + k;
-    LA_TRY(windows_of(t, a, NULL, a[3].b, w, nd));
-    p->count_pad = a[4].b;
-    p->divisor = 0;
-    if (a[5].tag != LA_VINT) return LA_OK;
-    if (a[5].i == 0) return la_error(LA_EARG, "divisor must be not zero");
-    p->divisor = (double)a[5].i;
-    return LA_OK;
-}
-
-/* avg_pool: the mean of each window, divided by its size (with padding if
-** count_include_pad) or by divisor_override. */
-la_status la_meta_avg_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    la_pooling p;
-    int nd;
-    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
-    LA_TRY(average_of(f, 1, t, w, &nd, &p));
-    return set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype);
-}
-
-/* The settings are read again: a frame keeps nothing between meta and impl. */
-la_status la_impl_avg_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    la_pooling p;
-    planes s;
-    int nd;
-    LA_TRY(average_of(f, 1, t, w, &nd, &p));
-    planes_of(&s, t, la_result(f, 0), nd, w);
-    s.pool.count_pad = p.count_pad;
-    s.pool.divisor = p.divisor;
-    s.run = kernels_of(t)->average;
-    return run(&s, (la_dtype)t->dtype);
-}
-
 /* avg_pool_backward(grad, self, settings of avg_pool). */
 la_status la_meta_avg_pool_backward(la_frame *f)
 {
@@ -467,30 +442,6 @@ la_status la_impl_avg_pool_backward(la_frame *f)
     int nd;
     LA_TRY(average_of(f, 2, t, p.w, &nd, &p));
     return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
-}
-
-/* adaptive_avg_pool(self, output_size): windows as adaptive_max_pool. */
-la_status la_meta_adaptive_avg_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    int nd;
-    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
-    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    return set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype);
-}
-
-la_status la_impl_adaptive_avg_pool(la_frame *f)
-{
-    const la_tensor *t = la_arg(f, 0);
-    la_window w[3];
-    planes s;
-    int nd;
-    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    planes_of(&s, t, la_result(f, 0), nd, w);
-    s.pool.adaptive = true;
-    s.run = kernels_of(t)->average;
-    return run(&s, (la_dtype)t->dtype);
 }
 
 /* adaptive_avg_pool_backward(grad, self, ndim). */

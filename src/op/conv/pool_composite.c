@@ -247,7 +247,8 @@ static la_status each_image(const la_tensor *image, const la_tensor *cols,
     channels_job j = {*c, gather ? ker->gather : ker->scatter, size, all,
                       lead ? step[-1] * size : 0, c->r1,
                       LA_POLL_ELEMENTS / work + 1};
-    j.c.channels = 1;
+    j.c.first = 0;
+    j.c.last = taps_of(c);      /* lines: those of one channel */
     j.c.image_step[0] = step[0];
     j.c.image_step[1] = 0;
     j.c.image_step[2] = step[1];

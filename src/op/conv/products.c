@@ -3,8 +3,9 @@
 ** window that is the whole image, and over columns (im2col, Chellapilla et al.
 ** 2006), which serve whatever no other method does.
 **
-** Columns are built for some output rows at a time, so the memory they take is
-** bounded (MAX_COLUMNS) whatever the size of the image.
+** Columns are built for some output rows at a time, for a part of a row where
+** one has too many, and for some taps where even a few pixels have too many:
+** the memory that they take is bounded (MAX_COLUMNS) whatever the sizes.
 */
 #include "op/conv/method.h"
 
@@ -15,6 +16,7 @@
 #include "op/matmul/gemm.h"
 
 #define MAX_COLUMNS ((int64_t)1 << 20)  /* elements */
+#define LEAST_PIXELS 64     /* of a part, where taps are cut */
 #define PARTS 8   /* partial weight gradients: fixed, so bits do not depend
                   ** on threads */
 
@@ -24,20 +26,63 @@ static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Output rows of an image, over the first two dims. */
 static int64_t rows_of(const la_conv *c) { return c->w[0].out * c->w[1].out; }
 
-/* Output rows whose columns fit in MAX_COLUMNS elements, at least one. */
-static int64_t rows_at_once(const la_conv *c)
+/* Some pixels of one image, and some of its lines of columns (channels and
+** taps). A part of more than one row has whole rows. */
+typedef struct part {
+    int64_t row, rows, col, cols, line, lines;
+} part;
+
+/* The largest part: rows that fit in MAX_COLUMNS elements, or as much of one
+** row, or as many lines. */
+static part whole_part(const la_conv *c)
 {
-    int64_t line = c->ic * la_conv_taps(c) * c->w[2].out;
-    int64_t fit = line > 0 ? MAX_COLUMNS / line : 1;
-    return lesser(fit < 1 ? 1 : fit, rows_of(c) < 1 ? 1 : rows_of(c));
+    part p = {.rows = 1, .cols = c->w[2].out, .lines = c->ic * la_conv_taps(c)};
+    int64_t rows = rows_of(c);
+    if (p.lines <= MAX_COLUMNS / la_max(p.cols, 1)) {
+        int64_t all = la_max(p.lines * p.cols, 1);
+        p.rows = la_max(lesser(MAX_COLUMNS / all, rows), 1);
+        return p;
+    }
+    if (p.lines > MAX_COLUMNS / LEAST_PIXELS)
+        p.lines = MAX_COLUMNS / LEAST_PIXELS;
+    p.cols = lesser(MAX_COLUMNS / p.lines, p.cols);
+    return p;
+}
+
+/* The first part of an image. */
+static part first_part(const la_conv *c)
+{
+    part p = whole_part(c);
+    p.rows = lesser(p.rows, rows_of(c));
+    return p;
+}
+
+/* The part behind 'p': lines first, then columns, then rows. False: there is
+** none. */
+static bool next_part(const la_conv *c, part *p)
+{
+    part most = whole_part(c);
+    int64_t lines = c->ic * la_conv_taps(c);
+    p->line += p->lines;
+    if (p->line >= lines) {
+        p->line = 0;
+        p->col += p->cols;
+    }
+    if (p->col >= c->w[2].out) {
+        p->col = 0;
+        p->row += p->rows;
+    }
+    p->lines = lesser(most.lines, lines - p->line);
+    p->cols = lesser(most.cols, c->w[2].out - p->col);
+    p->rows = lesser(most.rows, rows_of(c) - p->row);
+    return p->row < rows_of(c);
 }
 
 /* The scratch of one task. */
 static size_t column_bytes(const la_conv *c)
 {
-    int64_t k = c->ic * la_conv_taps(c);
-    return (size_t)(k * rows_at_once(c) * c->w[2].out) * la_dtype_size(c->dtype)
-        + 64;
+    part p = whole_part(c);
+    return (size_t)(p.lines * p.rows * p.cols) * la_dtype_size(c->dtype) + 64;
 }
 
 /* Channel 'channel' of image n. */
@@ -48,26 +93,30 @@ static char *image(const la_conv *c, const char *base, const int64_t *step,
         * (int64_t)la_dtype_size(c->dtype);
 }
 
-/* The columns of 'rows' output rows from r0 on, to be built in 'scratch'. */
+/* The columns of a part, to be built in 'scratch'. Its columns of the output
+** begin where those of a window with less padding do. */
 static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
-                             int64_t r0, int64_t rows, char *scratch)
+                             const part *p, char *scratch)
 {
-    la_columns k = {.channels = c->ic, .r0 = r0, .r1 = r0 + rows,
-                    .cols = scratch, .col_step = rows * c->w[2].out};
+    la_columns k = {.first = p->line, .last = p->line + p->lines,
+                    .r0 = p->row, .r1 = p->row + p->rows, .cols = scratch,
+                    .col_step = p->rows * p->cols};
     memcpy(k.w, c->w, sizeof k.w);
+    k.w[2].out = p->cols;
+    k.w[2].pad -= p->col * k.w[2].stride;
     k.image = image(c, c->x, c->x_step, n, g * c->ic);
     memcpy(k.image_step, c->x_step + 1, sizeof k.image_step);
     return k;
 }
 
-/* Rows r0.. of y as a matrix of channels x pixels; contiguous rows of one image
+/* A part of y as a matrix of channels x pixels; contiguous rows of one image
 ** are one run, which set_output's layouts guarantee. */
 static la_gemm_mat pixel_matrix(const la_conv *c, int64_t n, int64_t g,
-                                int64_t r0)
+                                int64_t row, int64_t col)
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     char *p = image(c, c->y, c->y_step, n, g * c->oc);
-    return (la_gemm_mat){p + r0 * c->w[2].out * c->y_step[4] * size,
+    return (la_gemm_mat){p + (row * c->w[2].out + col) * c->y_step[4] * size,
                          c->y_step[1], c->y_step[4]};
 }
 
@@ -87,30 +136,38 @@ static la_gemm_mat transposed(la_gemm_mat m)
 
 /* ---- y from x ---- */
 
-/* y = weight @ columns, rows_at_once() rows at a time. */
+/* The product adds to what is in 'out' already. */
+static void add_up(la_gemm *m)
+{
+    m->add = m->out;
+    m->beta = (la_gemm_scalar){1, 0, 1};
+}
+
+/* y = weight @ columns, part by part. */
 static la_status forward_unit(void *context, int64_t unit, char *scratch)
 {
     const la_conv *c = context;
     int64_t n = unit / c->groups, g = unit % c->groups;
-    int64_t step = rows_at_once(c), all = rows_of(c);
+    int64_t size = (int64_t)la_dtype_size(c->dtype);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    for (int64_t r = 0; r < all; r += step) {
-        int64_t rows = lesser(step, all - r);
-        la_columns k = columns_of(c, n, g, r, rows, scratch);
+    part p = first_part(c);
+    do {
+        la_columns k = columns_of(c, n, g, &p, scratch);
         la_gemm m;
         la_gemm_init(&m, c->dtype);
         ker->gather(&k);
         m.m = c->oc;
         m.n = k.col_step;
-        m.k = c->ic * la_conv_taps(c);
+        m.k = p.lines;
         m.a = weight_matrix(c, c->weight, g);
+        m.a.data = (char *)m.a.data + p.line * size;
         m.b = (la_gemm_mat){scratch, k.col_step, 1};
-        m.out = pixel_matrix(c, n, g, r);
-        if (c->bias)
-            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
-                * (int64_t)la_dtype_size(c->dtype), 1, 0};
+        m.out = pixel_matrix(c, n, g, p.row, p.col);
+        if (p.line > 0) add_up(&m);
+        else if (c->bias)
+            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc * size, 1, 0};
         LA_TRY(la_gemm_run(&m));
-    }
+    } while (next_part(c, &p));
     return LA_OK;
 }
 
@@ -137,7 +194,7 @@ static la_status run_one_tap(const la_conv *c, la_conv_goal goal)
         la_gemm_mat w = weight_matrix(c, c->weight, g);
         la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic),
                          c->x_step[1], c->x_step[4]};
-        la_gemm_mat y = pixel_matrix(c, 0, g, 0);
+        la_gemm_mat y = pixel_matrix(c, 0, g, 0, 0);
         la_gemm_init(&m, c->dtype);
         m.m = backward ? c->ic : c->oc;
         m.k = backward ? c->oc : c->ic;
@@ -226,60 +283,76 @@ static la_status input_unit(void *context, int64_t unit, char *scratch)
 {
     const la_conv *c = context;
     int64_t n = unit / c->groups, g = unit % c->groups;
-    int64_t step = rows_at_once(c), all = rows_of(c);
+    int64_t size = (int64_t)la_dtype_size(c->dtype);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
+    part p = first_part(c);
     clear_image(c, n, g);
-    for (int64_t r = 0; r < all; r += step) {
-        int64_t rows = lesser(step, all - r);
-        la_columns k = columns_of(c, n, g, r, rows, scratch);
+    if (la_conv_pixels(c) == 0) return LA_OK;
+    do {
+        la_columns k = columns_of(c, n, g, &p, scratch);
         la_gemm m;
         la_gemm_init(&m, c->dtype);
-        m.m = c->ic * la_conv_taps(c);
+        m.m = p.lines;
         m.n = k.col_step;
         m.k = c->oc;
         m.a = transposed(weight_matrix(c, c->weight, g));
-        m.b = pixel_matrix(c, n, g, r);
+        m.a.data = (char *)m.a.data + p.line * size;
+        m.b = pixel_matrix(c, n, g, p.row, p.col);
         m.out = (la_gemm_mat){scratch, k.col_step, 1};
         LA_TRY(la_gemm_run(&m));
         ker->scatter(&k);
-    }
+    } while (next_part(c, &p));
     return LA_OK;
 }
 
 /* ---- weight from x and y ---- */
+
+/* Adds the products of one group of one image to 'sum'; 'first': stores. */
+static la_status add_image(const la_conv *c, char *sum, int64_t n, int64_t g,
+                           char *scratch, bool first)
+{
+    int64_t size = (int64_t)la_dtype_size(c->dtype);
+    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
+    part p = first_part(c);
+    do {
+        la_columns cols = columns_of(c, n, g, &p, scratch);
+        la_gemm m;
+        la_gemm_init(&m, c->dtype);
+        ker->gather(&cols);
+        m.m = c->oc;
+        m.n = p.lines;
+        m.k = cols.col_step;
+        m.a = pixel_matrix(c, n, g, p.row, p.col);
+        m.b = (la_gemm_mat){scratch, 1, cols.col_step};
+        m.out = weight_matrix(c, sum, g);
+        m.out.data = (char *)m.out.data + p.line * size;
+        if (!first || p.row > 0 || p.col > 0) add_up(&m);
+        LA_TRY(la_gemm_run(&m));
+    } while (next_part(c, &p));
+    return LA_OK;
+}
+
+/* Parts of the batch: fewer for weights of which many copies are too large. */
+static int64_t parts_of(const la_conv *c)
+{
+    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
+    int64_t bytes = count * (int64_t)la_dtype_size(c->dtype);
+    int64_t fit = la_max(LA_CONV_SCRATCH / la_max(bytes, 1), 1);
+    return lesser(lesser(PARTS, fit), c->batch);
+}
 
 /* Images of part p of the batch, summed into the part's own weights. The parts
 ** don't depend on the number of threads, so the bits don't either. */
 static la_status weight_part(void *context, int64_t p, char *scratch)
 {
     const la_conv *c = context;
-    int64_t k = c->ic * la_conv_taps(c), all = rows_of(c);
-    int64_t size = (int64_t)la_dtype_size(c->dtype), step = rows_at_once(c);
-    int64_t parts = lesser(PARTS, c->batch);
+    int64_t k = c->ic * la_conv_taps(c), parts = parts_of(c);
     int64_t first = c->batch * p / parts, last = c->batch * (p + 1) / parts;
-    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    char *sum = c->weight + p * c->groups * c->oc * k * size;
+    char *sum = c->weight + p * c->groups * c->oc * k
+        * (int64_t)la_dtype_size(c->dtype);
     for (int64_t n = first; n < last; n++)
         for (int64_t g = 0; g < c->groups; g++)
-            for (int64_t r = 0; r < all; r += step) {
-                int64_t rows = lesser(step, all - r);
-                la_columns cols = columns_of(c, n, g, r, rows, scratch);
-                la_gemm m;
-                la_gemm_init(&m, c->dtype);
-                ker->gather(&cols);
-                m.m = c->oc;
-                m.n = k;
-                m.k = cols.col_step;
-                m.a = pixel_matrix(c, n, g, r);
-                m.b = (la_gemm_mat){scratch, 1, cols.col_step};
-                m.out = weight_matrix(c, sum, g);
-                /* The first product of a part stores, the others add. */
-                if (n > first || r > 0) {
-                    m.add = m.out;
-                    m.beta = (la_gemm_scalar){1, 0, 1};
-                }
-                LA_TRY(la_gemm_run(&m));
-            }
+            LA_TRY(add_image(c, sum, n, g, scratch, n == first));
     return LA_OK;
 }
 
@@ -321,7 +394,7 @@ static la_status run_weight_parts(const la_conv *c)
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
-    int64_t parts = lesser(PARTS, c->batch);
+    int64_t parts = parts_of(c);
     la_conv with = *c;
     size_t bytes = (size_t)(parts * count * size);
     with.weight = la_mem_alloc(bytes);

@@ -9,7 +9,7 @@
 ** copy of y's rows. Where rows of x are contiguous, the phases of a row are
 ** computed apart and interleaved.
 */
-#include "op/conv/plan.h"
+#include "op/conv/conv_plan.h"
 
 #include <string.h>
 
@@ -18,6 +18,8 @@
 #include "iter/items.h"
 
 #define MOST_STRIDE 4
+#define NARROW_LONG 16
+#define MOST_TAPS (1 << 20)
 #define PART_BYTES ((int64_t)64 << 10)    /* of the phases of a row, at once */
 
 /* Elements that positions r, r + stride, ... along a dim receive: tap first_tap
@@ -114,18 +116,28 @@ static la_conv joined(const strided *t, const la_conv *c)
     return u;
 }
 
-/* Strides up to MOST_STRIDE and kernels whose phases fit a block. */
+/* Strides up to MOST_STRIDE, and phases whose rows fit the scratch. Kernels of
+** thousands of taps need several vectors in a row. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     const la_window *w = c->w;
-    int64_t span = 1;
     if (goal != LA_CONV_INPUT || !la_conv_kernels_of(c->dtype)) return false;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3; d++)
         if (w[d].stride > MOST_STRIDE) return false;
-        span *= (w[d].kernel - 1) * w[d].dilation / w[d].stride + 2;
+    int64_t least = la_conv_taps(c) > LA_CONV_PART ? NARROW_LONG : 1;
+    if (w[2].in <= least * w[2].stride || la_conv_taps(c) > MOST_TAPS)
+        return false;
+    la_window joined[3];
+    double spans = 1;
+    for (int d = 0; d < 3; d++) {
+        int64_t span = (w[d].kernel - 1) * w[d].dilation / w[d].stride + 2;
+        joined[d] = (la_window){w[d].out, la_conv_ceil_div(w[d].in,
+                                                           w[d].stride),
+                                span, 1, 0, 1};
+        spans *= (double)span;
     }
-    return w[2].in > w[2].stride && span <= 4 * LA_CONV_BLOCK
-        && la_conv_taps(c) <= 4 * LA_CONV_BLOCK;
+    if (least == 1 && spans > LA_CONV_PART) return false;
+    return la_conv_plan_fits(c, joined, c->oc);
 }
 
 /* Scratch for the phases of a row: groups of output channels whose parts stay

@@ -44,7 +44,7 @@ static la_status option_strides(const la_frame *f, int first, int ndim,
     const la_value *v = &f->args[first + LA_OPT_FORMAT];
     la_memory_format m = v->tag == LA_VFORMAT ? v->format : LA_PRESERVE;
     *plain = m == LA_FORMAT_CONTIGUOUS
-        || (m == LA_PRESERVE && (!like || la_is_contiguous(like)));
+        || (m == LA_PRESERVE && (!like || la_is_row_major(like)));
     if (*plain) return LA_OK;
     if (m != LA_PRESERVE) return la_format_strides(m, ndim, sizes, strides);
     la_preserve_strides(like, strides);

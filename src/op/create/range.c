@@ -24,7 +24,8 @@ typedef struct sequence {
     la_dtype work;            /* int64 or float64 */
     int64_t first_i, step_i;
     double first, step, last;
-    int64_t count, half;      /* half = count: never from the end */
+    int64_t count, half;
+    int64_t gaps;             /* last = first + gaps * step */
     bool power;               /* 'base' to the power of the element */
     double base;
     char *data;
@@ -37,7 +38,7 @@ typedef struct sequence {
 static double value_at(const sequence *s, int64_t i)
 {
     double v = i < s->half ? s->first + s->step * (double)i
-                           : s->last - s->step * (double)(s->count - 1 - i);
+                           : s->last - s->step * (double)(s->gaps - i);
     return s->power ? la_m_pow(s->base, v) : v;
 }
 
@@ -153,6 +154,30 @@ static bounds bounds_of(const la_frame *f, int options, bool closed)
     return (bounds){a[0].scalar, a[1].scalar, a[2].scalar, closed};
 }
 
+/* The first and the last element of an integer dtype have to be elements of it:
+** those between lie between them. */
+static la_status check_elements(const bounds *b, int64_t count, la_dtype dtype)
+{
+    if (!la_is_integral(dtype) || count == 0) return LA_OK;
+    double first = trunc(b->first.re), step = trunc(b->step.re);
+    double last = first + step * (double)(count - 1);
+    la_scalar ends[2] = {la_scalar_float(first), la_scalar_float(last)};
+    if (whole(b)) {
+        /* exact: the count was found from them without an overflow */
+        __int128 end = (__int128)b->step.i * (count - 1) + b->first.i;
+        ends[0] = b->first;
+        if (end >= INT64_MIN && end <= INT64_MAX)
+            ends[1] = la_scalar_int((int64_t)end);
+    }
+    for (int k = 0; k < 2; k++)
+        if (la_scalar_side(&ends[k], dtype) != 0)
+            return la_error(LA_EDTYPE, "the %s element, %.0f, cannot be "
+                            "converted to type %s without overflow",
+                            k ? "last" : "first", ends[k].re,
+                            la_dtype_name(dtype));
+    return LA_OK;
+}
+
 /* int64 when all bounds are integers, else the default dtype. */
 static la_status range_meta(la_frame *f, int options, bool closed)
 {
@@ -162,7 +187,8 @@ static la_status range_meta(la_frame *f, int options, bool closed)
     la_dtype guess = whole(&b) ? LA_INT64 : la_ctx()->default_dtype;
     if (whole(&b)) LA_TRY(count_whole(&b, &count));
     else LA_TRY(count_real(&b, &count));
-    return la_option_output(f, options, 1, &count, guess, NULL);
+    LA_TRY(la_option_output(f, options, 1, &count, guess, NULL));
+    return check_elements(&b, count, (la_dtype)la_result(f, 0)->dtype);
 }
 
 /* Integer dtypes truncate first and step before anything else. */
@@ -194,7 +220,7 @@ LA_FORWARD(la_impl_range_start, range_impl(f, 3, true))
 /* --- linspace and logspace --- */
 
 /* steps (argument 2) elements of the default dtype; real bounds only, which an
-** integer dtype holds where they are elements themselves (not powers). */
+** integer dtype holds (or the powers of base, argument 3, to them). */
 static la_status space_meta(la_frame *f, int options, bool powers)
 {
     int64_t steps = la_arg_int(f, 2);
@@ -208,13 +234,20 @@ static la_status space_meta(la_frame *f, int options, bool powers)
     LA_TRY(la_option_output(f, options, 1, &steps, la_ctx()->default_dtype,
                             NULL));
     la_dtype d = (la_dtype)la_result(f, 0)->dtype;
-    if (!la_is_integral(d) || powers) return LA_OK;
-    LA_TRY(la_scalar_fits(&f->args[0].scalar, d, 1));
-    return la_scalar_fits(&f->args[1].scalar, d, 2);
+    if (!la_is_integral(d) || steps == 0) return LA_OK;
+    for (int k = 0; k < 2; k++) {
+        la_scalar end = f->args[k].scalar;
+        if (powers)
+            end = la_scalar_float(la_m_pow(la_arg_float(f, 3), end.re));
+        if (powers && steps == 1 && k == 1) break;
+        LA_TRY(la_scalar_fits(&end, d, k + 1));
+    }
+    return LA_OK;
 }
 
-/* The upper half counts down from an end that is an element, so that both ends
-** are exact. Integer dtypes truncate the bounds first. */
+/* The upper half counts down from the end, so that an end which is an element
+** is exact. Without its end a sequence has the values of the same steps with
+** it. Integer dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);
@@ -225,10 +258,10 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
     }
     s.work = LA_FLOAT64;
     s.first = first;
-    int64_t gaps = endpoint ? n - 1 : n;
-    s.step = gaps > 0 ? (last - first) / (double)gaps : 0;
+    s.gaps = endpoint ? n - 1 : n;
+    s.step = s.gaps > 0 ? (last - first) / (double)s.gaps : 0;
     s.last = last;
-    s.half = !endpoint ? n : n > 1 ? n / 2 : 1;
+    s.half = s.gaps > 0 ? (s.gaps + 1) / 2 : 1;
     return run_sequence(f, &s);
 }
 

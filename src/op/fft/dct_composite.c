@@ -22,8 +22,8 @@ static const int64_t last = -1;
 /* 0, 1, ... n - 1 in double precision. */
 static la_tensor *count_up(la_chain *w, const la_tensor *like, int64_t n)
 {
-    return STEP(arange, la_scalar_int(n), la_v_dtype(LA_FLOAT64),
-                la_v_device((la_device)like->device));
+    return R(arange, la_scalar_int(n), la_v_dtype(LA_FLOAT64),
+             la_v_device((la_device)like->device));
 }
 
 /* x times e^(i (first + step k)) along the last dim. */
@@ -32,10 +32,10 @@ static la_tensor *rotated(la_chain *w, la_tensor *x, double first,
 {
     if (w->status) return NULL;
     la_tensor *t = count_up(w, x, la_sizes(x)[x->ndim - 1]);
-    t = STEP(add, STEP(mul, t, step), first);
-    t = STEP(complex, STEP(cos, t), STEP(sin, t));
+    t = R(add, R(mul, t, step), first);
+    t = R(complex, R(cos, t), R(sin, t));
     la_dtype dtype = la_dtype_to_complex((la_dtype)x->dtype);
-    return STEP(mul, x, STEP(to_dtype, t, la_v_dtype(dtype)));
+    return R(mul, x, R(to_dtype, t, la_v_dtype(dtype)));
 }
 
 /* x with the first element (and the last one) times a number. */
@@ -43,45 +43,45 @@ static la_tensor *weighted(la_chain *w, la_tensor *x, double by, bool both)
 {
     if (w->status) return NULL;
     int64_t n = la_sizes(x)[x->ndim - 1];
-    la_tensor *t = count_up(w, x, n), *m = STEP(eq, t, 0);
-    if (both) m = STEP(logical_or, m, STEP(eq, t, n - 1));
-    m = STEP(to_dtype, m, la_v_dtype((la_dtype)x->dtype));
-    return STEP(mul, x, STEP(add, STEP(mul, m, by - 1), 1));
+    la_tensor *t = count_up(w, x, n), *m = R(eq, t, 0);
+    if (both) m = R(logical_or, m, R(eq, t, n - 1));
+    m = R(to_dtype, m, la_v_dtype((la_dtype)x->dtype));
+    return R(mul, x, R(add, R(mul, m, by - 1), 1));
 }
 
 static la_tensor *part(la_chain *w, la_tensor *x, int64_t first, int64_t n)
 {
-    return STEP(narrow, x, -1, first, n);
+    return R(narrow, x, -1, first, n);
 }
 
 static la_tensor *joined(la_chain *w, la_tensor *a, la_tensor *b)
 {
     la_tensor *both[] = {a, b};
-    return STEP(cat, la_v_tensors(both, 2), -1);
+    return R(cat, la_v_tensors(both, 2), -1);
 }
 
 static la_tensor *backwards(la_chain *w, la_tensor *x)
 {
-    return STEP(flip, x, LAST);
+    return R(flip, x, LAST);
 }
 
 /* DCT-I: the transform of x with its mirror image appended is real. */
 static la_tensor *dct1(la_chain *w, la_tensor *x, int64_t n)
 {
     x = joined(w, x, backwards(w, part(w, x, 1, n - 2)));
-    return STEP(real, STEP(fft_r2c, x, LAST, 0, true, true));
+    return R(real, R(fft_r2c, x, LAST, 0, true, true));
 }
 
 /* Even elements, then odd ones backwards. */
 static la_tensor *dct2(la_chain *w, la_tensor *x, int64_t n)
 {
-    la_tensor *even = STEP(slice, x, -1, (int64_t)0, n, 2);
-    la_tensor *odd = STEP(slice, x, -1, (int64_t)1, n, 2);
+    la_tensor *even = R(slice, x, -1, (int64_t)0, n, 2);
+    la_tensor *odd = R(slice, x, -1, (int64_t)1, n, 2);
     if (n > 1) x = joined(w, even, backwards(w, odd));
-    x = STEP(fft_r2c, x, LAST, 0, true, true);
-    x = STEP(mul, rotated(w, x, 0, -PI / (2 * (double)n)), 2);
-    la_tensor *im = part(w, STEP(imag, x), 1, (n - 1) / 2);
-    return joined(w, STEP(real, x), STEP(neg, backwards(w, im)));
+    x = R(fft_r2c, x, LAST, 0, true, true);
+    x = R(mul, rotated(w, x, 0, -PI / (2 * (double)n)), 2);
+    la_tensor *im = part(w, R(imag, x), 1, (n - 1) / 2);
+    return joined(w, R(real, x), R(neg, backwards(w, im)));
 }
 
 /* The way back. */
@@ -89,19 +89,19 @@ static la_tensor *dct3(la_chain *w, la_tensor *x, int64_t n)
 {
     int64_t one[] = {1, 0}, half = n / 2, pair[LA_MAX_DIMS];
     la_tensor *im = backwards(w, part(w, x, n - half, half));
-    im = STEP(neg, STEP(constant_pad_nd, im, la_v_ints(one, 2)));
-    x = STEP(complex, part(w, x, 0, half + 1), im);
+    im = R(neg, R(constant_pad_nd, im, la_v_ints(one, 2)));
+    x = R(complex, part(w, x, 0, half + 1), im);
     x = rotated(w, x, 0, PI / (2 * (double)n));
-    x = STEP(fft_c2r, x, LAST, 0, false, n);
+    x = R(fft_c2r, x, LAST, 0, false, n);
     int64_t evens = n - half, fill[] = {0, evens - half};
     la_tensor *odd = backwards(w, part(w, x, evens, half));
-    odd = STEP(constant_pad_nd, odd, la_v_ints(fill, 2));
+    odd = R(constant_pad_nd, odd, la_v_ints(fill, 2));
     la_tensor *both[] = {part(w, x, 0, evens), odd};
     if (w->status) return NULL;
     memcpy(pair, la_sizes(x), (size_t)x->ndim * sizeof *pair);
     pair[x->ndim - 1] = 2 * evens;
-    la_tensor *all = STEP(stack, la_v_tensors(both, 2), -1);
-    all = STEP(reshape, all, la_v_ints(pair, x->ndim));
+    la_tensor *all = R(stack, la_v_tensors(both, 2), -1);
+    all = R(reshape, all, la_v_ints(pair, x->ndim));
     return part(w, all, 0, n);
 }
 
@@ -110,18 +110,17 @@ static la_tensor *dct4_even(la_chain *w, la_tensor *x, int64_t n)
 {
     double a = -PI / (8 * (double)n), b = -PI / (double)n;
     int64_t pair[LA_MAX_DIMS];
-    la_tensor *im = STEP(slice, x, -1, (int64_t)1, n, 2);
-    x = STEP(complex, STEP(slice, x, -1, (int64_t)0, n, 2),
-             backwards(w, im));
-    x = STEP(fft_c2c, rotated(w, x, a, b), LAST, 0, true);
-    x = STEP(mul, rotated(w, x, a, b), 2);
-    im = STEP(neg, backwards(w, STEP(imag, x)));
-    la_tensor *both[] = {STEP(real, x), im};
+    la_tensor *im = R(slice, x, -1, (int64_t)1, n, 2);
+    x = R(complex, R(slice, x, -1, (int64_t)0, n, 2), backwards(w, im));
+    x = R(fft_c2c, rotated(w, x, a, b), LAST, 0, true);
+    x = R(mul, rotated(w, x, a, b), 2);
+    im = R(neg, backwards(w, R(imag, x)));
+    la_tensor *both[] = {R(real, x), im};
     if (w->status) return NULL;
     memcpy(pair, la_sizes(x), (size_t)x->ndim * sizeof *pair);
     pair[x->ndim - 1] = n;
-    return STEP(reshape, STEP(stack, la_v_tensors(both, 2), -1),
-                la_v_ints(pair, x->ndim));
+    return R(reshape, R(stack, la_v_tensors(both, 2), -1),
+             la_v_ints(pair, x->ndim));
 }
 
 static la_tensor *dct4(la_chain *w, la_tensor *x, int64_t n)
@@ -129,9 +128,9 @@ static la_tensor *dct4(la_chain *w, la_tensor *x, int64_t n)
     double step = -PI / (2 * (double)n);
     int64_t more[] = {0, n};
     if (n % 2 == 0) return dct4_even(w, x, n);
-    x = STEP(constant_pad_nd, rotated(w, x, 0, step), la_v_ints(more, 2));
-    x = part(w, STEP(fft_c2c, x, LAST, 0, true), 0, n);
-    return STEP(real, STEP(mul, rotated(w, x, step / 2, step), 2));
+    x = R(constant_pad_nd, rotated(w, x, 0, step), la_v_ints(more, 2));
+    x = part(w, R(fft_c2c, x, LAST, 0, true), 0, n);
+    return R(real, R(mul, rotated(w, x, step / 2, step), 2));
 }
 
 /* The type's transform of real x, of which SciPy's factor is 'scale'; ortho:
@@ -147,7 +146,7 @@ static la_tensor *cosine(la_chain *w, la_tensor *x, int type, double scale,
     else if (type == 2) x = dct2(w, x, n);
     else x = type == 3 ? dct3(w, x, n) : dct4(w, x, n);
     if (ortho && type < 3) x = weighted(w, x, 1 / root, type == 1);
-    return scale == 1 ? x : STEP(mul, x, scale);
+    return scale == 1 ? x : R(mul, x, scale);
 }
 
 /* The call for one part of a complex tensor. */
@@ -155,8 +154,8 @@ static la_tensor *part_of(la_chain *w, const la_frame *f, la_tensor *x,
                           bool back)
 {
     const la_value *a = f->args;
-    return back ? STEP(fft_idct, x, a[1], a[2], a[3], a[4])
-                : STEP(fft_dct, x, a[1], a[2], a[3], a[4]);
+    return back ? R(fft_idct, x, a[1], a[2], a[3], a[4])
+        : R(fft_dct, x, a[1], a[2], a[3], a[4]);
 }
 
 /* (x, type, n, dim, norm) */
@@ -175,17 +174,17 @@ static la_status transform(la_frame *f, bool back)
                            "got %lld", (long long)n);
     la_tensor *x = la_arg(f, 0);
     if (la_is_complex((la_dtype)x->dtype)) {
-        la_tensor *re = part_of(w, f, STEP(real, x), back);
-        la_tensor *im = part_of(w, f, STEP(imag, x), back);
-        return la_chain_end(w, f, STEP(complex, re, im));
+        la_tensor *re = part_of(w, f, R(real, x), back);
+        la_tensor *im = part_of(w, f, R(imag, x), back);
+        return la_chain_end(w, f, R(complex, re, im));
     }
     x = la_fft_resized(w, la_fft_promoted(w, f, false), dim, n);
     double points = 2 * (double)(type == 1 ? n - 1 : n);
     double scale = norm == 0 ? 1 : norm == 1 ? 1 / sqrt(points) : 1 / points;
     if (back && type != 1 && type != 4) type = 5 - type;
-    x = STEP(transpose, x, dim, -1);
+    x = R(transpose, x, dim, -1);
     x = cosine(w, x, (int)type, scale, norm == 1);
-    return la_chain_end(w, f, STEP(transpose, x, dim, -1));
+    return la_chain_end(w, f, R(transpose, x, dim, -1));
 }
 
 LA_FORWARD(la_impl_fft_dct, transform(f, false))

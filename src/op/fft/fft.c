@@ -8,7 +8,7 @@
 
 #include "base/runtime/context.h"
 
-#include "op/fft/run.h"
+#include "op/fft/fft_run.h"
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/fft.def"

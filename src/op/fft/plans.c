@@ -1,12 +1,13 @@
-/* Plans and their cache; see plan.h. */
+/* Plans and their cache; see fft_plan.h. */
 #include "op/fft/plans.h"
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
+#include "base/scratch.h"
 #include "op/fft/roots.h"
 #include "op/fft/work.h"
 
@@ -78,7 +79,7 @@ static int64_t middle_divisor(int64_t n, const int *radix, int count)
 {
     int64_t best = 1;
     /* All products of factors: few, as equal ones are. */
-    int64_t list[4096];
+    LA_SCRATCH(int64_t, list, 4096);
     int have = 1;
     list[0] = 1;
     for (int k = 0; k < count; k++)

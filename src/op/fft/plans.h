@@ -1,5 +1,5 @@
 /*
-** Plans (op/fft/plan.h) are counted and shared between calls. The last ones
+** Plans (op/fft/fft_plan.h) are counted and shared between calls. The last ones
 ** used are kept, each state's by itself and charged to it, so that none evicts
 ** another's: up to LA_FFT_KEPT bytes, and an eighth of the state's cap, until
 ** the state is closed or la_mem_trim. Threads without a state share theirs.
@@ -7,7 +7,7 @@
 #ifndef LA_OP_FFT_PLANS_H
 #define LA_OP_FFT_PLANS_H
 
-#include "op/fft/plan.h"
+#include "op/fft/fft_plan.h"
 
 #define LA_FFT_KEPT ((size_t)64 << 20)
 

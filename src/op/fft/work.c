@@ -1,9 +1,9 @@
-/* Transforms in split buffers, by the kind of their plan; see plan.h. */
+/* Transforms in split buffers, by the kind of their plan; see fft_plan.h. */
 #include "op/fft/work.h"
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 
 /* ---- buffers ---- */

@@ -1,10 +1,10 @@
 /*
-** Transforms in split buffers: what run.c makes lines of a tensor of.
+** Transforms in split buffers: what fft_run.c makes lines of a tensor of.
 */
 #ifndef LA_OP_FFT_WORK_H
 #define LA_OP_FFT_WORK_H
 
-#include "op/fft/plan.h"
+#include "op/fft/fft_plan.h"
 
 /* One sequence in memory: element k has its real part at data + k * step, its
 ** imaginary part 'other' bytes behind it (0: it has none). */

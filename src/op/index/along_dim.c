@@ -275,9 +275,6 @@ la_status la_impl_take(la_frame *f)
 }
 
 /* take with a dim is the array standard's: index_select. */
-LA_FORWARD(la_impl_take_dim,
-           la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]))
-
 /* (self, index, source, accumulate): as many elements as indices. */
 la_status la_meta_put(la_frame *f)
 {
@@ -289,6 +286,7 @@ la_status la_meta_put(la_frame *f)
                            "source.dtype = %s",
                            la_dtype_name((la_dtype)self->dtype),
                            la_dtype_name((la_dtype)src->dtype));
+    LA_TRY(la_wrapped_fits(src, (la_dtype)self->dtype, 3));
     if (src->numel != index->numel)
         return la_error_at(LA_ESHAPE, 3, "put_(): Expected source and index to "
                            "have the same number of elements, but got "

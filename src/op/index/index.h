@@ -9,7 +9,7 @@
 #ifndef LA_OP_INDEX_INDEX_H
 #define LA_OP_INDEX_INDEX_H
 
-#include "kernel/index/index.h"
+#include "kernel/index/index_loops.h"
 #include "op/frame.h"
 #include "tensor/shape.h"
 

@@ -72,11 +72,11 @@ static la_status reduce_named(la_tensor *target, const la_scatter_plan *p,
     LA_LET(walk, la_walk_view(inverse, &p->shape, repeats, &walk));
     q.index = walk;
     q.dims.sizes[0] = values->numel;
-    la_tensor *slices = STEP(index_select, view, p->dim, values);
-    la_tensor *wide = STEP(astype, slices, la_v_dtype(LA_FLOAT32));
+    la_tensor *slices = R(index_select, view, p->dim, values);
+    la_tensor *wide = R(astype, slices, la_v_dtype(LA_FLOAT32));
     if (w->status) return w->status;
     LA_TRY(reduce_wide(wide, &q, kind, with_self));
-    la_tensor *done = STEP(astype, wide, la_v_dtype((la_dtype)target->dtype));
+    la_tensor *done = R(astype, wide, la_v_dtype((la_dtype)target->dtype));
     if (w->status) return w->status;
     return la_run_(index_copy, view, p->dim, values, done);
 }

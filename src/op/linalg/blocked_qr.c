@@ -6,7 +6,7 @@
 #include "op/linalg/blocked.h"
 
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/size.h"
 #include "op/value.h"
 #include "tensor/scalar.h"

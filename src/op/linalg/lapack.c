@@ -10,7 +10,7 @@
 #include "base/runtime/background.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/os/thread.h"
 #include "tensor/scalar.h"
 
@@ -111,15 +111,35 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
 
 /* Multiply-adds of a matrix that LAPACK has behind it in a few milliseconds. */
 #define SMALL_WORK 2e6
+/* Those of a matrix for which a sandbox has LAPACK at all, some tenths of a
+** second. */
+#define MOST_UNASKED 1e9
 
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
                         const la_lapack_work *w)
 {
-    if (work <= SMALL_WORK || !la_may_be_interrupted())
+    if (work > MOST_UNASKED && la_ctx()->must_ask)
+        return la_error(LA_ESUPPORT, "a matrix of %lld x %lld is too large in "
+                        "a sandbox: LAPACK, which computes it, can't be "
+                        "stopped (630 x 630 singular values or eigenvalues of "
+                        "a Hermitian matrix, 340 x 340 others)",
+                        (long long)p->m, (long long)p->n);
+    if (!la_ctx()->small_stack
+        && (work <= SMALL_WORK || !la_may_be_interrupted()))
         return run_here(p, count, work, w);
     int64_t threads = la_in_parallel() || !la_lapack_has_locks()
         ? 1 : la_min(count, la_num_threads());
     return send_away(p, count, (int)la_min(threads, LA_MOST_BACKGROUND), w);
+}
+
+la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
+                          double work, la_matrix_fn fn, const void *job,
+                          size_t size, la_tensor *copy)
+{
+    la_lapack_work w = {fn, job, size,
+                        {copy, b->codes, b->out[0], b->out[1], b->out[2]}};
+    LA_TRY(la_lapack_run(p, b->count, work, &w));
+    return la_check_finite(b->info, b->count);
 }
 
 /* ---- plans ---- */
@@ -317,15 +337,38 @@ static int32_t call_eig(const la_lapack_plan *p, char *a, char *values,
     return (int32_t)la_lapack_read(&info, 0);
 }
 
+/* LAPACK's zhseqr has arrays of 48 KiB on its stack, also when it is only asked
+** for a length. */
+typedef struct question {
+    const la_lapack_plan *p;
+    double work[2], none[2];
+} question;
+
+static void ask_eig(void *context)
+{
+    question *q = context;
+    char *none = (char *)q->none;
+    arrays w = {(char *)q->work, none, NULL, none};
+    call_eig(q->p, none, none, &w, -1);
+}
+
+static void on_large_stack(void (*run)(void *context), void *context)
+{
+    la_thread *t = NULL;
+    bool apart = la_ctx()->small_stack
+        && la_thread_start(run, context, &t) == LA_OK;
+    if (apart) la_thread_join(t);
+    else run(context);
+}
+
 la_status la_plan_eig(la_lapack_plan *p, const la_field *f, int64_t n,
                       bool vectors)
 {
-    double work[2] = {0}, none[2];
+    question q = {.p = p};
     LA_TRY(begin(p, f, n, n, "geev", "geev"));
     p->vectors = vectors;
-    arrays w = {(char *)work, (char *)none, NULL, (char *)none};
-    call_eig(p, (char *)none, (char *)none, &w, -1);
-    p->work = asked_size(f, (char *)work);
+    on_large_stack(ask_eig, &q);
+    p->work = asked_size(f, (const char *)q.work);
     if (la_is_complex(f->dtype)) p->rwork = 2 * n;
     p->own = n * n + 2 * n;
     return finish(p);

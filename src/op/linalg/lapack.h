@@ -36,6 +36,12 @@ typedef struct la_lapack_work {
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
                         const la_lapack_work *w);
 
+/* la_lapack_run for the matrices of 'b', whose results and codes are kept as
+** well as 'copy'; then la_check_finite of the codes. */
+la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
+                          double work, la_matrix_fn fn, const void *job,
+                          size_t size, la_tensor *copy);
+
 /* Hermitian a (n x n, of which one triangle is read) becomes its vectors, if
 ** the plan has them, and 'values' the rising eigenvalues (syevd, heevd). */
 la_status la_plan_eigh(la_lapack_plan *p, const la_field *f, int64_t n,

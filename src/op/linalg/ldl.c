@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/complex.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/linalg/linalg.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
@@ -283,33 +283,22 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
 }
 
 /* (A, *, hermitian) -> LD, pivots */
-la_status la_meta_ldl_factor(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    LA_TRY(la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
-                         (la_dtype)a->dtype));
-    return la_set_output(f, 1, a->ndim - 1, la_sizes(a), NULL, LA_INT32);
-}
+LA_FORWARD(la_meta_ldl_factor, la_meta_matrices(f, true, "nn,ni"))
 
 la_status la_impl_ldl_factor(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[a->ndim - 1], count = la_shape_count(&batch);
-    LA_LET(x, la_output_of(f, 0, &x));
-    LA_LET(pivots, la_output_of(f, 1, &pivots));
-    LA_LET(info, la_tensor_empty(batch.ndim, batch.sizes, LA_INT32, &info));
-    LA_TRY(la_copy_data(x, a));
-    job j = {.field = la_field_of((la_dtype)a->dtype), .n = n,
-             .x = la_matrices_in(x, n, n), .hermitian = la_arg_bool(f, 1),
-             .pivots = (int32_t *)la_data(pivots),
-             .info = (int32_t *)la_data(info)};
-    LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)n,
-                          (size_t)(n * n) * sizeof(number), factor_one, &j));
-    LA_TRY(la_check_info(j.info, count, LA_SINGULAR));
-    LA_TRY(la_output_end(f, 0, x));
-    return la_output_end(f, 1, pivots);
+    LA_OPEN_BATCH(b, f);
+    double n = (double)b.n;
+    LA_TRY(la_batch_codes(&b, 2));
+    LA_TRY(la_copy_data(b.out[0], b.a));
+    job j = {.field = b.field, .n = b.n, .hermitian = la_arg_bool(f, 1),
+             .x = la_matrices_in(b.out[0], b.n, b.n), .info = b.info,
+             .pivots = (int32_t *)la_data(b.out[1])};
+    LA_TRY(la_each_matrix(b.count, n * n * n,
+                          (size_t)(b.n * b.n) * sizeof(number), factor_one,
+                          &j));
+    LA_TRY(la_check_info(j.info, b.count, LA_SINGULAR));
+    return la_batch_end(&b);
 }
 
 /* LA_EINDEX unless each pivot names a row at or below its own, and those of
@@ -364,21 +353,19 @@ la_status la_meta_ldl_solve(la_frame *f)
 
 la_status la_impl_ldl_solve(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch;
-    LA_TRY(shape_of(f, &batch));
-    LA_LET(x, la_output_of(f, 0, &x));
-    LA_TRY(la_copy_data(x, la_arg(f, 2)));
-    int64_t n = la_sizes(a)[a->ndim - 1], k = la_sizes(x)[x->ndim - 1];
-    int64_t count = la_shape_count(&batch);
-    job j = {.field = la_field_of((la_dtype)a->dtype), .n = n, .k = k,
-             .x = la_matrices_in(x, n, k), .hermitian = la_arg_bool(f, 3)};
-    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
-    LA_LET(pivots, la_matrices_copy(la_arg(f, 1), &batch, true, &pivots));
+    LA_OPEN_BATCH(b, f);
+    LA_TRY(shape_of(f, &b.shape));
+    LA_TRY(la_copy_data(b.out[0], la_arg(f, 2)));
+    int64_t n = b.n, k = la_sizes(b.out[0])[b.out[0]->ndim - 1];
+    int64_t count = la_shape_count(&b.shape);
+    job j = {.field = b.field, .n = n, .k = k, .hermitian = la_arg_bool(f, 3),
+             .x = la_matrices_in(b.out[0], n, k)};
+    LA_LET(keep, la_matrices_of(b.a, &b.shape, false, &keep, &j.a));
+    LA_LET(pivots, la_matrices_copy(la_arg(f, 1), &b.shape, true, &pivots));
     j.pivots = (int32_t *)la_data(pivots);
     LA_TRY(check_pivots(j.pivots, count, n));
     LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)k,
                           (size_t)(n * (n + k)) * sizeof(number), solve_one,
                           &j));
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }

@@ -23,6 +23,11 @@ la_shape la_batch_shape(const la_tensor *t, int own);
 int64_t la_shape_count(const la_shape *s);
 /* The sizes of m x n matrices of a batch (n < 0: vectors of m). */
 la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n);
+/* The results for matrices m x n in argument 0 (square ones), k the fewer of m
+** and n: of each the sizes behind those of the batch, then ' for real numbers,
+** c for complex ones, i for int32, l for int64, nothing for A's dtype. "mn,k'":
+** a matrix like A, and a vector of k real numbers. */
+la_status la_meta_matrices(la_frame *f, bool square, const char *results);
 /* Result k with that shape. */
 la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
                            int64_t m, int64_t n, la_dtype dtype);
@@ -66,6 +71,33 @@ static inline la_gemm_mat la_matrix_at(const la_field *f, const la_mats *a,
 ** copies to it. */
 la_status la_output_of(la_frame *f, int k, la_tensor **keep);
 la_status la_output_end(la_frame *f, int k, la_tensor *t);
+
+/* Each operation on the matrices of argument 0 begins by opening a batch and
+** returns its end. */
+typedef struct la_batch {
+    la_frame *f;
+    la_tensor *a;             /* argument 0 */
+    la_field field;
+    la_shape shape;
+    int64_t m, n, k, count;   /* k: the fewer of rows and columns */
+    la_tensor *out[LA_MAX_RESULTS];   /* all results, by la_output_of */
+    la_tensor *codes;         /* result or not; what 'info' points into */
+    int32_t *info;
+} la_batch;
+/* Sets all of 'b', also where it fails. */
+la_status la_batch_open(la_batch *b, la_frame *f);
+/* 'info' is result k where there is one, or memory of the batch's own: a code
+** for each matrix. */
+la_status la_batch_codes(la_batch *b, int k);
+/* The results are where they belong: la_output_end of all. */
+la_status la_batch_end(const la_batch *b);
+void la_batch_drop(la_batch *b);
+/* A contiguous copy of A's transposes, in 'keep': matrices in columns. */
+la_status la_columns_copy(const la_batch *b, la_tensor **keep);
+/* Declares the batch 'b' of the frame f, open, which goes with its scope. */
+#define LA_OPEN_BATCH(b, frame) \
+    __attribute__((cleanup(la_batch_drop))) la_batch b; \
+    LA_TRY(la_batch_open(&b, frame))
 
 /* fn for each of 'count' matrices with 'bytes' of scratch; 'work' is the
 ** multiply-adds of one. Few large ones run one by one, with threads inside. */

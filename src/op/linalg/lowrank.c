@@ -16,7 +16,7 @@ static la_status next_basis(la_tensor *a, bool adjoint, la_tensor **q)
 {
     LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
-    la_tensor *x = STEP(matmul, adjoint ? STEP(mH, a) : a, *q);
+    la_tensor *x = R(matmul, adjoint ? R(mH, a) : a, *q);
     LA_TRY(w->status);
     LA_TRY(la_run_many(qr, r, x));
     la_tensor_release(r[1].tensor);
@@ -49,17 +49,17 @@ static la_status low_rank(la_frame *f, la_tensor *a, int64_t q, int64_t niter,
     LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     bool wide = la_sizes(a)[a->ndim - 2] < la_sizes(a)[a->ndim - 1];
-    if (wide) a = STEP(mH, a);
+    if (wide) a = R(mH, a);
     LA_TRY(w->status);
     LA_LET(basis, basis_of(a, q, niter, generator, &basis));
-    la_tensor *small = STEP(matmul, STEP(mH, basis), a);
+    la_tensor *small = R(matmul, R(mH, basis), a);
     LA_TRY(w->status);
     LA_TRY(la_run_many(linalg_svd, r, small, false));
-    la_tensor *u = w->temps[w->n++] = r[0].tensor;
-    la_tensor *s = w->temps[w->n++] = r[1].tensor;
-    la_tensor *v = w->temps[w->n++] = r[2].tensor;
-    u = STEP(matmul, basis, u);
-    v = STEP(mH, v);
+    la_tensor *u = la_chain_own(w, r[0].tensor);
+    la_tensor *s = la_chain_own(w, r[1].tensor);
+    la_tensor *v = la_chain_own(w, r[2].tensor);
+    u = R(matmul, basis, u);
+    v = R(mH, v);
     LA_TRY(w->status);
     la_set_result(f, 0, la_tensor_retain(wide ? v : u));
     la_set_result(f, 1, la_tensor_retain(s));
@@ -91,7 +91,7 @@ la_status la_impl_svd_lowrank(la_frame *f)
     int64_t q = la_arg_int(f, 1), niter = la_arg_int(f, 2);
     LA_TRY(la_check_matrix(f, 0));
     LA_TRY(check_counts(f, q, niter, 3));
-    if (la_arg(f, 3)) a = STEP(sub, a, la_arg(f, 3));
+    if (la_arg(f, 3)) a = R(sub, a, la_arg(f, 3));
     LA_TRY(w->status);
     return low_rank(f, a, q, niter, f->args[4]);
 }
@@ -112,7 +112,7 @@ la_status la_impl_pca_lowrank(la_frame *f)
                            "size of A, got %lld", (long long)most,
                            (long long)q);
     if (la_arg_bool(f, 2))
-        a = STEP(sub, a, STEP(mean, a, la_v_ints(&rows, 1), true));
+        a = R(sub, a, R(mean, a, la_v_ints(&rows, 1), true));
     LA_TRY(w->status);
     return low_rank(f, a, q, niter, f->args[4]);
 }

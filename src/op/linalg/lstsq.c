@@ -56,8 +56,8 @@ static void take_two(la_chain *w, const la_op *op, la_tensor *a,
     if (w->status) return;
     w->status = la_do_many(op, r, 1, args);
     if (w->status) return;
-    *x = w->temps[w->n++] = r[0].tensor;
-    *y = w->temps[w->n++] = r[1].tensor;
+    *x = la_chain_own(w, r[0].tensor);
+    *y = la_chain_own(w, r[1].tensor);
 }
 
 /* With as many rows as columns: R^-1 Q^H B. Else the solution of least norm,
@@ -66,11 +66,11 @@ static la_tensor *solution_of(la_chain *w, la_tensor *a, la_tensor *b,
                               bool tall, la_tensor **r)
 {
     la_tensor *q = NULL;
-    if (!tall) a = STEP(mH, a);
+    if (!tall) a = R(mH, a);
     take_two(w, LA_OP(qr), a, &q, r);
     if (tall)
-        return STEP(solve_triangular, *r, STEP(matmul, STEP(mH, q), b), true);
-    return STEP(matmul, q, STEP(solve_triangular, STEP(mH, *r), b, false));
+        return R(solve_triangular, *r, R(matmul, R(mH, q), b), true);
+    return R(matmul, q, R(solve_triangular, R(mH, *r), b, false));
 }
 
 /* Which diagonal elements of R, one at least, are up to the tolerance. A column
@@ -78,9 +78,9 @@ static la_tensor *solution_of(la_chain *w, la_tensor *a, la_tensor *b,
 static la_tensor *small_ones(la_chain *w, la_tensor *r, double rcond)
 {
     int64_t last = -1;
-    la_tensor *d = STEP(abs, STEP(diagonal, r, 0, -2, -1));
-    la_tensor *most = STEP(amax, d, la_v_ints(&last, 1), true);
-    return STEP(le, d, STEP(mul, most, rcond));
+    la_tensor *d = R(abs, R(diagonal, r, 0, -2, -1));
+    la_tensor *most = R(amax, d, la_v_ints(&last, 1), true);
+    return R(le, d, R(mul, most, rcond));
 }
 
 /* *full: has every matrix full rank? */
@@ -92,9 +92,8 @@ static la_status by_qr(la_frame *f, bool *full)
     int64_t last = -1;
     la_tensor *x = solution_of(w, a, la_arg(f, 1), own[0] >= own[1], &r);
     la_tensor *small = small_ones(w, r, la_arg_float(f, 2));
-    la_tensor *some = STEP(sum, small);
-    la_tensor *rank = STEP(sum, STEP(logical_not, small),
-                           la_v_ints(&last, 1));
+    la_tensor *some = R(sum, small);
+    la_tensor *rank = R(sum, R(logical_not, small), la_v_ints(&last, 1));
     LA_TRY(w->status);
     *full = la_scalar_load(LA_INT64, la_data(some)).i == 0;
     LA_TRY(la_copy_data(la_result(f, 0), x));
@@ -156,31 +155,27 @@ static la_status columns_of(la_frame *f, const la_shape *batch, job *j,
 static la_status by_lapack(la_frame *f, char driver)
 {
     LA_OWNED sides = NULL;
-    la_tensor *a = la_arg(f, 0), *x = la_result(f, 0);
-    la_field field = la_field_of((la_dtype)a->dtype);
-    la_shape batch = la_batch_shape(x, 2);
-    int64_t count = la_shape_count(&batch);
-    const int64_t *own = la_sizes(a) + a->ndim - 2;
+    LA_OPEN_BATCH(b, f);
+    la_tensor *x = b.out[0];
+    b.shape = la_batch_shape(x, 2);
+    b.count = la_shape_count(&b.shape);
     job j = {.rcond = la_arg_float(f, 2)};
-    LA_TRY(la_plan_lstsq(&j.plan, &field, own[0], own[1],
+    LA_TRY(la_plan_lstsq(&j.plan, &b.field, b.m, b.n,
                          la_sizes(x)[x->ndim - 1], driver));
-    LA_LET(copy, columns_of(f, &batch, &j, &copy, &sides));
-    LA_LET(rank, la_output_of(f, 1, &rank));
-    LA_LET(values, la_output_of(f, 2, &values));
-    LA_LET(info, la_tensor_empty(1, &count, LA_INT32, &info));
-    j.rank = (int64_t *)(void *)la_data(rank);
-    j.info = (int32_t *)(void *)la_data(info);
-    if (driver != 'y') j.values = la_data(values);
+    LA_LET(copy, columns_of(f, &b.shape, &j, &copy, &sides));
+    LA_TRY(la_batch_codes(&b, 3));
+    j.rank = (int64_t *)(void *)la_data(b.out[1]);
+    j.info = b.info;
+    if (driver != 'y') j.values = la_data(b.out[2]);
     la_lapack_work w = {solve_one, &j, sizeof j,
-                        {copy, sides, rank, values, info}};
-    double least = (double)la_min(own[0], own[1]) + (double)j.plan.k;
-    LA_TRY(la_lapack_run(&j.plan, count, 10.0 * (double)own[0]
-                         * (double)own[1] * least, &w));
-    LA_TRY(la_check_finite(j.info, count));
-    LA_LET(top, first_rows(sides, own[1], &top));
+                        {copy, sides, b.out[1], b.out[2], b.codes}};
+    double work = 10.0 * (double)b.m * (double)b.n
+        * ((double)b.k + (double)j.plan.k);
+    LA_TRY(la_lapack_run(&j.plan, b.count, work, &w));
+    LA_TRY(la_check_finite(b.info, b.count));
+    LA_LET(top, first_rows(sides, b.n, &top));
     LA_TRY(la_copy_data(x, top));
-    LA_TRY(la_output_end(f, 1, rank));
-    return la_output_end(f, 2, values);
+    return la_batch_end(&b);
 }
 
 la_status la_impl_lstsq_solve(la_frame *f)
@@ -226,11 +221,11 @@ static la_tensor *residuals(la_chain *w, la_tensor *a, la_tensor *b,
     if (w->status) return NULL;
     const int64_t *own = la_sizes(a) + a->ndim - 2;
     if (own[0] > own[1]) {
-        la_tensor *rest = STEP(abs, STEP(sub, STEP(matmul, a, x), b));
-        return STEP(sum, STEP(square, rest), la_v_ints(&rows, 1));
+        la_tensor *rest = R(abs, R(sub, R(matmul, a, x), b));
+        return R(sum, R(square, rest), la_v_ints(&rows, 1));
     }
-    return STEP(new_empty, a, la_v_ints(&none, 1),
-                la_v_dtype(la_dtype_to_real((la_dtype)a->dtype)));
+    return R(new_empty, a, la_v_ints(&none, 1),
+             la_v_dtype(la_dtype_to_real((la_dtype)a->dtype)));
 }
 
 /* (A, B, rcond, driver): solution, residuals, rank, singular values */
@@ -248,24 +243,24 @@ la_status la_impl_lstsq(la_frame *f)
     double rcond = (single ? 0x1p-23 : 0x1p-52)
         * (double)la_max(own[0], own[1]);
     if (la_has(f, 2)) rcond = la_arg_float(f, 2);
-    if (vector) b = STEP(unsqueeze, b, -1);
+    if (vector) b = R(unsqueeze, b, -1);
     LA_TRY(w->status);
     /* The rank and the singular values of A need a column to solve for. */
     bool none = la_sizes(b)[b->ndim - 1] == 0;
     int64_t more[2] = {0, 1};
-    la_tensor *sides = none ? STEP(constant_pad_nd, b, la_v_ints(more, 2)) : b;
+    la_tensor *sides = none ? R(constant_pad_nd, b, la_v_ints(more, 2)) : b;
     LA_TRY(w->status);
     LA_TRY(la_run_many(lstsq_solve, r, a, sides, la_v_float(rcond),
                        f->args[3]));
-    la_tensor *x = w->temps[w->n++] = r[0].tensor;
-    if (none) x = STEP(narrow, x, -1, la_v_int(0), 0);
-    la_tensor *rank = w->temps[w->n++] = r[1].tensor;
-    la_tensor *values = w->temps[w->n++] = r[2].tensor;
+    la_tensor *x = la_chain_own(w, r[0].tensor);
+    if (none) x = R(narrow, x, -1, la_v_int(0), 0);
+    la_tensor *rank = la_chain_own(w, r[1].tensor);
+    la_tensor *values = la_chain_own(w, r[2].tensor);
     la_tensor *rest = residuals(w, a, b, x);
-    values = STEP(detach, values);
+    values = R(detach, values);
     if (w->status) return w->status;
-    if (vector && own[0] > own[1]) rest = STEP(squeeze, rest, -1);
-    if (vector) x = STEP(squeeze, x, -1);
+    if (vector && own[0] > own[1]) rest = R(squeeze, rest, -1);
+    if (vector) x = R(squeeze, x, -1);
     LA_TRY(w->status);
     la_set_result(f, 0, la_tensor_retain(x));
     la_set_result(f, 1, la_tensor_retain(rest));

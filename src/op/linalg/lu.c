@@ -115,104 +115,52 @@ static la_status run(job *j, la_tensor *a, const la_shape *batch)
                           large_bytes(j), factor_large, j);
 }
 
-static job job_of(const la_tensor *a)
+static job job_of(const la_batch *b)
 {
-    job j = {.field = la_field_of((la_dtype)a->dtype), .s.pivot = true};
-    j.m = la_sizes(a)[a->ndim - 2];
-    j.n = la_sizes(a)[a->ndim - 1];
-    return j;
-}
-
-/* Codes of a call that returns none, on the heap. */
-static la_status codes_of(const la_shape *batch, la_tensor **out)
-{
-    return la_tensor_empty(batch->ndim, batch->sizes, LA_INT32, out);
+    return (job){.field = b->field, .m = b->m, .n = b->n, .s.pivot = true,
+                 .s.info = b->info};
 }
 
 /* ---- lu_factor ---- */
 
 /* (A, *, pivot) -> LU, pivots int32, info int32 */
-la_status la_meta_lu_factor_ex(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_matrix(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t m = la_sizes(a)[batch.ndim], n = la_sizes(a)[batch.ndim + 1];
-    LA_TRY(la_matrix_result(f, 0, &batch, m, n, (la_dtype)a->dtype));
-    LA_TRY(la_matrix_result(f, 1, &batch, la_min(m, n), -1, LA_INT32));
-    return la_set_output(f, 2, batch.ndim, batch.sizes, NULL, LA_INT32);
-}
+LA_FORWARD(la_meta_lu_factor_ex, la_meta_matrices(f, false, "mn,ki,i"))
 
 la_status la_impl_lu_factor_ex(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
-    LA_LET(lu, la_output_of(f, 0, &lu));
-    LA_LET(pivots, la_output_of(f, 1, &pivots));
-    LA_LET(info, la_output_of(f, 2, &info));
-    if (!is_small(&j)) LA_TRY(la_copy_data(lu, a));
-    j.f = la_matrices_in(lu, j.m, j.n);
-    j.s.pivots = (int32_t *)la_data(pivots);
-    j.s.info = (int32_t *)la_data(info);
+    LA_OPEN_BATCH(b, f);
+    LA_TRY(la_batch_codes(&b, 2));
+    job j = job_of(&b);
+    if (!is_small(&j)) LA_TRY(la_copy_data(b.out[0], b.a));
+    j.f = la_matrices_in(b.out[0], b.m, b.n);
+    j.s.pivots = (int32_t *)la_data(b.out[1]);
     j.s.pivot = la_arg_bool(f, 1);
-    LA_TRY(run(&j, a, &batch));
+    LA_TRY(run(&j, b.a, &b.shape));
     if (la_arg_bool(f, 2))
-        LA_TRY(la_check_info(j.s.info, j.s.count, LA_SINGULAR));
-    LA_TRY(la_output_end(f, 0, lu));
-    LA_TRY(la_output_end(f, 1, pivots));
-    return la_output_end(f, 2, info);
+        LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
+    return la_batch_end(&b);
 }
 
 /* ---- inv ---- */
 
-/* (A) -> the inverses */
-la_status la_meta_inv(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    return la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
-                         (la_dtype)a->dtype);
-}
-
-/* (A, *, check_errors) -> the inverses, codes */
-la_status la_meta_inv_ex(la_frame *f)
-{
-    la_shape batch;
-    LA_TRY(la_meta_inv(f));
-    batch = la_batch_shape(la_arg(f, 0), 2);
-    return la_set_output(f, 1, batch.ndim, batch.sizes, NULL, LA_INT32);
-}
-
-/* Result 0 of both, with codes for 'info'. */
-static la_status invert(la_frame *f, la_tensor *info, bool check)
-{
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
-    LA_LET(x, la_output_of(f, 0, &x));
-    j.k = j.n;
-    j.inverse = true;
-    j.x = la_matrices_in(x, j.n, j.n);
-    j.s.info = (int32_t *)la_data(info);
-    LA_TRY(run(&j, a, &batch));
-    if (check) LA_TRY(la_check_info(j.s.info, j.s.count, LA_SINGULAR));
-    return la_output_end(f, 0, x);
-}
-
-la_status la_impl_inv(la_frame *f)
-{
-    la_shape batch = la_batch_shape(la_arg(f, 0), 2);
-    LA_LET(info, codes_of(&batch, &info));
-    return invert(f, info, true);
-}
+/* (A, *, check_errors) -> the inverses, codes; inv checks and has no codes. */
+LA_FORWARD(la_meta_inv, la_meta_matrices(f, true, "nn"))
+LA_FORWARD(la_meta_inv_ex, la_meta_matrices(f, true, "nn,i"))
 
 la_status la_impl_inv_ex(la_frame *f)
 {
-    LA_LET(info, la_output_of(f, 1, &info));
-    LA_TRY(invert(f, info, la_arg_bool(f, 1)));
-    return la_output_end(f, 1, info);
+    LA_OPEN_BATCH(b, f);
+    LA_TRY(la_batch_codes(&b, 1));
+    job j = job_of(&b);
+    j.k = b.n;
+    j.inverse = true;
+    j.x = la_matrices_in(b.out[0], b.n, b.n);
+    LA_TRY(run(&j, b.a, &b.shape));
+    if (f->op == LA_OP(inv) || la_arg_bool(f, 1))
+        LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
+    return la_batch_end(&b);
 }
+LA_FORWARD(la_impl_inv, la_impl_inv_ex(f))
 
 /* ---- solve ---- */
 
@@ -270,92 +218,77 @@ static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
     return la_copy_data(x, vector ? flat : y);
 }
 
-/* Result 0 from A and B; the codes of the batch in 'info'. */
-static la_status solve(la_frame *f, bool check, la_tensor *out_info)
+/* Result 0 from A and B; solve checks, and returns no codes. */
+la_status la_impl_solve_ex(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    la_shape batch;
-    bool vector, left = la_arg_bool(f, 2);
-    LA_TRY(la_solve_shape(f, 0, 1, left, &vector, &batch));
-    LA_LET(info, codes_of(&batch, &info));
-    LA_LET(x, la_output_of(f, 0, &x));
-    job j = job_of(a);
-    la_shape own = la_batch_shape(a, 2);
-    if (j.n > LA_SMALL && la_shape_count(&own) < la_shape_count(&batch)) {
-        LA_TRY(solve_shared(f, x, vector, check, out_info));
-        return la_output_end(f, 0, x);
+    la_tensor *out_info = NULL;
+    bool vector, left = la_arg_bool(f, 2), check = f->op == LA_OP(solve);
+    LA_OPEN_BATCH(b, f);
+    int64_t own = b.count;
+    la_tensor *x = b.out[0];
+    if (!check) {
+        check = la_arg_bool(f, 3);
+        out_info = b.out[1];
     }
-    LA_TRY(la_copy_data(x, b));
+    LA_TRY(la_solve_shape(f, 0, 1, left, &vector, &b.shape));
+    b.count = la_shape_count(&b.shape);
+    if (b.n > LA_SMALL && own < b.count) {
+        LA_TRY(solve_shared(f, x, vector, check, out_info));
+        return la_batch_end(&b);
+    }
+    LA_TRY(la_batch_codes(&b, 2));
+    LA_TRY(la_copy_data(x, la_arg(f, 1)));
+    job j = job_of(&b);
     int64_t rows = la_sizes(x)[x->ndim - (vector ? 1 : 2)];
     int64_t cols = vector ? 1 : la_sizes(x)[x->ndim - 1];
     j.k = left ? cols : rows;
     j.right = !left;
     j.x = la_matrices_in(x, rows, cols);
-    j.s.info = (int32_t *)la_data(info);
-    if (j.k > 0 || out_info) LA_TRY(run(&j, a, &batch));
-    else memset(j.s.info, 0, (size_t)info->numel * 4);
-    if (check) LA_TRY(la_check_info(j.s.info, info->numel, LA_SINGULAR));
-    if (out_info && out_info->numel && info->numel)
-        LA_TRY(codes_back(info, &batch, out_info));
-    return la_output_end(f, 0, x);
+    if (j.k > 0 || out_info) LA_TRY(run(&j, b.a, &b.shape));
+    else memset(b.info, 0, (size_t)b.count * 4);
+    if (check) LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
+    if (out_info) memset(la_data(out_info), 0, (size_t)out_info->numel * 4);
+    if (out_info && out_info->numel && b.count)
+        LA_TRY(codes_back(b.codes, &b.shape, out_info));
+    return la_batch_end(&b);
 }
-
-LA_FORWARD(la_impl_solve, solve(f, true, NULL))
-LA_FORWARD(la_impl_solve_ex, solve(f, la_arg_bool(f, 3), la_result(f, 1)))
+LA_FORWARD(la_impl_solve, la_impl_solve_ex(f))
 
 /* ---- determinants ---- */
 
 /* (A) -> one element of each */
-la_status la_meta_det(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    return la_set_output(f, 0, a->ndim - 2, la_sizes(a), NULL,
-                         (la_dtype)a->dtype);
-}
+LA_FORWARD(la_meta_det, la_meta_matrices(f, true, ""))
 
 la_status la_impl_det(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
-    LA_LET(x, la_output_of(f, 0, &x));
-    j.s.det = la_data(x);
-    LA_TRY(run(&j, a, &batch));
-    return la_output_end(f, 0, x);
+    LA_OPEN_BATCH(b, f);
+    job j = job_of(&b);
+    j.s.det = la_data(b.out[0]);
+    LA_TRY(run(&j, b.a, &b.shape));
+    return la_batch_end(&b);
 }
 
 /* (A) -> sign, log |det|, which is real */
-la_status la_meta_slogdet(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_meta_det(f));
-    return la_set_output(f, 1, a->ndim - 2, la_sizes(a), NULL,
-                         la_dtype_to_real((la_dtype)a->dtype));
-}
+LA_FORWARD(la_meta_slogdet, la_meta_matrices(f, true, ",'"))
 
 /* slogdet by the diagonals of the factors, large or small. */
 la_status la_impl_slogdet(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
+    LA_OPEN_BATCH(b, f);
+    job j = job_of(&b);
     int64_t n = j.n, part = j.field.size >> la_is_complex(j.field.dtype);
-    la_shape rows = la_with_matrix(&batch, n, -1);
-    LA_LET(sign, la_output_of(f, 0, &sign));
-    LA_LET(logs, la_output_of(f, 1, &logs));
-    LA_LET(lu, la_matrices_copy(a, &batch, false, &lu));
+    la_shape rows = la_with_matrix(&b.shape, n, -1);
+    LA_LET(lu, la_matrices_copy(b.a, &b.shape, false, &lu));
     LA_LET(pivots, la_tensor_empty(rows.ndim, rows.sizes, LA_INT32, &pivots));
     j.f = la_matrices_in(lu, n, n);
     j.s.pivots = (int32_t *)la_data(pivots);
-    LA_TRY(run(&j, lu, &batch));
-    for (int64_t i = 0; i < j.s.count; i++)
+    LA_TRY(run(&j, lu, &b.shape));
+    for (int64_t i = 0; i < b.count; i++)
         j.field.ker->log_det(la_matrix_at(&j.field, &j.f, i).data, n + 1, n,
                              is_odd(j.s.pivots + i * n, n),
-                             la_data(sign) + i * j.field.size,
-                             la_data(logs) + i * part);
-    LA_TRY(la_output_end(f, 0, sign));
-    return la_output_end(f, 1, logs);
+                             la_data(b.out[0]) + i * j.field.size,
+                             la_data(b.out[1]) + i * part);
+    return la_batch_end(&b);
 }
 
 /* ---- lu_solve, lu_permutation ---- */
@@ -432,25 +365,23 @@ static la_status check_pivots(la_tensor *pivots, int64_t rows)
 
 la_status la_impl_lu_solve(la_frame *f)
 {
-    la_tensor *lu = la_arg(f, 0);
-    la_shape batch;
-    LA_TRY(lu_solve_shape(f, &batch));
-    LA_TRY(check_pivots(la_arg(f, 1), la_sizes(lu)[lu->ndim - 1]));
-    LA_LET(x, la_output_of(f, 0, &x));
+    LA_OPEN_BATCH(b, f);
+    la_tensor *x = b.out[0], *own = la_arg(f, 1);
+    LA_TRY(lu_solve_shape(f, &b.shape));
+    LA_TRY(check_pivots(own, b.n));
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
-    solution s = {.field = la_field_of((la_dtype)lu->dtype),
-                  .left = la_arg_bool(f, 3), .adjoint = la_arg_bool(f, 4),
-                  .n = la_sizes(lu)[lu->ndim - 1],
+    solution s = {.field = b.field, .n = b.n, .left = la_arg_bool(f, 3),
+                  .adjoint = la_arg_bool(f, 4),
                   .x = la_matrices_in(x, rows, cols)};
     s.k = s.left ? cols : rows;
-    LA_LET(keep, la_matrices_of(lu, &batch, false, &keep, &s.lu));
-    LA_LET(exchanges, la_matrices_copy(la_arg(f, 1), &batch, true, &exchanges));
-    s.pivots = (la_mats){{la_data(exchanges), 1, 1}, s.n};
-    LA_TRY(la_each_matrix(la_shape_count(&batch),
+    LA_LET(keep, la_matrices_of(b.a, &b.shape, false, &keep, &s.lu));
+    LA_LET(pivots, la_matrices_copy(own, &b.shape, true, &pivots));
+    s.pivots = (la_mats){{la_data(pivots), 1, 1}, s.n};
+    LA_TRY(la_each_matrix(la_shape_count(&b.shape),
                           (double)s.n * (double)s.n * (double)s.k, 0,
                           solve_factored, &s));
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }
 
 /* (pivots, m, dtype) -> the permutation matrices P, m x m */

@@ -10,7 +10,7 @@
 #include "op/linalg/linalg.h"
 #include "base/libm/libm.h"
 #include "op/move/copy.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
@@ -208,27 +208,17 @@ static la_status exp_one(void *context, int64_t i, char *scratch)
 }
 
 /* (A) */
-la_status la_meta_matrix_exp(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    return la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
-                         (la_dtype)a->dtype);
-}
+LA_FORWARD(la_meta_matrix_exp, la_meta_matrices(f, true, "nn"))
 
 la_status la_impl_matrix_exp(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[a->ndim - 1];
-    job j = {la_field_of((la_dtype)a->dtype), {{NULL, 0, 0}, 0}, n};
-    LA_LET(x, la_output_of(f, 0, &x));
-    LA_TRY(la_copy_data(x, a));
-    j.x = la_matrices_in(x, n, n);
-    if (n > 0)
-        LA_TRY(la_each_matrix(la_shape_count(&batch),
-                              6 * (double)n * (double)n * (double)n,
-                              (size_t)(MATRICES * n * n * j.field.size),
+    LA_OPEN_BATCH(b, f);
+    double n = (double)b.n;
+    job j = {b.field, la_matrices_in(b.out[0], b.n, b.n), b.n};
+    LA_TRY(la_copy_data(b.out[0], b.a));
+    if (b.n > 0)
+        LA_TRY(la_each_matrix(b.count, 6 * n * n * n,
+                              (size_t)(MATRICES * b.n * b.n * b.field.size),
                               exp_one, &j));
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }

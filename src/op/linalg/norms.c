@@ -1,5 +1,5 @@
 /*
-** Norms of vectors and matrices, condition numbers, distances.
+** Norms of vectors and matrices, condition numbers.
 */
 #include <math.h>
 
@@ -36,17 +36,17 @@ static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
                                      int row, int col, bool keep)
 {
     int64_t dims[] = {row, col}, last[] = {-2, -1}, end = -1;
-    la_tensor *s = STEP(svdvals, STEP(movedim, a, la_v_ints(dims, 2),
-                                      la_v_ints(last, 2)));
+    la_tensor *s =
+        R(svdvals, R(movedim, a, la_v_ints(dims, 2), la_v_ints(last, 2)));
     if (w->status) return NULL;
     bool none = la_sizes(s)[s->ndim - 1] == 0;
     if (o.nuclear || (none && !o.least))
-        s = STEP(sum, s, la_v_ints(&end, 1));
-    else if (o.least) s = STEP(amin, s, la_v_ints(&end, 1));
-    else s = STEP(amax, s, la_v_ints(&end, 1));
+        s = R(sum, s, la_v_ints(&end, 1));
+    else if (o.least) s = R(amin, s, la_v_ints(&end, 1));
+    else s = R(amax, s, la_v_ints(&end, 1));
     if (!keep) return s;
-    s = STEP(unsqueeze, s, row < col ? row : col);
-    return STEP(unsqueeze, s, row < col ? col : row);
+    s = R(unsqueeze, s, row < col ? row : col);
+    return R(unsqueeze, s, row < col ? col : row);
 }
 
 /* The norm over two different dims. */
@@ -65,16 +65,16 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
     if (o.spectral || o.nuclear) {
         t = by_singular_values(w, t, o, row, col, keep);
     } else if (o.frobenius) {
-        t = STEP(vector_norm, t, la_v_float(2), la_v_ints(dims, 2), keep);
+        t = R(vector_norm, t, la_v_float(2), la_v_ints(dims, 2), keep);
     } else {
         int64_t along = o.rows ? col : row, other = o.rows ? row : col;
-        t = STEP(sum, STEP(abs, t), la_v_ints(&along, 1), true);
+        t = R(sum, R(abs, t), la_v_ints(&along, 1), true);
         if (!o.least && la_sizes(a)[other] == 0)   /* no sums: the norm is 0 */
-            t = STEP(sum, t, la_v_ints(&other, 1), true);
-        else t = o.least ? STEP(amin, t, la_v_ints(&other, 1), true)
-                    : STEP(amax, t, la_v_ints(&other, 1), true);
+            t = R(sum, t, la_v_ints(&other, 1), true);
+        else t = o.least ? R(amin, t, la_v_ints(&other, 1), true)
+                    : R(amax, t, la_v_ints(&other, 1), true);
         if (!keep)
-            t = STEP(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
+            t = R(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
     }
     LA_TRY(w->status);
     return la_tensor_same(t, out);
@@ -144,13 +144,13 @@ LA_FORWARD(la_impl_linalg_norm_word, la_impl_linalg_norm(f))
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 {
     LA_CHAIN(w);
-    la_tensor *s = STEP(svdvals, a);
+    la_tensor *s = R(svdvals, a);
     LA_TRY(w->status);
     int64_t k = la_sizes(s)[s->ndim - 1];
-    la_tensor *most = STEP(select, s, -1, (int64_t)0);
-    la_tensor *least = STEP(select, s, -1, k - 1);
-    return la_chain_end(w, f, inverse ? STEP(div, least, most)
-                                      : STEP(div, most, least));
+    la_tensor *most = R(select, s, -1, (int64_t)0);
+    la_tensor *least = R(select, s, -1, k - 1);
+    return la_chain_end(w, f, inverse ? R(div, least, most)
+                        : R(div, most, least));
 }
 
 /* Zeros: the condition numbers of matrices without elements. */
@@ -158,7 +158,7 @@ static la_status cond_of_none(la_frame *f, la_tensor *a)
 {
     int64_t dims[] = {-2, -1};
     LA_CHAIN(w);
-    return la_chain_end(w, f, STEP(sum, STEP(abs, a), la_v_ints(dims, 2)));
+    return la_chain_end(w, f, R(sum, R(abs, a), la_v_ints(dims, 2)));
 }
 
 /* (A, p): |A| |A^-1|, infinite for singular matrices. */
@@ -179,89 +179,18 @@ la_status la_impl_cond(la_frame *f)
     LA_TRY(la_run_many(inv_ex, r, a));
     LA_OWNED inverse = r[0].tensor;
     LA_OWNED info = r[1].tensor;
-    la_tensor *singular = STEP(ne, info, 0);
+    la_tensor *singular = R(ne, info, 0);
     if (o.nuclear) {
         /* what is not finite has no singular values */
-        la_tensor *mask = STEP(unsqueeze, STEP(unsqueeze, singular, -1), -1);
-        la_tensor *some = STEP(where, mask, 0.0, inverse);
+        la_tensor *mask = R(unsqueeze, R(unsqueeze, singular, -1), -1);
+        la_tensor *some = R(where, mask, 0.0, inverse);
         LA_TRY(w->status);
         la_tensor_drop(&inverse);
         inverse = la_tensor_retain(some);
     }
     LA_LET(other, matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
-    la_tensor *c = STEP(mul, norm, other);
-    return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
+    la_tensor *c = R(mul, norm, other);
+    return la_chain_end(w, f, R(where, singular, (double)INFINITY, c));
 }
 
 LA_FORWARD(la_impl_cond_word, la_impl_cond(f))
-
-/* ---- distances ---- */
-
-/* Many rows in the plane of a product: |a - b|^2 = |a|^2 + |b|^2 - 2 a b', as
-** PyTorch computes it from 26 rows on. All differences would be as many times
-** the result as a row has elements. What rounding leaves at or below zero is a
-** distance of 0, with a derivative of 0. */
-static bool by_product(const la_tensor *a, const la_tensor *b, double p)
-{
-    return p == 2 && (la_sizes(a)[a->ndim - 2] > 25
-                      || la_sizes(b)[b->ndim - 2] > 25)
-        && (a->dtype == LA_FLOAT32 || a->dtype == LA_FLOAT64)
-        && b->dtype == a->dtype;
-}
-
-static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
-{
-    LA_CHAIN(w);
-    int64_t last = -1;
-    la_tensor *aa = STEP(sum, STEP(square, a), la_v_ints(&last, 1), true);
-    la_tensor *bb = STEP(sum, STEP(square, b), la_v_ints(&last, 1), true);
-    la_tensor *ab = STEP(matmul, a, STEP(transpose, b, (int64_t)-2,
-                                         (int64_t)-1));
-    la_tensor *both = STEP(add, aa, STEP(transpose, bb, (int64_t)-2,
-                                         (int64_t)-1));
-    la_tensor *d = STEP(sub, both, STEP(mul, ab, 2.0));
-    la_tensor *none = STEP(le, d, 0.0);
-    la_tensor *root = STEP(sqrt, STEP(masked_fill, d, none, 1.0));
-    return la_chain_end(w, f, STEP(masked_fill, root, none, 0.0));
-}
-
-/* (x1, x2, p): between all rows of x1 and all rows of x2. */
-la_status la_impl_cdist(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    int64_t last = -1;
-    LA_TRY(la_check_dims(a, 0));
-    LA_TRY(la_check_dims(b, 1));
-    if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
-        return la_error_at(LA_ESHAPE, 2, "%lld columns expected, got %lld",
-                           (long long)la_sizes(a)[a->ndim - 1],
-                           (long long)la_sizes(b)[b->ndim - 1]);
-    if (!(la_arg_float(f, 2) >= 0))
-        return la_error_at(LA_EARG, 3, "no negative order expected");
-    if (by_product(a, b, la_arg_float(f, 2))) return cdist_by_product(f, a, b);
-    la_tensor *d = STEP(sub, STEP(unsqueeze, a, -2), STEP(unsqueeze, b, -3));
-    return la_chain_end(w, f, STEP(vector_norm, d, f->args[2],
-                                   la_v_ints(&last, 1)));
-}
-
-/* (self, p): between all pairs of rows i < j, in order of i. */
-la_status la_impl_pdist(la_frame *f)
-{
-    LA_CHAIN(w);
-    la_tensor *a = la_arg(f, 0);
-    int64_t last = -1;
-    if (a->ndim != 2)
-        return la_error_at(LA_ESHAPE, 1, "a matrix expected, got %d-D",
-                           a->ndim);
-    if (!(la_arg_float(f, 1) >= 0))
-        return la_error_at(LA_EARG, 2, "no negative order expected");
-    int64_t n = la_sizes(a)[0];
-    la_tensor *pairs = STEP(triu_indices, n, n, 1);
-    la_tensor *i = STEP(select, pairs, 0, (int64_t)0);
-    la_tensor *j = STEP(select, pairs, 0, (int64_t)1);
-    la_tensor *d = STEP(sub, STEP(index_select, a, 0, i),
-                        STEP(index_select, a, 0, j));
-    return la_chain_end(w, f, STEP(vector_norm, d, f->args[1],
-                                   la_v_ints(&last, 1)));
-}

@@ -7,7 +7,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "op/frame.h"
 #include "op/move/copy.h"
@@ -49,10 +49,18 @@ la_status la_check_one_dtype(const la_frame *f, int a, int b)
                        la_dtype_name(y));
 }
 
+/* The dims of the batch alone: a whole shape is large to copy. */
+static void take_batch(const la_tensor *t, int own, la_shape *s)
+{
+    const int64_t *sizes = la_sizes(t);
+    s->ndim = t->ndim - own;
+    for (int d = 0; d < s->ndim; d++) s->sizes[d] = sizes[d];
+}
+
 la_shape la_batch_shape(const la_tensor *t, int own)
 {
-    la_shape s = {t->ndim - own, {0}};
-    for (int d = 0; d < s.ndim; d++) s.sizes[d] = la_sizes(t)[d];
+    la_shape s;
+    take_batch(t, own, &s);
     return s;
 }
 
@@ -78,6 +86,37 @@ la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
         return la_error(LA_ESHAPE, "too many dimensions");
     la_shape s = la_with_matrix(batch, m, n);
     return la_set_output(f, k, s.ndim, s.sizes, NULL, dtype);
+}
+
+/* The dtype that a mark stands for. */
+static la_dtype marked(la_dtype dtype, char mark)
+{
+    switch (mark) {
+    case '\'': return la_dtype_to_real(dtype);
+    case 'c': return la_dtype_to_complex(dtype);
+    case 'i': return LA_INT32;
+    case 'l': return LA_INT64;
+    default: return dtype;
+    }
+}
+
+la_status la_meta_matrices(la_frame *f, bool square, const char *results)
+{
+    LA_TRY(square ? la_check_square(f, 0) : la_check_matrix(f, 0));
+    const la_tensor *a = la_arg(f, 0);
+    int64_t m = la_sizes(a)[a->ndim - 2], n = la_sizes(a)[a->ndim - 1];
+    la_shape s;
+    take_batch(a, 2, &s);
+    for (int k = 0; ; k++, results++) {
+        s.ndim = a->ndim - 2;
+        for (; *results && strchr("mnk", *results); results++)
+            s.sizes[s.ndim++] = *results == 'm' ? m : *results == 'n' ? n
+                : la_min(m, n);
+        la_dtype dtype = marked((la_dtype)a->dtype, *results);
+        LA_TRY(la_set_output(f, k, s.ndim, s.sizes, NULL, dtype));
+        if (*results && *results != ',') results++;
+        if (!*results) return LA_OK;
+    }
 }
 
 bool la_is_vector(const la_tensor *a, const la_tensor *b)
@@ -181,6 +220,12 @@ la_status la_transposed(la_tensor *t, la_tensor **out)
     return la_view_make(t, &g, out);
 }
 
+la_status la_columns_copy(const la_batch *b, la_tensor **keep)
+{
+    LA_LET(columns, la_transposed(b->a, &columns));
+    return la_matrices_copy(columns, &b->shape, false, keep);
+}
+
 la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n)
 {
     return (la_mats){{t ? la_data(t) : NULL, n, 1}, m * n};
@@ -197,6 +242,48 @@ la_status la_output_of(la_frame *f, int k, la_tensor **keep)
 la_status la_output_end(la_frame *f, int k, la_tensor *t)
 {
     return t == la_result(f, k) ? LA_OK : la_copy_data(la_result(f, k), t);
+}
+
+la_status la_batch_open(la_batch *b, la_frame *f)
+{
+    b->f = f;
+    for (int k = 0; k < LA_MAX_RESULTS; k++) b->out[k] = NULL;
+    b->codes = NULL;
+    b->info = NULL;
+    b->a = la_arg(f, 0);
+    b->field = la_field_of((la_dtype)b->a->dtype);
+    take_batch(b->a, 2, &b->shape);
+    b->count = la_shape_count(&b->shape);
+    b->m = la_sizes(b->a)[b->shape.ndim];
+    b->n = la_sizes(b->a)[b->shape.ndim + 1];
+    b->k = la_min(b->m, b->n);
+    for (int k = 0; k < f->nresults; k++)
+        LA_TRY(la_output_of(f, k, &b->out[k]));
+    return LA_OK;
+}
+
+la_status la_batch_codes(la_batch *b, int k)
+{
+    if (b->out[k])
+        LA_TRY(la_tensor_same(b->out[k], &b->codes));
+    else
+        LA_TRY(la_tensor_empty(b->shape.ndim, b->shape.sizes, LA_INT32,
+                               &b->codes));
+    b->info = (int32_t *)(void *)la_data(b->codes);
+    return LA_OK;
+}
+
+la_status la_batch_end(const la_batch *b)
+{
+    for (int k = 0; k < b->f->nresults; k++)
+        LA_TRY(la_output_end(b->f, k, b->out[k]));
+    return LA_OK;
+}
+
+void la_batch_drop(la_batch *b)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) la_tensor_drop(&b->out[k]);
+    la_tensor_drop(&b->codes);
 }
 
 /* ---- the run ---- */

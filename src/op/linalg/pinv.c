@@ -24,8 +24,8 @@ static limits limits_of(la_chain *w, const la_frame *f, int atol, int rtol)
     bool single = la_dtype_to_real((la_dtype)a->dtype) == LA_FLOAT32;
     limits l = {NULL, NULL, (single ? 0x1p-23 : 0x1p-52)
                 * (double)la_max(own[0], own[1])};
-    if (la_has(f, atol)) l.atol = STEP(unsqueeze, la_arg(f, atol), -1);
-    if (la_has(f, rtol)) l.rtol = STEP(unsqueeze, la_arg(f, rtol), -1);
+    if (la_has(f, atol)) l.atol = R(unsqueeze, la_arg(f, atol), -1);
+    if (la_has(f, rtol)) l.rtol = R(unsqueeze, la_arg(f, rtol), -1);
     return l;
 }
 
@@ -33,12 +33,12 @@ static limits limits_of(la_chain *w, const la_frame *f, int atol, int rtol)
 static la_tensor *counted(la_chain *w, la_tensor *s, limits l)
 {
     int64_t last = -1;
-    la_tensor *most = STEP(amax, s, la_v_ints(&last, 1), true), *limit;
-    if (l.rtol) limit = STEP(mul, most, l.rtol);
-    else limit = STEP(mul, most, l.epsilon);
-    if (!l.atol) return STEP(gt, s, limit);
-    if (!l.rtol) limit = STEP(where, STEP(gt, l.atol, 0), 0.0, limit);
-    return STEP(logical_and, STEP(gt, s, limit), STEP(gt, s, l.atol));
+    la_tensor *most = R(amax, s, la_v_ints(&last, 1), true), *limit;
+    if (l.rtol) limit = R(mul, most, l.rtol);
+    else limit = R(mul, most, l.epsilon);
+    if (!l.atol) return R(gt, s, limit);
+    if (!l.rtol) limit = R(where, R(gt, l.atol, 0), 0.0, limit);
+    return R(logical_and, R(gt, s, limit), R(gt, s, l.atol));
 }
 
 /* The batch of A and of the tolerances, real ones, in arguments 1 and 2. */
@@ -76,8 +76,8 @@ la_status la_meta_pinv(la_frame *f)
 /* The reciprocals of values whose sizes are counted, 0 for the others. */
 static la_tensor *reciprocals(la_chain *w, la_tensor *values, limits l)
 {
-    la_tensor *some = counted(w, STEP(abs, values), l);
-    return STEP(where, some, STEP(reciprocal, values), 0.0);
+    la_tensor *some = counted(w, R(abs, values), l);
+    return R(where, some, R(reciprocal, values), 0.0);
 }
 
 la_status la_impl_pinv(la_frame *f)
@@ -94,18 +94,16 @@ la_status la_impl_pinv(la_frame *f)
     LA_OWNED x = r[0].tensor;
     LA_OWNED y = r[1].tensor;
     LA_OWNED z = hermitian ? NULL : r[2].tensor;
-    inverse = STEP(unsqueeze, reciprocals(w, hermitian ? x : y, l), -2);
+    inverse = R(unsqueeze, reciprocals(w, hermitian ? x : y, l), -2);
     if (hermitian)
-        inverse = STEP(matmul, STEP(mul, y, inverse), STEP(mH, y));
+        inverse = R(matmul, R(mul, y, inverse), R(mH, y));
     else
-        inverse = STEP(matmul, STEP(mul, STEP(mH, z), inverse), STEP(mH, x));
+        inverse = R(matmul, R(mul, R(mH, z), inverse), R(mH, x));
     LA_TRY(w->status);
     return la_copy_data(la_result(f, 0), inverse);
 }
 
 /* (self, rcond) */
-LA_FORWARD(la_impl_pinverse, la_run_result(f, pinv, la_arg(f, 0), f->args[1]))
-
 /* ---- rank ---- */
 
 /* (A, atol, rtol, hermitian) */
@@ -116,17 +114,16 @@ la_status la_impl_matrix_rank(la_frame *f)
     bool hermitian = la_arg_bool(f, 3);
     if (hermitian) LA_TRY(la_check_square(f, 0));
     else LA_TRY(la_check_matrix(f, 0));
-    la_tensor *a = STEP(detach, la_arg(f, 0));
-    la_tensor *s = hermitian ? STEP(abs, STEP(eigvalsh, a)) : STEP(svdvals, a);
+    la_tensor *a = R(detach, la_arg(f, 0));
+    la_tensor *s = hermitian ? R(abs, R(eigvalsh, a)) : R(svdvals, a);
     LA_TRY(w->status);
     if (la_sizes(s)[s->ndim - 1] == 0) {
         la_shape batch;
         LA_TRY(batch_of(f, &batch));
-        return la_chain_end(w, f, STEP(zeros, la_v_ints(batch.sizes,
-                                                        batch.ndim),
-                                       la_v_dtype(LA_INT64),
-                                       la_v_device((la_device)s->device)));
+        return la_chain_end(w, f, R(zeros, la_v_ints(batch.sizes, batch.ndim),
+                                    la_v_dtype(LA_INT64),
+                                    la_v_device((la_device)s->device)));
     }
     la_tensor *some = counted(w, s, limits_of(w, f, 1, 2));
-    return la_chain_end(w, f, STEP(sum, some, la_v_ints(&last, 1)));
+    return la_chain_end(w, f, R(sum, some, la_v_ints(&last, 1)));
 }

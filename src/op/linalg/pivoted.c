@@ -20,16 +20,7 @@ typedef struct job {
 } job;
 
 /* (A, upper, tol) -> L, pivots, rank */
-la_status la_meta_pivoted_cholesky(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[batch.ndim];
-    LA_TRY(la_matrix_result(f, 0, &batch, n, n, (la_dtype)a->dtype));
-    LA_TRY(la_matrix_result(f, 1, &batch, n, -1, LA_INT32));
-    return la_set_output(f, 2, batch.ndim, batch.sizes, NULL, LA_INT64);
-}
+LA_FORWARD(la_meta_pivoted_cholesky, la_meta_matrices(f, true, "nn,ni,l"))
 
 /* Zeros outside of the triangle and from the rank on; a in columns. */
 static void clear(const job *j, char *a, int64_t rank)
@@ -61,29 +52,21 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_pivoted_cholesky(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
     la_scalar zero = la_scalar_int(0);
-    la_field field = la_field_of((la_dtype)a->dtype);
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[batch.ndim], count = la_shape_count(&batch);
+    LA_OPEN_BATCH(b, f);
+    double n = (double)b.n;
     job j = {.upper = la_arg_bool(f, 1), .tol = la_arg_float(f, 2)};
-    if (a->numel == 0) return la_fill_data(la_result(f, 2), &zero);
-    LA_TRY(la_plan_pivoted(&j.plan, &field, n));
-    LA_LET(columns, la_transposed(a, &columns));
-    LA_LET(copy, la_matrices_copy(columns, &batch, false, &copy));
-    LA_LET(pivots, la_output_of(f, 1, &pivots));
-    LA_LET(rank, la_output_of(f, 2, &rank));
-    LA_LET(info, la_tensor_empty(1, &count, LA_INT32, &info));
+    if (b.a->numel == 0) return la_fill_data(la_result(f, 2), &zero);
+    LA_TRY(la_plan_pivoted(&j.plan, &b.field, b.n));
+    LA_LET(copy, la_columns_copy(&b, &copy));
+    LA_TRY(la_batch_codes(&b, 3));
     j.a = la_data(copy);
-    j.pivots = (int32_t *)(void *)la_data(pivots);
-    j.rank = (int64_t *)(void *)la_data(rank);
-    j.info = (int32_t *)(void *)la_data(info);
-    la_lapack_work w = {factor_one, &j, sizeof j, {copy, pivots, rank, info}};
-    LA_TRY(la_lapack_run(&j.plan, count, (double)n * (double)n * (double)n / 3,
-                         &w));
-    LA_TRY(la_check_finite(j.info, count));
+    j.pivots = (int32_t *)(void *)la_data(b.out[1]);
+    j.rank = (int64_t *)(void *)la_data(b.out[2]);
+    j.info = b.info;
+    LA_TRY(la_lapack_batch(&j.plan, &b, n * n * n / 3, factor_one, &j,
+                           sizeof j, copy));
     LA_LET(back, la_transposed(copy, &back));
-    LA_TRY(la_copy_data(la_result(f, 0), back));
-    LA_TRY(la_output_end(f, 1, pivots));
-    return la_output_end(f, 2, rank);
+    LA_TRY(la_copy_data(b.out[0], back));
+    return la_batch_end(&b);
 }

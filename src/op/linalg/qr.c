@@ -103,74 +103,54 @@ static void copy_r(const job *j, la_mats from, la_mats to, int64_t count)
         }
 }
 
-static job job_of(const la_tensor *a)
+static job job_of(const la_batch *b)
 {
-    job j = {.field = la_field_of((la_dtype)a->dtype)};
-    j.m = la_sizes(a)[a->ndim - 2];
-    j.n = la_sizes(a)[a->ndim - 1];
-    return j;
+    return (job){.field = b->field, .m = b->m, .n = b->n};
 }
 
 la_status la_impl_qr(la_frame *f)
 {
     LA_OWNED copy = NULL;
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
+    LA_OPEN_BATCH(b, f);
+    job j = job_of(&b);
     bool with_q;
     LA_TRY(mode_of(f, j.m, j.n, &j.k, &with_q));
-    LA_LET(q, la_output_of(f, 0, &q));
-    LA_LET(r, la_output_of(f, 1, &r));
-    la_mats to = la_matrices_in(r, j.k, j.n);
-    if (with_q) j.q = la_matrices_in(q, j.m, j.k);
+    la_mats to = la_matrices_in(b.out[1], j.k, j.n);
+    if (with_q) j.q = la_matrices_in(b.out[0], j.m, j.k);
     if (j.m <= LA_SMALL && j.n <= LA_SMALL) {
         j.s.f = to;
         j.s.x = j.q;
         j.s.unit = true;
-        LA_TRY(run_small(&j, a, &batch));
+        LA_TRY(run_small(&j, b.a, &b.shape));
     } else {
-        LA_TRY(la_matrices_copy(a, &batch, false, &copy));
+        LA_TRY(la_matrices_copy(b.a, &b.shape, false, &copy));
         j.a = la_matrices_in(copy, j.m, j.n);
-        LA_TRY(run(&j, la_shape_count(&batch)));
-        copy_r(&j, j.a, to, la_shape_count(&batch));
+        LA_TRY(run(&j, b.count));
+        copy_r(&j, j.a, to, b.count);
     }
-    if (with_q) LA_TRY(la_output_end(f, 0, q));
-    return la_output_end(f, 1, r);
+    return la_batch_end(&b);
 }
 
 /* ---- geqrf, householder_apply ---- */
 
 /* (A) -> R above the vectors, tau */
-la_status la_meta_geqrf(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_matrix(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t m = la_sizes(a)[batch.ndim], n = la_sizes(a)[batch.ndim + 1];
-    LA_TRY(la_matrix_result(f, 0, &batch, m, n, (la_dtype)a->dtype));
-    return la_matrix_result(f, 1, &batch, la_min(m, n), -1,
-                            (la_dtype)a->dtype);
-}
+LA_FORWARD(la_meta_geqrf, la_meta_matrices(f, false, "mn,k"))
 
 la_status la_impl_geqrf(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
-    LA_LET(x, la_output_of(f, 0, &x));
-    LA_LET(tau, la_output_of(f, 1, &tau));
-    j.a = la_matrices_in(x, j.m, j.n);
-    j.tau = la_data(tau);
+    LA_OPEN_BATCH(b, f);
+    job j = job_of(&b);
+    j.a = la_matrices_in(b.out[0], j.m, j.n);
+    j.tau = la_data(b.out[1]);
     if (j.m <= LA_SMALL && j.n <= LA_SMALL) {
         j.s.f = j.a;
         j.s.tau = j.tau;
-        LA_TRY(run_small(&j, a, &batch));
+        LA_TRY(run_small(&j, b.a, &b.shape));
     } else {
-        LA_TRY(la_copy_data(x, a));
-        LA_TRY(run(&j, la_shape_count(&batch)));
+        LA_TRY(la_copy_data(b.out[0], b.a));
+        LA_TRY(run(&j, b.count));
     }
-    LA_TRY(la_output_end(f, 0, x));
-    return la_output_end(f, 1, tau);
+    return la_batch_end(&b);
 }
 
 /* (A, tau, other, adjoint): Q other or Q^H other, for batches of one shape */
@@ -212,20 +192,19 @@ static la_status apply_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_householder_apply(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *tau = la_arg(f, 1);
-    la_shape batch = la_batch_shape(a, 2);
-    job j = job_of(a);
-    LA_LET(x, la_output_of(f, 0, &x));
+    la_tensor *tau = la_arg(f, 1);
+    LA_OPEN_BATCH(b, f);
+    la_tensor *x = b.out[0];
+    job j = job_of(&b);
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
-    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
-    LA_LET(factors, la_matrices_copy(tau, &batch, true, &factors));
+    LA_LET(keep, la_matrices_of(b.a, &b.shape, false, &keep, &j.a));
+    LA_LET(factors, la_matrices_copy(tau, &b.shape, true, &factors));
     j.tau = la_data(factors);
     j.n = la_sizes(tau)[tau->ndim - 1];
     j.k = la_sizes(x)[x->ndim - 1];
     j.c = la_matrices_in(x, j.m, j.k);
     j.flags = la_arg_bool(f, 3) ? LA_ADJOINT : 0;
-    LA_TRY(la_each_matrix(la_shape_count(&batch),
-                          (double)j.m * (double)j.n * (double)j.k,
+    LA_TRY(la_each_matrix(b.count, (double)j.m * (double)j.n * (double)j.k,
                           la_qr_work(&j.field, j.m, j.k), apply_one, &j));
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }

@@ -19,25 +19,19 @@ typedef struct job {
     int64_t m, n, k;          /* rows, columns, singular values */
     char *a, *u, *vh, *values;
     int32_t *info;
-    la_tensor *keep_values, *keep_info;     /* whose those are; borrowed */
     bool upper;
 } job;
 
-static job job_of(const la_tensor *a)
+/* The job of a batch with elements; its values are result 'k'. */
+static la_status job_of(la_batch *b, int k, job *j)
 {
-    job j = {.field = la_field_of((la_dtype)a->dtype)};
-    j.m = la_sizes(a)[a->ndim - 2];
-    j.n = la_sizes(a)[a->ndim - 1];
-    j.k = la_min(j.m, j.n);
-    return j;
-}
-
-/* One code for each of 'count' matrices. */
-static la_status codes_for(job *j, int64_t count, la_tensor **keep)
-{
-    LA_TRY(la_tensor_empty(1, &count, LA_INT32, keep));
-    j->info = (int32_t *)(void *)la_data(*keep);
-    j->keep_info = *keep;
+    LA_TRY(la_batch_codes(b, LA_MAX_RESULTS - 1));
+    j->field = b->field;
+    j->m = b->m;
+    j->n = b->n;
+    j->k = b->k;
+    j->values = la_data(b->out[k]);
+    j->info = b->info;
     return LA_OK;
 }
 
@@ -54,29 +48,23 @@ static la_status triangle_of(const la_frame *f, bool *upper)
 /* (A, uplo) -> values, vectors */
 la_status la_meta_eigh(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
     bool upper;
     LA_TRY(la_check_square(f, 0));
     LA_TRY(triangle_of(f, &upper));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[batch.ndim];
-    la_dtype d = (la_dtype)a->dtype;
-    LA_TRY(la_matrix_result(f, 0, &batch, n, -1, la_dtype_to_real(d)));
-    if (f->op != LA_OP(eigh)) return LA_OK;
-    return la_matrix_result(f, 1, &batch, n, n, d);
+    return la_meta_matrices(f, true, f->op == LA_OP(eigh) ? "n',nn" : "n'");
 }
 
 LA_FORWARD(la_meta_eigvalsh, la_meta_eigh(f))
 
-static la_status small_eigh(job *j, const la_shape *batch, la_tensor *a,
-                            la_tensor *vectors)
+static la_status small_eigh(job *j, const la_batch *b)
 {
     int n = (int)j->n;
-    la_small s = {.m = n, .n = n, .count = la_shape_count(batch),
-                  .info = j->info, .values = j->values, .reverse = j->upper};
-    LA_LET(keep, la_matrices_of(a, batch, false, &keep, &s.a));
-    if (vectors) s.x = la_matrices_in(vectors, n, n);
-    return la_small_run(&j->field, j->field.ker->small_eigh, &s);
+    la_small s = {.m = n, .n = n, .count = b->count, .info = j->info,
+                  .values = j->values, .reverse = j->upper};
+    LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &s.a));
+    if (b->out[1]) s.x = la_matrices_in(b->out[1], n, n);
+    LA_TRY(la_small_run(&j->field, j->field.ker->small_eigh, &s));
+    return la_check_finite(j->info, b->count);
 }
 
 static la_status large_eigh(void *context, int64_t i, char *scratch)
@@ -94,45 +82,28 @@ static la_status large_eigh(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
-/* Vectors (NULL: not wanted) by LAPACK; 'count' matrices. */
-static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
-                           la_tensor *vectors)
+static la_status eigh_by_lapack(job *j, const la_batch *b)
 {
-    LA_TRY(la_plan_eigh(&j->plan, &j->field, j->n, vectors != NULL));
-    LA_LET(columns, la_transposed(a, &columns));
-    LA_LET(copy, la_matrices_copy(columns, batch, false, &copy));
-    j->a = la_data(copy);
     double n = (double)j->n;
-    la_lapack_work w = {large_eigh, j, sizeof *j,
-                        {copy, j->keep_values, j->keep_info}};
-    LA_TRY(la_lapack_run(&j->plan, la_shape_count(batch), 4 * n * n * n, &w));
-    LA_TRY(la_check_finite(j->info, la_shape_count(batch)));
-    if (!vectors) return LA_OK;
+    LA_TRY(la_plan_eigh(&j->plan, &j->field, j->n, b->out[1] != NULL));
+    LA_LET(copy, la_columns_copy(b, &copy));
+    j->a = la_data(copy);
+    LA_TRY(la_lapack_batch(&j->plan, b, 4 * n * n * n, large_eigh, j,
+                           sizeof *j, copy));
+    if (!b->out[1]) return LA_OK;
     LA_LET(back, la_transposed(copy, &back));
-    return la_copy_data(vectors, back);
+    return la_copy_data(b->out[1], back);
 }
 
 la_status la_impl_eigh(la_frame *f)
 {
-    LA_OWNED vectors = NULL;
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t count = la_shape_count(&batch);
-    bool with = f->op == LA_OP(eigh);
-    job j = job_of(a);
+    LA_OPEN_BATCH(b, f);
+    job j = {0};
     LA_TRY(triangle_of(f, &j.upper));
-    if (count == 0 || j.n == 0) return LA_OK;
-    LA_LET(values, la_output_of(f, 0, &values));
-    if (with) LA_TRY(la_output_of(f, 1, &vectors));
-    LA_LET(info, codes_for(&j, count, &info));
-    j.values = la_data(values);
-    j.keep_values = values;
-    if (j.n <= LA_JACOBI) {
-        LA_TRY(small_eigh(&j, &batch, a, vectors));
-        LA_TRY(la_check_finite(j.info, count));
-    } else LA_TRY(by_lapack(&j, &batch, a, vectors));
-    if (with) LA_TRY(la_output_end(f, 1, vectors));
-    return la_output_end(f, 0, values);
+    if (b.a->numel == 0) return LA_OK;
+    LA_TRY(job_of(&b, 0, &j));
+    LA_TRY(b.n <= LA_JACOBI ? small_eigh(&j, &b) : eigh_by_lapack(&j, &b));
+    return la_batch_end(&b);
 }
 
 LA_FORWARD(la_impl_eigvalsh, la_impl_eigh(f))
@@ -140,19 +111,8 @@ LA_FORWARD(la_impl_eigvalsh, la_impl_eigh(f))
 /* ---- general matrices ---- */
 
 /* (A) -> complex values, vectors */
-la_status la_meta_eig(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t n = la_sizes(a)[batch.ndim];
-    la_dtype d = la_dtype_to_complex((la_dtype)a->dtype);
-    LA_TRY(la_matrix_result(f, 0, &batch, n, -1, d));
-    if (f->op != LA_OP(eig)) return LA_OK;
-    return la_matrix_result(f, 1, &batch, n, n, d);
-}
-
-LA_FORWARD(la_meta_eigvals, la_meta_eig(f))
+LA_FORWARD(la_meta_eig, la_meta_matrices(f, true, "nc,nnc"))
+LA_FORWARD(la_meta_eigvals, la_meta_matrices(f, true, "nc"))
 
 static la_status eig_of_one(void *context, int64_t i, char *scratch)
 {
@@ -169,29 +129,18 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
 
 la_status la_impl_eig(la_frame *f)
 {
-    LA_OWNED vectors = NULL;
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t count = la_shape_count(&batch);
-    bool with = f->op == LA_OP(eig);
-    job j = job_of(a);
-    double n = (double)j.n;
-    if (count == 0 || j.n == 0) return LA_OK;
-    LA_TRY(la_plan_eig(&j.plan, &j.field, j.n, with));
-    LA_LET(values, la_output_of(f, 0, &values));
-    if (with) LA_TRY(la_output_of(f, 1, &vectors));
-    LA_LET(info, codes_for(&j, count, &info));
-    LA_LET(columns, la_transposed(a, &columns));
-    LA_LET(copy, la_matrices_copy(columns, &batch, false, &copy));
+    LA_OPEN_BATCH(b, f);
+    job j = {0};
+    double n = (double)b.n;
+    if (b.a->numel == 0) return LA_OK;
+    LA_TRY(la_plan_eig(&j.plan, &b.field, b.n, b.out[1] != NULL));
+    LA_TRY(job_of(&b, 0, &j));
+    LA_LET(copy, la_columns_copy(&b, &copy));
     j.a = la_data(copy);
-    j.values = la_data(values);
-    if (with) j.u = la_data(vectors);
-    la_lapack_work w = {eig_of_one, &j, sizeof j,
-                        {copy, values, vectors, info}};
-    LA_TRY(la_lapack_run(&j.plan, count, 25 * n * n * n, &w));
-    LA_TRY(la_check_finite(j.info, count));
-    if (with) LA_TRY(la_output_end(f, 1, vectors));
-    return la_output_end(f, 0, values);
+    if (b.out[1]) j.u = la_data(b.out[1]);
+    LA_TRY(la_lapack_batch(&j.plan, &b, 25 * n * n * n, eig_of_one, &j,
+                           sizeof j, copy));
+    return la_batch_end(&b);
 }
 
 LA_FORWARD(la_impl_eigvals, la_impl_eig(f))
@@ -201,42 +150,25 @@ LA_FORWARD(la_impl_eigvals, la_impl_eig(f))
 /* (A, full_matrices) -> U, S, Vh */
 la_status la_meta_linalg_svd(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_matrix(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t m = la_sizes(a)[batch.ndim], n = la_sizes(a)[batch.ndim + 1];
-    int64_t k = la_min(m, n);
-    la_dtype d = (la_dtype)a->dtype;
-    bool full = la_arg_bool(f, 1);
-    LA_TRY(la_matrix_result(f, 0, &batch, m, full ? m : k, d));
-    LA_TRY(la_matrix_result(f, 1, &batch, k, -1, la_dtype_to_real(d)));
-    return la_matrix_result(f, 2, &batch, full ? n : k, n, d);
+    return la_meta_matrices(f, false, la_arg_bool(f, 1) ? "mm,k',nn"
+                                                        : "mk,k',kn");
 }
 
 /* (A) -> S */
-la_status la_meta_svdvals(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_matrix(f, 0));
-    la_shape batch = la_batch_shape(a, 2);
-    const int64_t *own = la_sizes(a) + batch.ndim;
-    return la_matrix_result(f, 0, &batch, la_min(own[0], own[1]), -1,
-                            la_dtype_to_real((la_dtype)a->dtype));
-}
+LA_FORWARD(la_meta_svdvals, la_meta_matrices(f, false, "k'"))
 
-static la_status small_svd(job *j, const la_shape *batch, la_tensor *a,
-                           la_tensor *u, la_tensor *vh, bool full)
+static la_status small_svd(job *j, const la_batch *b, bool full)
 {
     la_small s = {.m = (int)j->m, .n = (int)j->n, .unit = full,
-                  .count = la_shape_count(batch), .info = j->info,
-                  .values = j->values};
-    LA_LET(keep, la_matrices_of(a, batch, false, &keep, &s.a));
-    if (u) {
+                  .count = b->count, .info = j->info, .values = j->values};
+    LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &s.a));
+    if (b->out[2]) {
         s.k = (int)la_max(j->m, j->n);
-        s.x = la_matrices_in(u, j->m, full ? j->m : j->k);
-        s.f = la_matrices_in(vh, full ? j->n : j->k, j->n);
+        s.x = la_matrices_in(b->out[0], j->m, full ? j->m : j->k);
+        s.f = la_matrices_in(b->out[2], full ? j->n : j->k, j->n);
     }
-    return la_small_run(&j->field, j->field.ker->small_svd, &s);
+    LA_TRY(la_small_run(&j->field, j->field.ker->small_svd, &s));
+    return la_check_finite(j->info, b->count);
 }
 
 /* The rows of memory are columns of the transpose, whose vectors are
@@ -259,20 +191,18 @@ static la_status large_svd(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
-static la_status svd_by_lapack(job *j, const la_shape *batch, la_tensor *a,
-                               la_tensor *u, la_tensor *vh, bool full)
+static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
 {
-    LA_TRY(la_plan_svd(&j->plan, &j->field, j->n, j->m, u != NULL, full));
-    LA_LET(copy, la_matrices_copy(a, batch, false, &copy));
+    bool with = b->out[2] != NULL;
+    LA_TRY(la_plan_svd(&j->plan, &j->field, j->n, j->m, with, full));
+    LA_LET(copy, la_matrices_copy(b->a, &b->shape, false, &copy));
     j->a = la_data(copy);
-    if (u) {
-        j->u = la_data(u);
-        j->vh = la_data(vh);
+    if (with) {
+        j->u = la_data(b->out[0]);
+        j->vh = la_data(b->out[2]);
     }
-    la_lapack_work w = {large_svd, j, sizeof *j,
-                        {copy, j->keep_values, j->keep_info, u, vh}};
-    return la_lapack_run(&j->plan, la_shape_count(batch), 4 * (double)j->m
-                         * (double)j->n * (double)j->k, &w);
+    double work = 4 * (double)j->m * (double)j->n * (double)j->k;
+    return la_lapack_batch(&j->plan, b, work, large_svd, j, sizeof *j, copy);
 }
 
 /* U and Vh of matrices without elements: parts of the identity. */
@@ -284,42 +214,21 @@ static void identities(const la_field *f, la_tensor *t, int64_t count)
         la_set_identity(f, la_matrix_at(f, &to, i), own[0], own[1]);
 }
 
-/* The results in contiguous memory; u and vh NULL: not wanted. */
-static la_status decompose(la_tensor *a, la_tensor *u, la_tensor *values,
-                           la_tensor *vh, bool full)
-{
-    la_shape batch = la_batch_shape(a, 2);
-    int64_t count = la_shape_count(&batch);
-    job j = job_of(a);
-    if (count == 0) return LA_OK;
-    if (j.k == 0) {
-        if (u) identities(&j.field, u, count);
-        if (vh) identities(&j.field, vh, count);
-        return LA_OK;
-    }
-    LA_LET(info, codes_for(&j, count, &info));
-    j.values = la_data(values);
-    j.keep_values = values;
-    if (j.k <= LA_JACOBI && j.m <= LA_SMALL && j.n <= LA_SMALL)
-        LA_TRY(small_svd(&j, &batch, a, u, vh, full));
-    else LA_TRY(svd_by_lapack(&j, &batch, a, u, vh, full));
-    return la_check_finite(j.info, count);
-}
-
+/* Both operations: svdvals has the values alone. */
 la_status la_impl_linalg_svd(la_frame *f)
 {
-    LA_LET(u, la_output_of(f, 0, &u));
-    LA_LET(values, la_output_of(f, 1, &values));
-    LA_LET(vh, la_output_of(f, 2, &vh));
-    LA_TRY(decompose(la_arg(f, 0), u, values, vh, la_arg_bool(f, 1)));
-    LA_TRY(la_output_end(f, 0, u));
-    LA_TRY(la_output_end(f, 1, values));
-    return la_output_end(f, 2, vh);
+    LA_OPEN_BATCH(b, f);
+    job j = {0};
+    bool with = b.out[2] != NULL, full = with && la_arg_bool(f, 1);
+    if (b.count == 0) return LA_OK;
+    if (b.k > 0) {
+        LA_TRY(job_of(&b, with, &j));
+        LA_TRY(b.k <= LA_JACOBI && b.m <= LA_SMALL && b.n <= LA_SMALL
+               ? small_svd(&j, &b, full) : svd_by_lapack(&j, &b, full));
+    } else if (with) {
+        identities(&b.field, b.out[0], b.count);
+        identities(&b.field, b.out[2], b.count);
+    }
+    return la_batch_end(&b);
 }
-
-la_status la_impl_svdvals(la_frame *f)
-{
-    LA_LET(values, la_output_of(f, 0, &values));
-    LA_TRY(decompose(la_arg(f, 0), NULL, values, NULL, false));
-    return la_output_end(f, 0, values);
-}
+LA_FORWARD(la_impl_svdvals, la_impl_linalg_svd(f))

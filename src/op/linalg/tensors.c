@@ -33,8 +33,8 @@ la_status la_impl_tensorinv(la_frame *f)
                            "elements, the others %lld: the same number "
                            "expected", lead, (long long)m, (long long)n);
     int64_t square[2] = {m, n};
-    la_tensor *x = STEP(inv, STEP(reshape, a, la_v_ints(square, 2)));
-    return la_chain_end(w, f, STEP(reshape, x, la_v_ints(sizes, a->ndim)));
+    la_tensor *x = R(inv, R(reshape, a, la_v_ints(square, 2)));
+    return la_chain_end(w, f, R(reshape, x, la_v_ints(sizes, a->ndim)));
 }
 
 /* (A, B, dims): dims of A that move to its end first. */
@@ -47,7 +47,7 @@ la_status la_impl_tensorsolve(la_frame *f)
         const la_value *dims = &f->args[2];
         for (int64_t k = 0; k < dims->ints.n && k < LA_MAX_DIMS; k++)
             to[k] = a->ndim - dims->ints.n + k;
-        a = STEP(movedim, a, *dims, la_v_ints(to, dims->ints.n));
+        a = R(movedim, a, *dims, la_v_ints(to, dims->ints.n));
         LA_TRY(w->status);
     }
     for (int d = b->ndim; d < a->ndim; d++) n *= la_sizes(a)[d];
@@ -56,10 +56,10 @@ la_status la_impl_tensorsolve(la_frame *f)
                            "as B, %lld, got %lld", (long long)b->numel,
                            (long long)n);
     int64_t square[2] = {n, n};
-    la_tensor *x = STEP(solve, STEP(reshape, a, la_v_ints(square, 2)),
-                        STEP(reshape, b, la_v_ints(&n, 1)));
-    return la_chain_end(w, f, STEP(reshape, x, la_v_ints(la_sizes(a) + b->ndim,
-                                                         a->ndim - b->ndim)));
+    la_tensor *x = R(solve, R(reshape, a, la_v_ints(square, 2)),
+                        R(reshape, b, la_v_ints(&n, 1)));
+    return la_chain_end(w, f, R(reshape, x, la_v_ints(la_sizes(a) + b->ndim,
+                                                      a->ndim - b->ndim)));
 }
 
 /* ---- forms of their own ---- */
@@ -69,27 +69,20 @@ la_status la_impl_linalg_vander(la_frame *f)
 {
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
-    if (x->ndim == 0) x = STEP(unsqueeze, x, 0);
+    if (x->ndim == 0) x = R(unsqueeze, x, 0);
     LA_TRY(w->status);
     int64_t n = la_has(f, 1) ? la_arg_int(f, 1) : la_sizes(x)[x->ndim - 1];
     if (n < 1)
         return la_error_at(LA_EARG, 2, "at least one power expected, got %lld",
                            (long long)n);
-    la_tensor *column = STEP(unsqueeze, x, -1);
-    la_tensor *ones = STEP(ones_like, column);
+    la_tensor *column = R(unsqueeze, x, -1);
+    la_tensor *ones = R(ones_like, column);
     la_shape s = la_batch_shape(x, 0);
     s.sizes[s.ndim++] = n - 1;
-    la_tensor *powers = STEP(cumprod, STEP(expand, column,
-                                           la_v_ints(s.sizes, s.ndim)), -1);
+    la_tensor *powers =
+        R(cumprod, R(expand, column, la_v_ints(s.sizes, s.ndim)), -1);
     la_tensor *list[] = {ones, powers};
-    return la_chain_end(w, f, STEP(cat, la_v_tensors(list, 2), -1));
-}
-
-/* (A, offset, dim1, dim2): diagonal with the last two dims. */
-la_status la_impl_linalg_diagonal(la_frame *f)
-{
-    return la_run_result(f, diagonal, la_arg(f, 0), f->args[1], f->args[2],
-                         f->args[3]);
+    return la_chain_end(w, f, R(cat, la_v_tensors(list, 2), -1));
 }
 
 /* (x, y, dim): cross along the last dim. */

@@ -45,25 +45,23 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
 ** triangle. */
 la_status la_impl_solve_triangular(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch;
     bool upper = la_arg_bool(f, 2), left = la_arg_bool(f, 3);
     bool unit = la_arg_bool(f, 4);
-    LA_TRY(la_solve_shape(f, 0, 1, left, NULL, &batch));
-    LA_LET(x, la_output_of(f, 0, &x));
+    LA_OPEN_BATCH(b, f);
+    la_tensor *x = b.out[0];
+    LA_TRY(la_solve_shape(f, 0, 1, left, NULL, &b.shape));
     LA_TRY(la_copy_data(x, la_arg(f, 1)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
-    job j = {.field = la_field_of((la_dtype)a->dtype),
-             .x = la_matrices_in(x, rows, cols), .n = left ? rows : cols,
-             .k = left ? cols : rows};
-    LA_LET(keep, la_matrices_of(a, &batch, false, &keep, &j.a));
+    job j = {.field = b.field, .n = b.n, .k = left ? cols : rows,
+             .x = la_matrices_in(x, rows, cols)};
+    LA_LET(keep, la_matrices_of(b.a, &b.shape, false, &keep, &j.a));
     if (!left) {
         j.a.mat = la_mat_t(j.a.mat);
         j.x.mat = la_mat_t(j.x.mat);
         upper = !upper;
     }
     j.flags = (upper ? LA_UPPER : 0) | (unit ? LA_UNIT : 0);
-    int64_t count = la_shape_count(&batch);
+    int64_t count = la_shape_count(&b.shape);
     if (j.n <= LA_SMALL && j.k <= LA_SMALL) {
         la_small s = {.m = (int)j.n, .n = (int)j.n, .k = (int)j.k,
                       .count = count, .a = j.a, .b = j.x, .x = j.x,
@@ -74,25 +72,13 @@ la_status la_impl_solve_triangular(la_frame *f)
         LA_TRY(la_each_matrix(count, n * n * (double)j.k / 2, 0, solve_one,
                               &j));
     }
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }
 
 /* ---- cholesky ---- */
 
-la_status la_meta_cholesky(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_TRY(la_check_square(f, 0));
-    return la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
-                         (la_dtype)a->dtype);
-}
-
-la_status la_meta_cholesky_ex(la_frame *f)
-{
-    LA_TRY(la_meta_cholesky(f));
-    la_shape batch = la_batch_shape(la_arg(f, 0), 2);
-    return la_set_output(f, 1, batch.ndim, batch.sizes, NULL, LA_INT32);
-}
+LA_FORWARD(la_meta_cholesky, la_meta_matrices(f, true, "nn"))
+LA_FORWARD(la_meta_cholesky_ex, la_meta_matrices(f, true, "nn,i"))
 
 /* The triangle that holds no part of the factor is zeroed; a matrix that has
 ** none gets NaN on its diagonal. */
@@ -118,47 +104,29 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 
 /* Factors; for the upper factor the transposes are read and written: the
 ** conjugate of a Hermitian matrix is its transpose, and that of L too. */
-static la_status factor(la_frame *f, la_tensor *info, bool check)
+la_status la_impl_cholesky_ex(la_frame *f)
 {
     LA_OWNED keep = NULL;
-    la_tensor *a = la_arg(f, 0);
-    la_shape batch = la_batch_shape(a, 2);
+    LA_OPEN_BATCH(b, f);
+    double n = (double)b.n;
     bool upper = la_arg_bool(f, 1);
-    LA_LET(x, la_output_of(f, 0, &x));
-    int64_t n = la_sizes(a)[a->ndim - 1], count = la_shape_count(&batch);
-    job j = {.field = la_field_of((la_dtype)a->dtype), .n = n,
-             .x = la_matrices_in(x, n, n),
-             .info = (int32_t *)la_data(info)};
-    if (n <= LA_SMALL) {
-        LA_TRY(la_matrices_of(a, &batch, false, &keep, &j.a));
+    LA_TRY(la_batch_codes(&b, 1));
+    job j = {.field = b.field, .n = b.n, .info = b.info,
+             .x = la_matrices_in(b.out[0], b.n, b.n)};
+    if (upper) j.x.mat = la_mat_t(j.x.mat);
+    if (b.n <= LA_SMALL) {
+        LA_TRY(la_matrices_of(b.a, &b.shape, false, &keep, &j.a));
         if (upper) j.a.mat = la_mat_t(j.a.mat);
-        if (upper) j.x.mat = la_mat_t(j.x.mat);
-        la_small s = {.m = (int)n, .n = (int)n, .count = count, .a = j.a,
+        la_small s = {.m = (int)b.n, .n = (int)b.n, .count = b.count, .a = j.a,
                       .x = j.x, .info = j.info};
         LA_TRY(la_small_run(&j.field, j.field.ker->small_cholesky, &s));
     } else {
-        double size = (double)n;
-        LA_TRY(la_copy_data(x, a));
-        if (upper) j.x.mat = la_mat_t(j.x.mat);
-        LA_TRY(la_each_matrix(count, size * size * size / 6, 0, factor_one,
-                              &j));
+        LA_TRY(la_copy_data(b.out[0], b.a));
+        LA_TRY(la_each_matrix(b.count, n * n * n / 6, 0, factor_one, &j));
     }
-    if (check)
-        LA_TRY(la_check_info(j.info, count, "is not positive definite: the "
+    if (f->op == LA_OP(cholesky) || la_arg_bool(f, 2))
+        LA_TRY(la_check_info(j.info, b.count, "is not positive definite: the "
                              "first bad leading minor is of order"));
-    return la_output_end(f, 0, x);
+    return la_batch_end(&b);
 }
-
-la_status la_impl_cholesky(la_frame *f)
-{
-    la_tensor *a = la_arg(f, 0);
-    LA_LET(info, la_tensor_empty(a->ndim - 2, la_sizes(a), LA_INT32, &info));
-    return factor(f, info, true);
-}
-
-la_status la_impl_cholesky_ex(la_frame *f)
-{
-    LA_LET(info, la_output_of(f, 1, &info));
-    LA_TRY(factor(f, info, la_arg_bool(f, 2)));
-    return la_output_end(f, 1, info);
-}
+LA_FORWARD(la_impl_cholesky, la_impl_cholesky_ex(f))

@@ -3,6 +3,7 @@
 ** and multi_dot in the order with the fewest multiplications (dynamic
 ** programming over the sizes, O(n^3) for n matrices).
 */
+#include "base/runtime/memory.h"
 #include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
@@ -123,16 +124,13 @@ static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
     return la_run(mm, out, left, right);
 }
 
-/* Bounds the tables below (48 KB of stack) and the depth of chain_product. */
+/* Bounds the tables below and the depth of chain_product. */
 #define MAX_CHAIN 64
 
 /* Checks the sizes of 'n' matrices, then multiplies them in the cheapest order.
 ** LA_ESHAPE where an operand is no matrix or neighbours don't fit. */
 static la_status chain_of(la_tensor **list, int n, la_tensor **out)
 {
-    double cost[MAX_CHAIN * MAX_CHAIN];
-    int cut[MAX_CHAIN * MAX_CHAIN];
-    chain c = {list, n, cost, cut};
     for (int i = 0; i < n; i++) {
         if (list[i]->ndim != 2)
             return la_error(LA_ESHAPE, "tensor %d must be a matrix, got %d-D",
@@ -145,8 +143,14 @@ static la_status chain_of(la_tensor **list, int n, la_tensor **out)
                             (long long)la_sizes(list[i])[0],
                             (long long)la_sizes(list[i])[1]);
     }
+    size_t bytes = (size_t)(n * n) * (sizeof(double) + sizeof(int));
+    double *cost = la_mem_alloc(bytes);
+    if (!cost) return LA_ENOMEM;
+    chain c = {list, n, cost, (int *)(cost + n * n)};
     order(&c);
-    return chain_product(&c, 0, n - 1, out);
+    la_status status = chain_product(&c, 0, n - 1, out);
+    la_mem_free(cost, bytes);
+    return status;
 }
 
 static la_status check_chain(const la_frame *f, int least)

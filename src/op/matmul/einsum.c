@@ -3,9 +3,10 @@
 **
 ** The equation is read into labels (small integers, the dims of an ellipsis
 ** first); repeated letters of one operand become diagonals, so every operand is
-** a view with one dim per label. Then pairs are contracted greedily, first the
-** pair whose product is smallest in relation to what it replaces, each as one
-** batched matrix product, or an element-wise one where no label is summed.
+** a view with one dim per label. Then pairs are contracted, each as one batched
+** matrix product, or an element-wise one where no label is summed: of up to
+** MOST_SEARCHED operands in the order with the fewest multiplications, of more,
+** or where there is little to do, greedily.
 **
 ** Invariant: operand.at[d] is the label of dim d and operand.set the set of
 ** them; e->size[l] is the broadcast size of label l, -1 before it is known.
@@ -22,6 +23,9 @@
 
 #define MAX_LABELS 64
 #define MAX_OPERANDS 32
+#define MOST_SEARCHED 6
+#define OUTER 128              /* rows and columns of a short outer product */
+#define LITTLE 4096            /* multiplications in any order */
 #define ELLIPSIS (-1)
 
 typedef uint64_t labels;           /* a set of labels */
@@ -473,6 +477,19 @@ static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
     return LA_OK;
 }
 
+/* Many outer products with short rows are matrix products of depth 1: an
+** element-wise one would have to begin anew in every row. Sums begin at 0, so a
+** product of -0 is 0 there. */
+static bool is_outer(const einsum *e, const parts *p, const la_tensor *t)
+{
+    la_dtype dtype = (la_dtype)t->dtype;
+    int64_t rows = extent(e, p->left, p->nleft);
+    int64_t cols = extent(e, p->right, p->nright);
+    if (!la_is_float(dtype) && !la_is_complex(dtype)) return false;
+    return rows > 1 && cols > 1 && rows <= OUTER && cols <= OUTER
+        && extent(e, p->batch, p->nbatch) >= OUTER / rows;
+}
+
 /* Sums at once over labels that nobody needs and that are not wide in both
 ** operands; the matrix product then finds equal sizes on both sides. */
 static la_status sum_unshared(operand *x, const operand *y, labels needed)
@@ -493,7 +510,7 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
     LA_TRY(sum_unshared(x, y, needed));
     LA_TRY(sum_unshared(y, x, needed));
     part_labels(x, y, needed, &p);
-    if (p.nsum == 0) return multiply(e, x, y, &p);
+    if (p.nsum == 0 && !is_outer(e, &p, x->t)) return multiply(e, x, y, &p);
     LA_LET(a, side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
     LA_LET(b, side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
     LA_LET(product, la_run(batched_mm, &product, a, b));
@@ -516,15 +533,73 @@ static double volume(const einsum *e, labels set)
     return v;
 }
 
+/* ---- the order of contractions ---- */
+
+/* The best way to contract a set of operands: multiplications, elements of the
+** products on the way, and one of the two sets that are contracted last. */
+typedef struct way {
+    double cost, elements;
+    unsigned half;
+} way;
+
+/* Labels of the product of a set of operands. */
+static labels labels_of(const einsum *e, unsigned set)
+{
+    labels inside = 0, outside = e->kept;
+    for (int k = 0; k < e->nops; k++)
+        if (set >> k & 1) inside |= e->op[k].set;
+        else outside |= e->op[k].set;
+    return inside & outside;
+}
+
+/* The best way for 'set' from those of its subsets; of equal ones that with
+** smaller products, then the first. */
+static way best_way(const einsum *e, const way *ways, const labels *product,
+                    unsigned set)
+{
+    way best = {.half = 0};
+    for (unsigned half = (set - 1) & set; half; half = (half - 1) & set) {
+        unsigned rest = set & ~half;
+        if (half < rest) continue;      /* each division once */
+        way w = {ways[half].cost + ways[rest].cost
+                     + volume(e, product[half] | product[rest]),
+                 ways[half].elements + ways[rest].elements
+                     + volume(e, product[set]),
+                 half};
+        if (!best.half || w.cost < best.cost
+            || (w.cost == best.cost && w.elements < best.elements))
+            best = w;
+    }
+    return best;
+}
+
+/* A pair that the best way of all contracts, found by dynamic programming over
+** sets of operands (Pfeifer et al. 2014, without their pruning). */
+static void searched(const einsum *e, int *bi, int *bj)
+{
+    way ways[1 << MOST_SEARCHED] = {{0, 0, 0}};
+    labels product[1 << MOST_SEARCHED];
+    unsigned all = (1u << e->nops) - 1, set;
+    for (set = 1; set <= all; set++) {
+        product[set] = labels_of(e, set);
+        if (set & (set - 1)) ways[set] = best_way(e, ways, product, set);
+    }
+    /* Down to a set of two. */
+    for (set = all; __builtin_popcount(set) > 2;) {
+        unsigned half = ways[set].half, rest = set & ~half;
+        set = half & (half - 1) ? half : rest;
+    }
+    *bi = __builtin_ctz(set);
+    *bj = __builtin_ctz(set & (set - 1));
+}
+
 /* The pair whose product is smallest in relation to its operands (elements of
 ** the result less elements of both), as opt_einsum's greedy path does. The
 ** first pair wins a tie. */
-static void cheapest(const einsum *e, int *bi, int *bj)
+static void greediest(const einsum *e, int *bi, int *bj)
 {
     double best = 0;
-    *bi = 0;
-    *bj = 1;
-    for (int i = 0; e->nops > 2 && i < e->nops; i++)
+    for (int i = 0; i < e->nops; i++)
         for (int j = i + 1; j < e->nops; j++) {
             labels both = e->op[i].set | e->op[j].set;
             double cost = volume(e, both & needed_by_others(e, i, j))
@@ -535,6 +610,19 @@ static void cheapest(const einsum *e, int *bi, int *bj)
             *bi = i;
             *bj = j;
         }
+}
+
+/* The pair to contract next. */
+static void cheapest(const einsum *e, int *i, int *j)
+{
+    *i = 0;
+    *j = 1;
+    labels all = 0;
+    for (int k = 0; k < e->nops; k++) all |= e->op[k].set;
+    if (e->nops <= 2) return;
+    if (e->nops > MOST_SEARCHED || volume(e, all) <= LITTLE)
+        greediest(e, i, j);
+    else searched(e, i, j);
 }
 
 /* Contracts pairs until one operand is left, then sums what the result does not

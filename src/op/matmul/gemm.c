@@ -16,7 +16,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "kernel/move/copy.h"
 #include "op/matmul/gemm_extension.h"
 #include "op/matmul/gemm_paths.h"

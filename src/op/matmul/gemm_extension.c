@@ -16,7 +16,7 @@
 #include "base/os/isa_extension.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/matmul/gemm_paths.h"
 
 /* ---- self-test of the AMX tiles ---- */

@@ -13,7 +13,7 @@
 #include "base/os/cpu.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 #define ALIGN 64
 #define MAX_COLUMNS 4096  /* of B packed at a time */

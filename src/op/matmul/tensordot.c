@@ -4,6 +4,7 @@
 */
 #include "base/runtime/memory.h"
 #include "op/composite.h"
+#include "op/scalar_range.h"
 #include "op/view/view.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -124,6 +125,7 @@ la_status la_impl_addr(la_frame *f)
     if (is_one_float_dtype(f)) return la_give(f, addr_in_one(f, &out), &out);
     for (int k = 0; k < 3; k++) la_result_type_add(&r, la_arg(f, k));
     LA_TRY(la_result_type_get(&r, &d));
+    LA_TRY(la_wrapped_fits(la_arg(f, 0), d, 1));
     LA_LET(product, outer_in(f, d, &product));
     LA_LET(right, scaled(product, alpha, &right));
     LA_LET(left, scaled_self(f, &left));

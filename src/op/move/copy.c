@@ -78,7 +78,7 @@ static la_status copy_strides(const la_tensor *t, const la_value *format,
     la_memory_format m = format->tag == LA_VFORMAT ? format->format
                                                    : LA_PRESERVE;
     *plain = m == LA_FORMAT_CONTIGUOUS
-        || (m == LA_PRESERVE && la_is_contiguous(t));
+        || (m == LA_PRESERVE && la_is_row_major(t));
     if (*plain) return LA_OK;
     if (m != LA_PRESERVE)
         return la_format_strides(m, t->ndim, la_sizes(t), strides);
@@ -156,61 +156,43 @@ static la_status convert(la_frame *f, const target *g)
     if (is_there(t, g)) return give_self(f);
     return la_run_result(f, to_copy, t, g->dtype, g->device, g->format);
 }
+/* The implementation of a row that converts to a target. */
+#define CONVERT(name, ...) \
+    LA_FORWARD(la_impl_##name, convert(f, &(target){__VA_ARGS__}))
 
 /* to(self, dtype, copy, memory_format) */
-la_status la_impl_to_dtype(la_frame *f)
-{
-    target g = {.dtype = f->args[1], .format = f->args[3]};
-    g.copy = la_arg_bool(f, 2);
-    return convert(f, &g);
-}
-
+CONVERT(to_dtype, .dtype = f->args[1], .copy = la_arg_bool(f, 2),
+        .format = f->args[3])
 /* to(self, device, dtype, copy, memory_format) */
-la_status la_impl_to_device(la_frame *f)
-{
-    target g = {.device = f->args[1], .dtype = f->args[2],
-                .format = f->args[4]};
-    g.copy = la_arg_bool(f, 3);
-    return convert(f, &g);
-}
-
+CONVERT(to_device, .device = f->args[1], .dtype = f->args[2],
+        .copy = la_arg_bool(f, 3), .format = f->args[4])
 /* to(self, other, copy, memory_format) */
-la_status la_impl_to_other(la_frame *f)
-{
-    const la_tensor *other = la_arg(f, 1);
-    target g = {.dtype = la_v_dtype(other->dtype), .format = f->args[3]};
-    g.device = (la_value){.tag = LA_VDEVICE, .given = true,
-                          .device = other->device};
-    g.copy = la_arg_bool(f, 2);
-    return convert(f, &g);
-}
-
+CONVERT(to_other, .dtype = la_v_dtype(la_arg(f, 1)->dtype),
+        .device = la_v_device(la_arg(f, 1)->device),
+        .copy = la_arg_bool(f, 2), .format = f->args[3])
 /* to(self, dtype, device, copy, memory_format), by keywords */
-la_status la_impl_to_options(la_frame *f)
-{
-    target g = {.dtype = f->args[1], .device = f->args[2],
-                .format = f->args[4]};
-    g.copy = la_arg_bool(f, 3);
-    return convert(f, &g);
-}
-
-la_status la_impl_astype(la_frame *f)
-{
-    target g = {.dtype = f->args[1], .copy = la_arg_bool(f, 2)};
-    return convert(f, &g);
-}
-
-la_status la_impl_type_dtype(la_frame *f)
-{
-    target g = {.dtype = f->args[1]};
-    return convert(f, &g);
-}
-
-la_status la_impl_type_as(la_frame *f)
-{
-    target g = {.dtype = la_v_dtype(la_arg(f, 1)->dtype)};
-    return convert(f, &g);
-}
+CONVERT(to_options, .dtype = f->args[1], .device = f->args[2],
+        .copy = la_arg_bool(f, 3), .format = f->args[4])
+CONVERT(astype, .dtype = f->args[1], .copy = la_arg_bool(f, 2))
+CONVERT(type_dtype, .dtype = f->args[1])
+CONVERT(type_as, .dtype = la_v_dtype(la_arg(f, 1)->dtype))
+/* cpu(self, memory_format), float(self, memory_format) and its kin */
+CONVERT(to_cpu, .device = la_v_device(LA_CPU), .format = f->args[1])
+#define CAST(name, to) \
+    CONVERT(name, .dtype = la_v_dtype(to), .format = f->args[1])
+CAST(to_float, LA_FLOAT32)
+CAST(to_double, LA_FLOAT64)
+CAST(to_half, LA_FLOAT16)
+CAST(to_bfloat16, LA_BFLOAT16)
+CAST(to_long, LA_INT64)
+CAST(to_int, LA_INT32)
+CAST(to_short, LA_INT16)
+CAST(to_char, LA_INT8)
+CAST(to_byte, LA_UINT8)
+CAST(to_bool, LA_BOOL)
+CAST(to_chalf, LA_COMPLEX32)
+CAST(to_cfloat, LA_COMPLEX64)
+CAST(to_cdouble, LA_COMPLEX128)
 
 la_status la_impl_type(la_frame *f)
 {
@@ -229,34 +211,6 @@ la_status la_impl_contiguous(la_frame *f)
     if (la_tensor_is_format(t, format.format)) return give_self(f);
     return la_run_result(f, clone, t, format);
 }
-
-/* float(self, memory_format) and its kin */
-static la_status cast(la_frame *f, la_dtype dtype)
-{
-    target g = {.dtype = la_v_dtype(dtype), .format = f->args[1]};
-    return convert(f, &g);
-}
-
-/* cpu(self, memory_format) */
-la_status la_impl_to_cpu(la_frame *f)
-{
-    target g = {.device = la_v_device(LA_CPU), .format = f->args[1]};
-    return convert(f, &g);
-}
-
-LA_FORWARD(la_impl_to_float, cast(f, LA_FLOAT32))
-LA_FORWARD(la_impl_to_double, cast(f, LA_FLOAT64))
-LA_FORWARD(la_impl_to_half, cast(f, LA_FLOAT16))
-LA_FORWARD(la_impl_to_bfloat16, cast(f, LA_BFLOAT16))
-LA_FORWARD(la_impl_to_long, cast(f, LA_INT64))
-LA_FORWARD(la_impl_to_int, cast(f, LA_INT32))
-LA_FORWARD(la_impl_to_short, cast(f, LA_INT16))
-LA_FORWARD(la_impl_to_char, cast(f, LA_INT8))
-LA_FORWARD(la_impl_to_byte, cast(f, LA_UINT8))
-LA_FORWARD(la_impl_to_bool, cast(f, LA_BOOL))
-LA_FORWARD(la_impl_to_chalf, cast(f, LA_COMPLEX32))
-LA_FORWARD(la_impl_to_cfloat, cast(f, LA_COMPLEX64))
-LA_FORWARD(la_impl_to_cdouble, cast(f, LA_COMPLEX128))
 
 /* Self, not a copy: unary plus changes nothing. */
 la_status la_impl_positive(la_frame *f)

@@ -7,7 +7,7 @@
 ** (strided.c).
 */
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"

@@ -209,18 +209,24 @@ static la_status in_memory_order(la_tensor *t, bool channels_last,
     return la_tensor_view(t, t->ndim, sizes, strides, t->offset, out);
 }
 
-la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
+/* Puts the runs in that order: those of the channels come last. */
+static void rotate_runs(la_runs *dims, int ndim)
+{
+    la_runs channels = dims[1];
+    for (int d = 1; d < ndim - 1; d++) dims[d] = dims[d + 1];
+    dims[ndim - 1] = channels;
+}
+
+la_status la_move_runs(la_tensor *to, la_tensor *from, la_runs *dims)
 {
     plan p = {.to = la_data(to)};
     bool last = !la_is_contiguous(to);
-    la_runs moved[LA_MAX_DIMS];
     if (to->numel == 0) return LA_OK;
     if (to->ndim == 0) return la_move_tensor(to, from);   /* no dims, no runs */
-    for (int d = 0; d < to->ndim; d++)
-        moved[d] = dims[last && d > 0 ? d % (to->ndim - 1) + 1 : d];
+    if (last && to->ndim > 1) rotate_runs(dims, to->ndim);
     LA_LET(source, in_memory_order(from, last, &source));
     LA_LET(plain, la_run(contiguous, &plain, source));
     p.from = la_data(plain);
     p.assemble = (*LA_STUB(assemble))[__builtin_ctzll(la_itemsize(plain))];
-    return run(&p, plain, moved);
+    return run(&p, plain, dims);
 }

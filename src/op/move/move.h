@@ -33,8 +33,8 @@ typedef struct la_runs {
 } la_runs;
 
 /* All of a new result, contiguous or with its channels last, from runs of a
-** source of the same dtype, one la_runs per dim. */
-la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims);
+** source of the same dtype, one la_runs per dim, whose order is lost. */
+la_status la_move_runs(la_tensor *to, la_tensor *from, la_runs *dims);
 /* The dims of a tensor of these sizes with a border made of itself: 'pads' and
 ** 'mode' are those of border_pad_nd. */
 la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,

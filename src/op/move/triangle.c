@@ -279,7 +279,7 @@ static la_status fill_cube(la_frame *f)
         if (la_sizes(t)[d] != la_sizes(t)[0])
             return la_error_at(LA_ESHAPE, 1, "all dimensions of input must be "
                                "of equal length");
-    for (int d = t->ndim; d > 1; d--) t = STEP(diagonal, t, 0, 0, -1);
+    for (int d = t->ndim; d > 1; d--) t = R(diagonal, t, 0, 0, -1);
     if (w->status) return w->status;
     return la_run_(fill_, t, f->args[1]);
 }

@@ -128,10 +128,10 @@ static la_status limit_norms(la_tensor *indices, la_tensor *weight,
     LA_CHAIN(w);
     int64_t all = -1;
     if (max_norm->tag == LA_VNONE) return LA_OK;
-    la_tensor *plain = STEP(detach, weight);
-    la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
-    la_tensor *rows = STEP(index_select, plain, 0, flat);
-    la_tensor *less = STEP(renorm, rows, norm_type, 0, *max_norm);
+    la_tensor *plain = R(detach, weight);
+    la_tensor *flat = R(reshape, indices, la_v_ints(&all, 1));
+    la_tensor *rows = R(index_select, plain, 0, flat);
+    la_tensor *less = R(renorm, rows, norm_type, 0, *max_norm);
     if (!less) return w->status;
     return la_run_(index_copy, plain, 0, flat, less);
 }
@@ -145,17 +145,17 @@ static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
     LA_CHAIN(w);
     int64_t all = -1, n = la_sizes(weight)[0];
     la_value dtype = la_v_dtype((la_dtype)weight->dtype);
-    la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
-    la_tensor *none = STEP(zeros, la_v_ints(&n, 1), dtype);
-    la_tensor *ones = STEP(ones_like, flat, dtype);
-    la_tensor *counts = STEP(index_add, none, 0, flat, ones);
-    la_tensor *each = STEP(index_select, counts, 0, flat);
+    la_tensor *flat = R(reshape, indices, la_v_ints(&all, 1));
+    la_tensor *none = R(zeros, la_v_ints(&n, 1), dtype);
+    la_tensor *ones = R(ones_like, flat, dtype);
+    la_tensor *counts = R(index_add, none, 0, flat, ones);
+    la_tensor *each = R(index_select, counts, 0, flat);
     if (!each) return w->status;
-    la_tensor *shaped = STEP(view, each, la_v_ints(la_sizes(indices),
-                                                   indices->ndim));
-    la_tensor *part = STEP(div, *rows, STEP(unsqueeze, shaped, -1));
-    la_tensor *fixed = STEP(detach, *rows);
-    la_tensor *out = STEP(add, fixed, STEP(sub, part, STEP(detach, part)));
+    la_tensor *shaped =
+        R(view, each, la_v_ints(la_sizes(indices), indices->ndim));
+    la_tensor *part = R(div, *rows, R(unsqueeze, shaped, -1));
+    la_tensor *fixed = R(detach, *rows);
+    la_tensor *out = R(add, fixed, R(sub, part, R(detach, part)));
     if (!out) return w->status;
     la_tensor_release(*rows);
     return la_tensor_same(out, rows);
@@ -291,8 +291,8 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
         return la_error_at(LA_EINDEX, PADDING + 1, "padding_idx must be within "
                            "the %lld rows of weight", (long long)rows);
     padding += padding < 0 ? rows + 1 : 1;
-    la_tensor *column = STEP(nonzero, STEP(ne, flat, la_scalar_int(padding)));
-    la_tensor *list = STEP(reshape, column, la_v_ints(&all, 1));
+    la_tensor *column = R(nonzero, R(ne, flat, la_scalar_int(padding)));
+    la_tensor *list = R(reshape, column, la_v_ints(&all, 1));
     if (!list) return w->status;
     return la_tensor_same(list, kept);
 }

@@ -18,7 +18,7 @@ la_status la_impl_mse_loss(la_frame *f)
     LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    return finish(w, f, 2, STEP(square, STEP(sub, f->args[0], f->args[1])));
+    return finish(w, f, 2, R(square, R(sub, f->args[0], f->args[1])));
 }
 
 /* l1_loss(self, target, reduction): |x - y| */
@@ -27,7 +27,7 @@ la_status la_impl_l1_loss(la_frame *f)
     LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    return finish(w, f, 2, STEP(abs, STEP(sub, f->args[0], f->args[1])));
+    return finish(w, f, 2, R(abs, R(sub, f->args[0], f->args[1])));
 }
 
 /* Quadratic for |d| below 'edge', linear above: curve * d^2 or slope * (|d| -
@@ -37,17 +37,17 @@ static la_status bent(la_frame *f, double edge, double curve, double slope)
     LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *size = STEP(abs, d);
+    la_tensor *d = R(sub, f->args[0], f->args[1]);
+    la_tensor *size = R(abs, d);
     if (edge == 0) return finish(w, f, 2, size);
-    la_tensor *near = STEP(lt, size, edge);
+    la_tensor *near = R(lt, size, edge);
     /* The slope of d^2, where that is not used, is 0 times d, which must be
     ** finite. */
-    la_tensor *small = d && la_grad_flag(d) ? STEP(where, near, d, 0.0) : d;
-    la_tensor *square = STEP(square, small);
-    la_tensor *low = STEP(mul, square, curve);
-    la_tensor *high = STEP(mul, STEP(sub, size, 0.5 * edge), slope);
-    return finish(w, f, 2, STEP(where, near, low, high));
+    la_tensor *small = d && la_grad_flag(d) ? R(where, near, d, 0.0) : d;
+    la_tensor *square = R(square, small);
+    la_tensor *low = R(mul, square, curve);
+    la_tensor *high = R(mul, R(sub, size, 0.5 * edge), slope);
+    return finish(w, f, 2, R(where, near, low, high));
 }
 
 /* smooth_l1_loss(self, target, reduction, beta): beta is the edge, slope 1. */
@@ -76,9 +76,9 @@ la_status la_impl_huber_loss(la_frame *f)
 static la_tensor *bounded_log(la_chain *w, la_tensor *x)
 {
     if (w->status) return NULL;
-    la_tensor *zero = STEP(le, x, 0.0);
-    la_tensor *log = STEP(log, STEP(masked_fill, x, zero, 1.0));
-    return STEP(clamp_min, STEP(masked_fill, log, zero, -100.0), -100.0);
+    la_tensor *zero = R(le, x, 0.0);
+    la_tensor *log = R(log, R(masked_fill, x, zero, 1.0));
+    return R(clamp_min, R(masked_fill, log, zero, -100.0), -100.0);
 }
 
 /* All elements of argument 1 lie in [0, 1]. Meta tensors have no values to
@@ -88,9 +88,9 @@ static la_status check_unit(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     if (x->numel == 0 || la_lacks_values(f)) return LA_OK;
-    la_tensor *plain = STEP(detach, x);
-    la_tensor *low = STEP(lt, plain, 0.0);
-    la_tensor *count = STEP(sum, STEP(logical_or, low, STEP(gt, plain, 1.0)));
+    la_tensor *plain = R(detach, x);
+    la_tensor *low = R(lt, plain, 0.0);
+    la_tensor *count = R(sum, R(logical_or, low, R(gt, plain, 1.0)));
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
@@ -108,13 +108,13 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
     LA_TRY(known_reduction(f, 3));
     if (la_has(f, 2)) LA_TRY(la_check_fits(la_arg(f, 2), 3, "a weight", x));
     LA_TRY(check_unit(f));
-    la_tensor *rest = STEP(rsub, x, 1.0);
+    la_tensor *rest = R(rsub, x, 1.0);
     la_tensor *yes = bounded_log(w, x);
     la_tensor *no = bounded_log(w, rest);
-    la_tensor *a = STEP(mul, t, yes);
-    la_tensor *both = STEP(add, a, STEP(mul, STEP(rsub, t, 1.0), no));
-    la_tensor *each = STEP(neg, both);
-    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
+    la_tensor *a = R(mul, t, yes);
+    la_tensor *both = R(add, a, R(mul, R(rsub, t, 1.0), no));
+    la_tensor *each = R(neg, both);
+    if (la_has(f, 2)) each = R(mul, each, f->args[2]);
     return finish(w, f, 3, each);
 }
 
@@ -130,13 +130,13 @@ la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
     for (int k = 2; k <= 3; k++)
         if (la_has(f, k))
             LA_TRY(la_check_fits(la_arg(f, k), k + 1, "a weight", x));
-    la_tensor *log = STEP(logsigmoid, x);
+    la_tensor *log = R(logsigmoid, x);
     if (la_has(f, 3)) {
-        la_tensor *part = STEP(mul, STEP(sub, f->args[3], 1.0), t);
-        log = STEP(mul, log, STEP(add, part, 1.0));
+        la_tensor *part = R(mul, R(sub, f->args[3], 1.0), t);
+        log = R(mul, log, R(add, part, 1.0));
     }
-    la_tensor *each = STEP(sub, STEP(mul, STEP(rsub, t, 1.0), x), log);
-    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
+    la_tensor *each = R(sub, R(mul, R(rsub, t, 1.0), x), log);
+    if (la_has(f, 2)) each = R(mul, each, f->args[2]);
     return finish(w, f, 4, each);
 }
 
@@ -149,16 +149,16 @@ la_status la_impl_kl_div(la_frame *f)
     bool by_batch = la_str_is(&f->args[2], "batchmean");
     if (!by_batch) LA_TRY(known_reduction(f, 2));
     if (la_arg_bool(f, 3)) {
-        la_tensor *d = STEP(sub, t, x);
-        each = STEP(mul, STEP(exp, t), d);
+        la_tensor *d = R(sub, t, x);
+        each = R(mul, R(exp, t), d);
     } else {
-        la_tensor *own = STEP(xlogy, t, t);
-        each = STEP(sub, own, STEP(mul, t, x));
+        la_tensor *own = R(xlogy, t, t);
+        each = R(sub, own, R(mul, t, x));
     }
     if (!by_batch || w->status) return finish(w, f, 2, each);
     double rows = x->ndim ? (double)la_sizes(x)[0] : 1;
-    la_tensor *sum = STEP(sum, each);
-    return la_chain_end(w, f, STEP(div, sum, rows));
+    la_tensor *sum = R(sum, each);
+    return la_chain_end(w, f, R(div, sum, rows));
 }
 
 /* soft_margin_loss(self, target, reduction): log(1 + exp(-t x)) */
@@ -167,8 +167,8 @@ la_status la_impl_soft_margin_loss(la_frame *f)
     LA_CHAIN(w);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *log = STEP(logsigmoid, STEP(mul, f->args[0], f->args[1]));
-    return finish(w, f, 2, STEP(neg, log));
+    la_tensor *log = R(logsigmoid, R(mul, f->args[0], f->args[1]));
+    return finish(w, f, 2, R(neg, log));
 }
 
 /* ---- of margins ---- */
@@ -178,13 +178,13 @@ static la_status by_sign(la_chain *w, la_frame *f, int target, int reduction,
                          la_tensor *same, la_tensor *other)
 {
     if (w->status) return w->status;
-    la_tensor *one = STEP(ne, f->args[target], 1.0);
-    la_tensor *minus = STEP(ne, f->args[target], -1.0);
-    la_tensor *high = STEP(clamp_min, other, 0.0);
-    la_tensor *zero = STEP(zeros_like, other);
-    la_tensor *a = STEP(where, one, zero, same);
-    la_tensor *b = STEP(where, minus, zero, high);
-    return finish(w, f, reduction, STEP(add, a, b));
+    la_tensor *one = R(ne, f->args[target], 1.0);
+    la_tensor *minus = R(ne, f->args[target], -1.0);
+    la_tensor *high = R(clamp_min, other, 0.0);
+    la_tensor *zero = R(zeros_like, other);
+    la_tensor *a = R(where, one, zero, same);
+    la_tensor *b = R(where, minus, zero, high);
+    return finish(w, f, reduction, R(add, a, b));
 }
 
 /* hinge_embedding_loss(self, target, margin, reduction): x where the target is
@@ -194,13 +194,13 @@ la_status la_impl_hinge_embedding_loss(la_frame *f)
     LA_CHAIN(w);
     LA_TRY(known_reduction(f, 3));
     la_tensor *x = la_arg(f, 0);
-    la_tensor *one = STEP(eq, f->args[1], 1.0);
-    la_tensor *minus = STEP(eq, f->args[1], -1.0);
-    la_tensor *rest = STEP(rsub, x, la_arg_float(f, 2));
-    la_tensor *missing = STEP(clamp_min, rest, 0.0);
-    la_tensor *zero = STEP(zeros_like, x);
-    la_tensor *a = STEP(where, minus, zero, x);
-    return finish(w, f, 3, STEP(add, a, STEP(where, one, zero, missing)));
+    la_tensor *one = R(eq, f->args[1], 1.0);
+    la_tensor *minus = R(eq, f->args[1], -1.0);
+    la_tensor *rest = R(rsub, x, la_arg_float(f, 2));
+    la_tensor *missing = R(clamp_min, rest, 0.0);
+    la_tensor *zero = R(zeros_like, x);
+    la_tensor *a = R(where, minus, zero, x);
+    return finish(w, f, 3, R(add, a, R(where, one, zero, missing)));
 }
 
 /* margin_ranking_loss(input1, input2, target, margin, reduction): max(0, -t (x1
@@ -209,9 +209,9 @@ la_status la_impl_margin_ranking_loss(la_frame *f)
 {
     LA_CHAIN(w);
     LA_TRY(known_reduction(f, 4));
-    la_tensor *z = STEP(mul, STEP(sub, f->args[1], f->args[0]), f->args[2]);
-    la_tensor *moved = STEP(add, z, la_arg_float(f, 3));
-    return finish(w, f, 4, STEP(clamp_min, moved, 0.0));
+    la_tensor *z = R(mul, R(sub, f->args[1], f->args[0]), f->args[2]);
+    la_tensor *moved = R(add, z, la_arg_float(f, 3));
+    return finish(w, f, 4, R(clamp_min, moved, 0.0));
 }
 
 /* cosine_embedding_loss(input1, input2, target, margin, reduction): 1 - cos for
@@ -225,9 +225,9 @@ la_status la_impl_cosine_embedding_loss(la_frame *f)
         return la_error_at(LA_ESHAPE, 3, "a target with one dim less than the "
                            "inputs (%d) is expected, got %d dims",
                            la_arg(f, 0)->ndim, la_arg(f, 2)->ndim);
-    la_tensor *cos = STEP(cosine_similarity, f->args[0], f->args[1], -1);
-    la_tensor *same = STEP(rsub, cos, 1.0);
-    la_tensor *other = STEP(sub, cos, la_arg_float(f, 3));
+    la_tensor *cos = R(cosine_similarity, f->args[0], f->args[1], -1);
+    la_tensor *same = R(rsub, cos, 1.0);
+    la_tensor *other = R(sub, cos, la_arg_float(f, 3));
     return by_sign(w, f, 2, 4, same, other);
 }
 
@@ -243,14 +243,14 @@ la_status la_impl_triplet_margin_loss(la_frame *f)
         return la_error_at(LA_EARG, 4, "margin must be greater than 0, got %g",
                            la_arg_float(f, 3));
     const la_value p = f->args[4], eps = f->args[5];
-    la_tensor *near = STEP(pairwise_distance, f->args[0], f->args[1], p, eps);
-    la_tensor *far = STEP(pairwise_distance, f->args[0], f->args[2], p, eps);
+    la_tensor *near = R(pairwise_distance, f->args[0], f->args[1], p, eps);
+    la_tensor *far = R(pairwise_distance, f->args[0], f->args[2], p, eps);
     if (la_arg_bool(f, 6)) {
-        far = STEP(minimum, far,
-                   STEP(pairwise_distance, f->args[1], f->args[2], p, eps));
+        far = R(minimum, far,
+                R(pairwise_distance, f->args[1], f->args[2], p, eps));
     }
-    la_tensor *moved = STEP(add, STEP(sub, near, far), la_arg_float(f, 3));
-    return finish(w, f, 7, STEP(clamp_min, moved, 0.0));
+    la_tensor *moved = R(add, R(sub, near, far), la_arg_float(f, 3));
+    return finish(w, f, 7, R(clamp_min, moved, 0.0));
 }
 
 /* ---- distances ---- */
@@ -262,26 +262,15 @@ la_status la_impl_cosine_similarity(la_frame *f)
     LA_CHAIN(w);
     int64_t dim = la_arg_int(f, 2);
     la_tensor *floor = NULL, *norms[2];
-    la_tensor *xy = STEP(mul, f->args[0], f->args[1]);
-    la_tensor *dot = STEP(sum, xy, la_v_ints(&dim, 1));
-    la_tensor *shape = STEP(zeros_like, xy);
+    la_tensor *xy = R(mul, f->args[0], f->args[1]);
+    la_tensor *dot = R(sum, xy, la_v_ints(&dim, 1));
+    la_tensor *shape = R(zeros_like, xy);
     for (int k = 0; k < 2; k++) {
-        la_tensor *same = STEP(type_as, f->args[k], shape);
-        la_tensor *full = STEP(expand_as, same, shape);
-        floor = STEP(vector_norm, full, la_v_float(2), la_v_ints(&dim, 1));
-        norms[k] = STEP(clamp_min, floor, la_arg_float(f, 3));
+        la_tensor *same = R(type_as, f->args[k], shape);
+        la_tensor *full = R(expand_as, same, shape);
+        floor = R(vector_norm, full, la_v_float(2), la_v_ints(&dim, 1));
+        norms[k] = R(clamp_min, floor, la_arg_float(f, 3));
     }
-    return la_chain_end(w, f, STEP(div, dot, STEP(mul, norms[0], norms[1])));
+    return la_chain_end(w, f, R(div, dot, R(mul, norms[0], norms[1])));
 }
 
-/* pairwise_distance(x1, x2, p, eps, keepdim): |x1 - x2 + eps|_p over the last
-** dim; eps is added to each difference, as in PyTorch. */
-la_status la_impl_pairwise_distance(la_frame *f)
-{
-    LA_CHAIN(w);
-    int64_t last = -1;
-    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    return la_chain_end(w, f,
-                        STEP(vector_norm, STEP(add, d, la_arg_float(f, 3)),
-                             f->args[2], la_v_ints(&last, 1), f->args[4]));
-}

@@ -37,8 +37,8 @@ static inline la_status finish(la_chain *w, la_frame *f, int k, la_tensor *each)
 {
     if (w->status) return w->status;
     const la_value *how = &f->args[k];
-    if (la_str_is(how, "mean")) each = STEP(mean, each);
-    else if (la_str_is(how, "sum")) each = STEP(sum, each);
+    if (la_str_is(how, "mean")) each = R(mean, each);
+    else if (la_str_is(how, "sum")) each = R(sum, each);
     return la_chain_end(w, f, each);
 }
 

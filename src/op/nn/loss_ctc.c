@@ -41,15 +41,15 @@ static la_status read_lengths(const la_frame *f, int arg, int64_t n,
     return la_tensor_check_bounds(t);
 }
 
-/* 1 to 'frames' frames per sequence; labels within the targets. 'total' is the
-** length of flat targets, which the lengths must add up to. */
+/* Sequences have at most 'frames' frames, and labels within the targets; the
+** lengths must add up to 'total', the length of flat targets. */
 static la_status check_lengths(const ctc *c, int64_t total)
 {
     int64_t sum = 0;
     for (int64_t i = 0; i < c->batch; i++) {
-        if (c->in[i] < 1 || c->in[i] > c->frames)
+        if (c->in[i] < 0 || c->in[i] > c->frames)
             return la_error_at(LA_EARG, IN_LENGTHS + 1, "length %lld is not "
-                               "within 1 to %lld, the number of frames",
+                               "within 0 to %lld, the number of frames",
                                (long long)c->in[i], (long long)c->frames);
         if (c->lengths[i] < 0 || (!c->flat && c->lengths[i] > c->longest))
             return la_error_at(LA_EARG, TARGET_LENGTHS + 1, "length %lld does "
@@ -71,9 +71,9 @@ static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
     if (x->ndim != 2 && x->ndim != 3)
         return la_error_at(LA_ESHAPE, 1, "log-probabilities of (time, batch, "
                            "classes) or (time, classes) are expected");
-    la_tensor *t = STEP(contiguous, f->args[TARGETS]);
-    la_tensor *in = STEP(contiguous, f->args[IN_LENGTHS]);
-    la_tensor *lengths = STEP(contiguous, f->args[TARGET_LENGTHS]);
+    la_tensor *t = R(contiguous, f->args[TARGETS]);
+    la_tensor *in = R(contiguous, f->args[IN_LENGTHS]);
+    la_tensor *lengths = R(contiguous, f->args[TARGET_LENGTHS]);
     if (w->status) return w->status;
     c->dtype = (la_dtype)x->dtype;
     c->single = x->ndim == 2;
@@ -123,7 +123,8 @@ static la_status set_label(const ctc *c, int64_t blank, int64_t label,
 
 /* The row of one sequence in each map. A path may begin at the first blank or
 ** label and end at the last; a blank between two labels may be skipped unless
-** the labels are equal. */
+** the labels are equal. Without frames it stays at the first blank, which
+** spells no labels. */
 static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
                           const int64_t *targets, const maps *m)
 {
@@ -142,7 +143,8 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
         if (k > 0 && label[s] != label[s - 2]) skip[s] = 0;
     }
     first[0] = last[2 * n] = 0;
-    if (n > 0) first[1] = last[2 * n - 1] = 0;
+    if (n > 0) last[2 * n - 1] = 0;
+    if (n > 0 && c->in[i] > 0) first[1] = 0;
     return LA_OK;
 }
 
@@ -150,7 +152,7 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
 static la_tensor *new_map(la_chain *w, const ctc *c, la_dtype d)
 {
     int64_t sizes[2] = {c->batch, c->states};
-    return STEP(empty, la_v_ints(sizes, 2), la_v_dtype(d));
+    return R(empty, la_v_ints(sizes, 2), la_v_dtype(d));
 }
 
 /* The maps of all sequences, the ones that are added in the dtype of the
@@ -167,9 +169,9 @@ static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
         LA_TRY(fill_row(c, i, blank, c->targets + from, m));
         from += c->flat ? c->lengths[i] : c->longest;
     }
-    m->skip = STEP(astype, m->skip, la_v_dtype(c->dtype));
-    m->first = STEP(astype, m->first, la_v_dtype(c->dtype));
-    m->last = STEP(astype, m->last, la_v_dtype(c->dtype));
+    m->skip = R(astype, m->skip, la_v_dtype(c->dtype));
+    m->first = R(astype, m->first, la_v_dtype(c->dtype));
+    m->last = R(astype, m->last, la_v_dtype(c->dtype));
     return w->status;
 }
 
@@ -180,10 +182,10 @@ static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
 {
     int64_t front = k < c->states ? k : c->states, last = 1;
     int64_t sizes[2] = {c->batch, front};
-    la_tensor *far = STEP(full, la_v_ints(sizes, 2), FAR, la_v_dtype(c->dtype));
-    la_tensor *rest = STEP(narrow, x, last, 0, c->states - front);
+    la_tensor *far = R(full, la_v_ints(sizes, 2), FAR, la_v_dtype(c->dtype));
+    la_tensor *rest = R(narrow, x, last, 0, c->states - front);
     la_tensor *list[2] = {far, rest};
-    return STEP(cat, la_v_tensors(list, 2), last);
+    return R(cat, la_v_tensors(list, 2), last);
 }
 
 /* Sequences that have ended keep their state: their later frames don't
@@ -195,10 +197,10 @@ static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
     bool ended = false;
     for (int64_t i = 0; i < c->batch; i++) ended |= t >= c->in[i];
     if (!ended || w->status) return new;
-    la_tensor *going = STEP(empty, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL));
+    la_tensor *going = R(empty, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL));
     if (w->status) return NULL;
     for (int64_t i = 0; i < c->batch; i++) la_data(going)[i] = t < c->in[i];
-    return STEP(where, going, new, old);
+    return R(where, going, new, old);
 }
 
 /* One frame: each state is reached from itself, from the state before it, or
@@ -212,16 +214,28 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     LA_CHAIN(w);
     int64_t first = 0;
     la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
-    two = STEP(add, two, m->skip);
+    two = R(add, two, m->skip);
     if (w->status) return w->status;
     la_tensor *list[3] = {*alpha, one, two};
-    la_tensor *all = STEP(stack, la_v_tensors(list, 3), 0);
-    la_tensor *sum = STEP(logsumexp, all, la_v_ints(&first, 1));
-    la_tensor *next = STEP(add, sum, STEP(select, emit, 0, t));
+    la_tensor *all = R(stack, la_v_tensors(list, 3), 0);
+    la_tensor *sum = R(logsumexp, all, la_v_ints(&first, 1));
+    la_tensor *next = R(add, sum, R(select, emit, 0, t));
     next = keep_ended(w, c, t, *alpha, next);
     if (w->status) return w->status;
     la_tensor_release(*alpha);
     return la_tensor_same(next, alpha);
+}
+
+/* The states after the first frame: what a path may begin with, and the frame's
+** log-probability in sequences that have one. */
+static la_tensor *begin(la_chain *w, const ctc *c, const maps *m,
+                        la_tensor *emit)
+{
+    int64_t frames = 0;
+    if (c->frames == 0)         /* the sum of nothing needs a gradient too */
+        return R(add, R(sum, emit, la_v_ints(&frames, 1)), m->first);
+    la_tensor *start = R(add, R(select, emit, 0, 0), m->first);
+    return keep_ended(w, c, 0, m->first, start);
 }
 
 /* The loss of each sequence: minus the logsumexp over the states in which a
@@ -231,25 +245,24 @@ static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
 {
     LA_OWNED alpha = NULL;
     int64_t sizes[3] = {c->frames, c->batch, c->states}, last = 1;
-    la_tensor *index = STEP(expand, m->label, la_v_ints(sizes, 3));
-    la_tensor *emit = STEP(gather, logs, 2, index);
-    la_tensor *start = STEP(select, emit, 0, 0);
-    start = STEP(add, start, m->first);
+    la_tensor *index = R(expand, m->label, la_v_ints(sizes, 3));
+    la_tensor *emit = R(gather, logs, 2, index);
+    la_tensor *start = begin(w, c, m, emit);
     if (w->status) return NULL;
     alpha = la_tensor_retain(start);
     for (int64_t t = 1; t < c->frames; t++)
         if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
-    la_tensor *ends = STEP(add, alpha, m->last);
-    return STEP(neg, STEP(logsumexp, ends, la_v_ints(&last, 1)));
+    la_tensor *ends = R(add, alpha, m->last);
+    return R(sub, 0, R(logsumexp, ends, la_v_ints(&last, 1)));
 }
 
 /* The mean is over sequences, each by the number of its labels. */
 static la_tensor *by_length(la_chain *w, la_frame *f, const ctc *c,
                             la_tensor *each)
 {
-    la_tensor *flat = STEP(reshape, f->args[TARGET_LENGTHS],
-                           la_v_ints(&c->batch, 1));
-    return STEP(div, each, STEP(clamp_min, flat, la_scalar_int(1)));
+    la_tensor *flat =
+        R(reshape, f->args[TARGET_LENGTHS], la_v_ints(&c->batch, 1));
+    return R(div, each, R(clamp_min, flat, la_scalar_int(1)));
 }
 
 /* (log_probs, targets, input_lengths, target_lengths, blank, reduction,
@@ -272,16 +285,15 @@ la_status la_impl_ctc_loss(la_frame *f)
                            (long long)c.classes);
     LA_TRY(make_maps(w, &c, blank, &m));
     la_tensor *logs = la_arg(f, LOGS);
-    if (c.single) logs = STEP(unsqueeze, logs, one);
+    if (c.single) logs = R(unsqueeze, logs, one);
     la_tensor *each = losses(w, &c, &m, logs, &status);
     if (status) return status;
     /* No path at all leaves a loss of about -FAR: report it as infinite. */
-    la_tensor *never = STEP(gt, each, -FAR / 2);
-    each = STEP(masked_fill, each, never,
-                la_arg_bool(f, ZERO_INF) ? 0 : INFINITY);
+    la_tensor *never = R(gt, each, -FAR / 2);
+    each = R(masked_fill, each, never, la_arg_bool(f, ZERO_INF) ? 0 : INFINITY);
     if (la_str_is(&f->args[REDUCTION], "mean"))
         each = by_length(w, f, &c, each);
-    if (c.single) each = STEP(squeeze, each);
+    if (c.single) each = R(squeeze, each);
     return finish(w, f, REDUCTION, each);
 }
 

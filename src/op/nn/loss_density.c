@@ -39,15 +39,15 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
 ** difference is added as a constant. */
 static la_tensor *floored(la_chain *w, la_tensor *var, double eps)
 {
-    la_tensor *plain = STEP(detach, var);
-    return STEP(add, var, STEP(sub, STEP(clamp_min, plain, eps), plain));
+    la_tensor *plain = R(detach, var);
+    return R(add, var, R(sub, R(clamp_min, plain, eps), plain));
 }
 
 /* LA_EARG if the variance has a negative element; meta tensors have none. */
 static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 {
     if (la_lacks_values(f) || var->numel == 0) return LA_OK;
-    la_tensor *count = STEP(sum, STEP(lt, STEP(detach, var), 0.0));
+    la_tensor *count = R(sum, R(lt, R(detach, var), 0.0));
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
@@ -65,24 +65,24 @@ la_status la_impl_gaussian_nll_loss(la_frame *f)
     LA_LET(var, fit_variance(f, &var));
     LA_TRY(check_not_negative(w, f, var));
     la_tensor *safe = floored(w, var, eps);
-    la_tensor *square = STEP(square, STEP(sub, f->args[0], f->args[1]));
-    la_tensor *part = STEP(div, square, safe);
-    la_tensor *log = STEP(log, safe);
-    la_tensor *both = STEP(add, log, part);
-    if (la_arg_bool(f, 3)) both = STEP(add, both, LOG_2PI);
-    return finish(w, f, 5, STEP(mul, both, 0.5));
+    la_tensor *square = R(square, R(sub, f->args[0], f->args[1]));
+    la_tensor *part = R(div, square, safe);
+    la_tensor *log = R(log, safe);
+    la_tensor *both = R(add, log, part);
+    if (la_arg_bool(f, 3)) both = R(add, both, LOG_2PI);
+    return finish(w, f, 5, R(mul, both, 0.5));
 }
 
 /* Stirling's approximation of log(t!): t log(t) - t + log(2 pi t) / 2 for t
 ** above 1, else 0. */
 static la_tensor *stirling(la_chain *w, la_tensor *t)
 {
-    la_tensor *small = STEP(le, t, 1.0);
-    la_tensor *safe = STEP(masked_fill, t, small, 1.0);
-    la_tensor *log = STEP(log, safe);
-    la_tensor *b = STEP(sub, STEP(mul, safe, log), safe);
-    la_tensor *c = STEP(add, b, STEP(mul, log, 0.5));
-    return STEP(masked_fill, STEP(add, c, 0.5 * LOG_2PI), small, 0.0);
+    la_tensor *small = R(le, t, 1.0);
+    la_tensor *safe = R(masked_fill, t, small, 1.0);
+    la_tensor *log = R(log, safe);
+    la_tensor *b = R(sub, R(mul, safe, log), safe);
+    la_tensor *c = R(add, b, R(mul, log, 0.5));
+    return R(masked_fill, R(add, c, 0.5 * LOG_2PI), small, 0.0);
 }
 
 /* poisson_nll_loss(self, target, log_input, full, eps, reduction): exp(x) - t
@@ -94,17 +94,17 @@ la_status la_impl_poisson_nll_loss(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
     if (la_arg_bool(f, 2)) {
-        la_tensor *rate = STEP(exp, x);
-        la_tensor *visible_end = STEP(mul, t, x);
-        each = STEP(sub, rate, visible_end);
+        la_tensor *rate = R(exp, x);
+        la_tensor *visible_end = R(mul, t, x);
+        each = R(sub, rate, visible_end);
     } else {
-        la_tensor *log = STEP(log, STEP(add, x, la_arg_float(f, 4)));
-        la_tensor *visible_end = STEP(mul, t, log);
-        each = STEP(sub, x, visible_end);
+        la_tensor *log = R(log, R(add, x, la_arg_float(f, 4)));
+        la_tensor *visible_end = R(mul, t, log);
+        each = R(sub, x, visible_end);
     }
     if (la_arg_bool(f, 3) && !w->status) {
         la_tensor *rest = stirling(w, t);
-        each = STEP(add, each, rest);
+        each = R(add, each, rest);
     }
     return finish(w, f, 5, each);
 }

@@ -14,7 +14,7 @@
 #include "op/impls.h"
 #define LA_ROWS "op/def/reduce.def"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 #include "op/op.h"
@@ -102,21 +102,21 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
     int64_t classes = la_sizes(x)[p->dim], ignored = 1;
     int64_t ignore = la_arg_int(f, IGNORE), all = -1;
     LA_TRY(check_weight(f, classes));
-    p->labels = STEP(contiguous, t);
+    p->labels = R(contiguous, t);
     if (w->status) return w->status;
     if (!la_lacks_values(f))
         LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
     p->count = t->numel - ignored;
     if (ignored) {
-        p->ignored = STEP(eq, p->labels, la_scalar_int(ignore));
-        p->labels = STEP(masked_fill, p->labels, p->ignored, la_scalar_int(1));
+        p->ignored = R(eq, p->labels, la_scalar_int(ignore));
+        p->labels = R(masked_fill, p->labels, p->ignored, la_scalar_int(1));
     }
     if (!la_has(f, WEIGHT) || w->status) return w->status;
-    la_tensor *flat = STEP(reshape, p->labels, la_v_ints(&all, 1));
-    la_tensor *found = STEP(index_select, f->args[WEIGHT], 0, flat);
-    p->weight = STEP(reshape, found, la_v_ints(la_sizes(t), t->ndim));
+    la_tensor *flat = R(reshape, p->labels, la_v_ints(&all, 1));
+    la_tensor *found = R(index_select, f->args[WEIGHT], 0, flat);
+    p->weight = R(reshape, found, la_v_ints(la_sizes(t), t->ndim));
     if (p->ignored)
-        p->weight = STEP(masked_fill, p->weight, p->ignored, 0.0);
+        p->weight = R(masked_fill, p->weight, p->ignored, 0.0);
     return w->status;
 }
 
@@ -124,10 +124,10 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
 ** count), ignored ones excluded. */
 static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
 {
-    if (!p->weight && !p->ignored) return STEP(mean, each);
-    la_tensor *sum = STEP(sum, each);
-    if (!p->weight) return STEP(div, sum, (double)p->count);
-    return STEP(div, sum, STEP(sum, p->weight));
+    if (!p->weight && !p->ignored) return R(mean, each);
+    la_tensor *sum = R(sum, each);
+    if (!p->weight) return R(div, sum, (double)p->count);
+    return R(div, sum, R(sum, p->weight));
 }
 
 /* Reduces the losses in the way that argument REDUCTION says. */
@@ -136,7 +136,7 @@ static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
 {
     if (la_str_is(&f->args[REDUCTION], "mean"))
         return weighed_mean(w, p, each);
-    if (la_str_is(&f->args[REDUCTION], "sum")) return STEP(sum, each);
+    if (la_str_is(&f->args[REDUCTION], "sum")) return R(sum, each);
     return each;
 }
 
@@ -144,12 +144,12 @@ static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
 static la_tensor *label_loss(la_chain *w, const picked *p, la_tensor *logp)
 {
     int64_t dim = p->dim;
-    la_tensor *at = STEP(unsqueeze, p->labels, p->dim);
-    la_tensor *wide = STEP(gather, logp, p->dim, at);
-    la_tensor *each = STEP(neg, STEP(squeeze, wide, la_v_ints(&dim, 1)));
-    if (p->weight) each = STEP(mul, each, p->weight);
+    la_tensor *at = R(unsqueeze, p->labels, p->dim);
+    la_tensor *wide = R(gather, logp, p->dim, at);
+    la_tensor *each = R(neg, R(squeeze, wide, la_v_ints(&dim, 1)));
+    if (p->weight) each = R(mul, each, p->weight);
     if (p->ignored)
-        each = STEP(masked_fill, each, p->ignored, 0.0);
+        each = R(masked_fill, each, p->ignored, 0.0);
     return each;
 }
 
@@ -162,13 +162,13 @@ static la_tensor *smooth_loss(la_chain *w, const la_frame *f, const picked *p,
     if (la_has(f, WEIGHT)) {
         int n = la_arg(f, SELF)->ndim;
         for (int d = 0; d < n; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = STEP(reshape, f->args[WEIGHT], la_v_ints(shape, n));
-        logp = STEP(mul, logp, v);
+        la_tensor *v = R(reshape, f->args[WEIGHT], la_v_ints(shape, n));
+        logp = R(mul, logp, v);
     }
-    la_tensor *sum = STEP(sum, logp, la_v_ints(&dim, 1));
-    la_tensor *each = STEP(neg, sum);
+    la_tensor *sum = R(sum, logp, la_v_ints(&dim, 1));
+    la_tensor *each = R(neg, sum);
     if (p->ignored)
-        each = STEP(masked_fill, each, p->ignored, 0.0);
+        each = R(masked_fill, each, p->ignored, 0.0);
     return each;
 }
 
@@ -196,20 +196,20 @@ static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(check_weight(f, la_sizes(x)[dim]));
     if (s > 0) {
-        t = STEP(add, STEP(mul, t, 1 - s), s / classes);
+        t = R(add, R(mul, t, 1 - s), s / classes);
     }
-    la_tensor *all = STEP(mul, logp, t);
+    la_tensor *all = R(mul, logp, t);
     if (la_has(f, WEIGHT)) {
         for (int d = 0; d < x->ndim; d++) shape[d] = d == dim ? -1 : 1;
-        all = STEP(mul, all,
-                   STEP(reshape, f->args[WEIGHT], la_v_ints(shape, x->ndim)));
+        all =
+            R(mul, all, R(reshape, f->args[WEIGHT], la_v_ints(shape, x->ndim)));
     }
-    la_tensor *sum = STEP(sum, all, la_v_ints(&one, 1));
-    la_tensor *each = STEP(neg, sum);
+    la_tensor *sum = R(sum, all, la_v_ints(&one, 1));
+    la_tensor *each = R(neg, sum);
     if (la_str_is(&f->args[REDUCTION], "none")) return la_chain_end(w, f, each);
-    la_tensor *total = STEP(sum, each);
+    la_tensor *total = R(sum, each);
     if (la_str_is(&f->args[REDUCTION], "mean"))
-        total = STEP(div, total, (double)x->numel / classes);
+        total = R(div, total, (double)x->numel / classes);
     return la_chain_end(w, f, total);
 }
 
@@ -234,8 +234,8 @@ static la_status with_labels(la_frame *f, la_tensor *logp)
     double classes = (double)la_sizes(logp)[p.dim];
     la_tensor *even = smooth_loss(w, f, &p, logp);
     la_tensor *other = reduce(w, f, &p, even);
-    la_tensor *a = STEP(mul, loss, 1 - s);
-    return la_chain_end(w, f, STEP(add, a, STEP(mul, other, s / classes)));
+    la_tensor *a = R(mul, loss, 1 - s);
+    return la_chain_end(w, f, R(add, a, R(mul, other, s / classes)));
 }
 
 /* label_entropy(self, labels) on contiguous rows: pointers for the kernels. */
@@ -369,9 +369,8 @@ static la_status fused(la_frame *f, bool *done)
     /* The kernel has no notion of an ignored label. */
     if (p.ignored) return LA_OK;
     LA_TRY(la_run_many(label_entropy, pair, x, p.labels));
-    /* The chain releases both; its capacity is far from used up here. */
-    w->temps[w->n++] = pair[0].tensor;
-    w->temps[w->n++] = pair[1].tensor;
+    la_chain_own(w, pair[0].tensor);
+    la_chain_own(w, pair[1].tensor);
     *done = true;
     return la_chain_end(w, f, reduce(w, f, &p, pair[0].tensor));
 }

@@ -49,7 +49,7 @@ static la_status scan(la_chain *w, la_frame *f, int64_t least)
     const la_tensor *x = la_arg(f, 0);
     int64_t classes = classes_of(x);
     if (la_lacks_values(f)) return LA_OK;
-    la_tensor *t = STEP(contiguous, f->args[1]);
+    la_tensor *t = R(contiguous, f->args[1]);
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(t));
     const int64_t *at = (const int64_t *)la_data(t);
@@ -66,7 +66,7 @@ static la_status scan(la_chain *w, la_frame *f, int64_t least)
 static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
 {
     double classes = (double)classes_of(la_arg(f, 0));
-    return finish(w, f, k, STEP(div, sum, classes));
+    return finish(w, f, k, R(div, sum, classes));
 }
 
 /* multi_margin_loss(self, target, p, margin, weight, reduction): sum over j !=
@@ -77,9 +77,9 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, p = la_arg_int(f, 2);
     LA_TRY(check_scores(f, 0));
-    if (x->ndim == 0) x = STEP(unsqueeze, x, 0);
+    if (x->ndim == 0) x = R(unsqueeze, x, 0);
     else if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
-        x = STEP(unsqueeze, x, 0);
+        x = R(unsqueeze, x, 0);
     if (w->status) return w->status;
     LA_TRY(check_labels(f, x, x->ndim - 1));
     LA_TRY(known_reduction(f, 5));
@@ -89,20 +89,20 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     if (la_has(f, 4) && (la_arg(f, 4)->ndim != 1
                          || la_arg(f, 4)->numel != la_sizes(x)[x->ndim - 1]))
         return la_error_at(LA_ESHAPE, 5, "one weight per class is expected");
-    la_tensor *y = STEP(unsqueeze, f->args[1], last);
-    la_tensor *ahead = STEP(sub, x, STEP(gather, x, last, y));
-    la_tensor *sum = STEP(add, ahead, la_arg_float(f, 3));
-    la_tensor *part = STEP(clamp_min, sum, 0.0);
-    if (p == 2) part = STEP(square, part);
+    la_tensor *y = R(unsqueeze, f->args[1], last);
+    la_tensor *ahead = R(sub, x, R(gather, x, last, y));
+    la_tensor *sum = R(add, ahead, la_arg_float(f, 3));
+    la_tensor *part = R(clamp_min, sum, 0.0);
+    if (p == 2) part = R(square, part);
     if (la_has(f, 4)) {
-        la_tensor *flat = STEP(reshape, y, la_v_ints(&last, 1));
-        la_tensor *all = STEP(index_select, f->args[4], 0, flat);
-        part = STEP(mul, part, STEP(view_as, all, y));
+        la_tensor *flat = R(reshape, y, la_v_ints(&last, 1));
+        la_tensor *all = R(index_select, f->args[4], 0, flat);
+        part = R(mul, part, R(view_as, all, y));
     }
-    la_tensor *mine = STEP(zeros_like, x, la_v_dtype(LA_BOOL));
-    mine = STEP(scatter, mine, last, y, la_scalar_bool(1));
-    part = STEP(masked_fill, part, mine, 0.0);
-    return over_classes(w, f, 5, STEP(sum, part, la_v_ints(&last, 1)));
+    la_tensor *mine = R(zeros_like, x, la_v_dtype(LA_BOOL));
+    mine = R(scatter, mine, last, y, la_scalar_bool(1));
+    part = R(masked_fill, part, mine, 0.0);
+    return over_classes(w, f, 5, R(sum, part, la_v_ints(&last, 1)));
 }
 
 /* multilabel_margin_loss(self, target, reduction): sum over labels y and other
@@ -119,23 +119,23 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
     LA_TRY(scan(w, f, INT64_MIN));
     la_tensor *t = la_arg(f, 1);
     if (x->ndim == 0) {
-        x = STEP(unsqueeze, x, 0);
-        t = STEP(unsqueeze, t, 0);
+        x = R(unsqueeze, x, 0);
+        t = R(unsqueeze, t, 0);
     }
-    la_tensor *real = STEP(ge, t, la_scalar_int(1));
-    la_tensor *open = STEP(cumprod, real, last); /* 1 up to the end */
-    la_tensor *is = STEP(gt, open, la_scalar_int(0));
-    la_tensor *y = STEP(where, is, t, STEP(ones_like, t));
-    la_tensor *count = STEP(scatter_add, STEP(zeros_like, t), last, y, open);
-    la_tensor *other = STEP(eq, count, la_scalar_int(0));
-    la_tensor *rows = STEP(unsqueeze, STEP(gather, x, last, y), last);
-    la_tensor *ahead = STEP(sub, STEP(unsqueeze, x, before), rows);
-    la_tensor *miss = STEP(add, ahead, 1.0);
-    miss = STEP(clamp_min, miss, 0.0);
-    la_tensor *a = STEP(unsqueeze, is, last);
-    la_tensor *pairs = STEP(logical_and, a, STEP(unsqueeze, other, before));
-    la_tensor *part = STEP(mul, miss, pairs);
-    return over_classes(w, f, 2, STEP(sum, part, la_v_ints(both, 2)));
+    la_tensor *real = R(ge, t, la_scalar_int(1));
+    la_tensor *open = R(cumprod, real, last); /* 1 up to the end */
+    la_tensor *is = R(gt, open, la_scalar_int(0));
+    la_tensor *y = R(where, is, t, R(ones_like, t));
+    la_tensor *count = R(scatter_add, R(zeros_like, t), last, y, open);
+    la_tensor *other = R(eq, count, la_scalar_int(0));
+    la_tensor *rows = R(unsqueeze, R(gather, x, last, y), last);
+    la_tensor *ahead = R(sub, R(unsqueeze, x, before), rows);
+    la_tensor *miss = R(add, ahead, 1.0);
+    miss = R(clamp_min, miss, 0.0);
+    la_tensor *a = R(unsqueeze, is, last);
+    la_tensor *pairs = R(logical_and, a, R(unsqueeze, other, before));
+    la_tensor *part = R(mul, miss, pairs);
+    return over_classes(w, f, 2, R(sum, part, la_v_ints(both, 2)));
 }
 
 /* multilabel_soft_margin_loss(self, target, weight, reduction): the mean over
@@ -148,11 +148,11 @@ la_status la_impl_multilabel_soft_margin_loss(la_frame *f)
     LA_TRY(check_scores(f, 1));
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
-    la_tensor *yes = STEP(logsigmoid, x);
-    la_tensor *no = STEP(logsigmoid, STEP(neg, x));
-    la_tensor *a = STEP(mul, t, yes);
-    la_tensor *sum = STEP(add, a, STEP(mul, STEP(rsub, t, 1.0), no));
-    la_tensor *each = STEP(neg, sum);
-    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
-    return finish(w, f, 3, STEP(mean, each, la_v_ints(&last, 1)));
+    la_tensor *yes = R(logsigmoid, x);
+    la_tensor *no = R(logsigmoid, R(neg, x));
+    la_tensor *a = R(mul, t, yes);
+    la_tensor *sum = R(add, a, R(mul, R(rsub, t, 1.0), no));
+    la_tensor *each = R(neg, sum);
+    if (la_has(f, 2)) each = R(mul, each, f->args[2]);
+    return finish(w, f, 3, R(mean, each, la_v_ints(&last, 1)));
 }

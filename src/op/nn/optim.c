@@ -10,7 +10,7 @@
 
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/iter.h"
 #include "op/frame.h"
 #include "tensor/shape.h"
@@ -103,21 +103,10 @@ static void run_range(int64_t begin, int64_t end, void *context)
     r->fn(&o);
 }
 
-/* Complex numbers are stepped as pairs of real ones, as torch.optim does. */
-static la_dtype real_of(la_dtype d)
-{
-    switch (d) {
-    case LA_COMPLEX32: return LA_FLOAT16;
-    case LA_COMPLEX64: return LA_FLOAT32;
-    case LA_COMPLEX128: return LA_FLOAT64;
-    default: return d;
-    }
-}
-
 /* Over dense tensors in one order of elements. */
 static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
 {
-    la_dtype d = (la_dtype)t[PARAM]->dtype, real = real_of(d);
+    la_dtype d = (la_dtype)t[PARAM]->dtype, real = la_dtype_to_real(d);
     run r = {
         .o = *o, .fn = (*table)[real], .size = (int64_t)la_dtype_size(real)};
     r.o.param = la_data(t[PARAM]);

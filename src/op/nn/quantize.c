@@ -13,7 +13,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 
@@ -170,13 +170,6 @@ la_status la_impl_dequantize_groups(la_frame *f)
     return run_groups(&j, unpack_range);
 }
 
-/* dequantize(self, scales, biases, bits, group) */
-la_status la_impl_dequantize(la_frame *f)
-{
-    return la_run_result(f, dequantize_groups, f->args[0], f->args[1],
-                         f->args[2], f->args[3], f->args[4]);
-}
-
 /* ---- products ---- */
 
 /* quantized_dots(self, values, scales, biases, bits, group) */
@@ -228,8 +221,8 @@ la_status la_impl_quantized_dots(la_frame *f)
     LA_LET(q, la_as_contiguous(la_arg(f, 1), &q));
     LA_LET(scale, la_as_contiguous(la_arg(f, 2), &scale));
     LA_LET(bias, la_as_contiguous(la_arg(f, 3), &bias));
-    la_tensor *sums = STEP(sum, STEP(reshape, x, la_v_ints(split, 3)),
-                           la_v_ints(&minus, 1));
+    la_tensor *sums =
+        R(sum, R(reshape, x, la_v_ints(split, 3)), la_v_ints(&minus, 1));
     if (w->status) return w->status;
     dots d = {.first = quantized_of(q, scale, bias, la_arg_int(f, 4), group),
               .x = (const float *)(const void *)la_data(x),
@@ -255,16 +248,16 @@ la_status la_impl_quantized_matmul(la_frame *f)
                            "and a matrix of values are expected");
     flat[1] = la_sizes(x)[x->ndim - 1];
     flat[0] = flat[1] > 0 ? x->numel / flat[1] : 0;
-    la_tensor *wide = STEP(to_dtype, x, la_v_dtype(LA_FLOAT32)), *out;
+    la_tensor *wide = R(to_dtype, x, la_v_dtype(LA_FLOAT32)), *out;
     if (flat[1] > 0 && flat[0] <= FEW_ROWS) {
         memcpy(sizes, la_sizes(x), (size_t)x->ndim * sizeof *sizes);
         sizes[x->ndim - 1] = la_sizes(la_arg(f, 1))[0];
-        out = STEP(quantized_dots, STEP(reshape, wide, la_v_ints(flat, 2)),
-                   f->args[1], f->args[2], f->args[3], f->args[4], f->args[5]);
-        out = STEP(reshape, out, la_v_ints(sizes, x->ndim));
+        out = R(quantized_dots, R(reshape, wide, la_v_ints(flat, 2)),
+                f->args[1], f->args[2], f->args[3], f->args[4], f->args[5]);
+        out = R(reshape, out, la_v_ints(sizes, x->ndim));
     } else {
-        out = STEP(linear, wide, STEP(dequantize, f->args[1], f->args[2],
-                                      f->args[3], f->args[4], f->args[5]));
+        out = R(linear, wide, R(dequantize, f->args[1], f->args[2], f->args[3],
+                                f->args[4], f->args[5]));
     }
-    return la_chain_end(w, f, STEP(to_dtype, out, la_v_dtype(dtype)));
+    return la_chain_end(w, f, R(to_dtype, out, la_v_dtype(dtype)));
 }

@@ -28,7 +28,7 @@ la_status la_recurrent_kind_of(const la_value *word, int arg,
 static la_tensor *block(la_chain *w, la_tensor *t, int k, int64_t n)
 {
     int64_t last = -1, from = k * n;
-    return STEP(narrow, t, last, from, n);
+    return R(narrow, t, last, from, n);
 }
 
 /* Activation of block k of a + b. */
@@ -36,8 +36,8 @@ static la_tensor *gate(la_chain *w, la_tensor *a, la_tensor *b, int k,
                        int64_t n, bool tanh)
 {
     la_tensor *x = block(w, a, k, n), *y = block(w, b, k, n);
-    la_tensor *sum = STEP(add, x, y);
-    return tanh ? STEP(tanh, sum) : STEP(sigmoid, sum);
+    la_tensor *sum = R(add, x, y);
+    return tanh ? R(tanh, sum) : R(sigmoid, sum);
 }
 
 /* Gates in PyTorch's order i, f, g, o; c' = f c + i g, h' = o tanh(c')
@@ -47,9 +47,9 @@ static la_tensor *lstm(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *c,
 {
     la_tensor *i = gate(w, a, b, 0, n, false), *f = gate(w, a, b, 1, n, false);
     la_tensor *g = gate(w, a, b, 2, n, true), *o = gate(w, a, b, 3, n, false);
-    la_tensor *kept = STEP(mul, f, c);
-    *cell = STEP(add, kept, STEP(mul, i, g));
-    return STEP(mul, o, STEP(tanh, *cell));
+    la_tensor *kept = R(mul, f, c);
+    *cell = R(add, kept, R(mul, i, g));
+    return R(mul, o, R(tanh, *cell));
 }
 
 /* Gates r, z, n; h' = n + z (h - n), n = tanh(x + r y) (Cho et al. 2014, with
@@ -59,8 +59,8 @@ static la_tensor *gru(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *h,
 {
     la_tensor *r = gate(w, a, b, 0, n, false), *z = gate(w, a, b, 1, n, false);
     la_tensor *x = block(w, a, 2, n), *y = block(w, b, 2, n);
-    la_tensor *new = STEP(tanh, STEP(add, x, STEP(mul, r, y)));
-    return STEP(add, new, STEP(mul, z, STEP(sub, h, new)));
+    la_tensor *new = R(tanh, R(add, x, R(mul, r, y)));
+    return R(add, new, R(mul, z, R(sub, h, new)));
 }
 
 /* One step from the two parts of the gates: the new state, and for LSTM the new
@@ -77,9 +77,8 @@ static la_status step(la_recurrent_kind kind, la_tensor *gates,
     } else if (kind == LA_GRU) {
         result = gru(w, gates, hidden, h, n);
     } else {
-        la_tensor *sum = STEP(add, gates, hidden);
-        result = kind == LA_RNN_TANH ? STEP(tanh, sum)
-                                     : STEP(relu, sum);
+        la_tensor *sum = R(add, gates, hidden);
+        result = kind == LA_RNN_TANH ? R(tanh, sum) : R(relu, sum);
     }
     if (w->status) return w->status;
     *out = la_tensor_retain(result);

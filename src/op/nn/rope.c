@@ -35,16 +35,16 @@ static la_tensor *angles(la_chain *w, la_frame *f, int64_t dims)
     la_value like = la_v_dtype(x->dtype == LA_FLOAT64 ? LA_FLOAT64
                                : LA_FLOAT32);
     double step = -2 / (double)dims * la_m_log(la_arg_float(f, BASE));
-    la_tensor *rows = STEP(to_dtype, f->args[POS], wide);
+    la_tensor *rows = R(to_dtype, f->args[POS], wide);
     if (pos->ndim == 0) {
-        rows = STEP(add, STEP(arange, la_scalar_int(la_sizes(x)[x->ndim - 2]),
-                              wide, la_v_device((la_device)x->device)), rows);
+        rows = R(add, R(arange, la_scalar_int(la_sizes(x)[x->ndim - 2]), wide,
+                        la_v_device((la_device)x->device)), rows);
     }
-    la_tensor *k = STEP(arange, la_scalar_int(dims / 2), wide,
-                        la_v_device((la_device)x->device));
-    la_tensor *rate = STEP(exp, STEP(mul, k, step));
-    rate = STEP(mul, rate, la_arg_float(f, SCALE));
-    return STEP(to_dtype, STEP(mul, STEP(unsqueeze, rows, -1), rate), like);
+    la_tensor *k = R(arange, la_scalar_int(dims / 2), wide,
+                     la_v_device((la_device)x->device));
+    la_tensor *rate = R(exp, R(mul, k, step));
+    rate = R(mul, rate, la_arg_float(f, SCALE));
+    return R(to_dtype, R(mul, R(unsqueeze, rows, -1), rate), like);
 }
 
 /* First and second members of the pairs. */
@@ -52,11 +52,11 @@ static void halves(la_chain *w, la_tensor *x, int64_t dims, bool traditional,
                    la_tensor *out[2])
 {
     int64_t half = dims / 2, pairs[2] = {half, 2};
-    la_tensor *head = STEP(narrow, x, -1, la_v_int(0), dims);
-    if (traditional) head = STEP(unflatten, head, -1, la_v_ints(pairs, 2));
+    la_tensor *head = R(narrow, x, -1, la_v_int(0), dims);
+    if (traditional) head = R(unflatten, head, -1, la_v_ints(pairs, 2));
     for (int k = 0; k < 2; k++)
-        out[k] = traditional ? STEP(select, head, -1, k)
-            : STEP(narrow, head, -1, k * half, half);
+        out[k] = traditional ? R(select, head, -1, k)
+            : R(narrow, head, -1, k * half, half);
 }
 
 /* The two halves and what is not rotated, side by side. */
@@ -67,13 +67,13 @@ static la_tensor *joined(la_chain *w, la_tensor *x, int64_t dims,
     la_tensor *list[2] = {a, b};
     if (!a || !b) return NULL;
     la_tensor *out = traditional
-        ? STEP(flatten, STEP(stack, la_v_tensors(list, 2), -1), -2, -1)
-        : STEP(cat, la_v_tensors(list, 2), -1);
+        ? R(flatten, R(stack, la_v_tensors(list, 2), -1), -2, -1)
+        : R(cat, la_v_tensors(list, 2), -1);
     if (rest == 0) return out;
     list[0] = out;
-    list[1] = STEP(narrow, x, -1, dims, rest);
+    list[1] = R(narrow, x, -1, dims, rest);
     if (!list[0] || !list[1]) return NULL;
-    return STEP(cat, la_v_tensors(list, 2), -1);
+    return R(cat, la_v_tensors(list, 2), -1);
 }
 
 /* rope(self, pos, base, dims, scale, traditional) */
@@ -90,9 +90,9 @@ la_status la_impl_rope(la_frame *f)
     LA_TRY(rotated_dims(f, &dims));
     if (dims == 0) return la_run_result(f, clone, x);
     la_tensor *angle = angles(w, f, dims);
-    la_tensor *c = STEP(cos, angle), *s = STEP(sin, angle);
+    la_tensor *c = R(cos, angle), *s = R(sin, angle);
     halves(w, x, dims, traditional, part);
-    la_tensor *a = STEP(sub, STEP(mul, part[0], c), STEP(mul, part[1], s));
-    la_tensor *b = STEP(add, STEP(mul, part[0], s), STEP(mul, part[1], c));
+    la_tensor *a = R(sub, R(mul, part[0], c), R(mul, part[1], s));
+    la_tensor *b = R(add, R(mul, part[0], s), R(mul, part[1], c));
     return la_chain_end(w, f, joined(w, x, dims, traditional, a, b));
 }

@@ -91,6 +91,7 @@ static la_status pick_int_divide(la_frame *f, la_dtype dtype,
                                  la_loop_plan *plan)
 {
     if (!la_is_integral(dtype)) return LA_OK;
+    LA_TRY(la_wrapped_fits(la_arg(f, 1), dtype, 2));
     if (la_arg(f, 1)->flags & LA_F_WRAPPED) return refuse_zero(f, dtype);
     plan->inspect = refuse_zero;
     return LA_OK;

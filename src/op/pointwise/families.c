@@ -12,7 +12,7 @@
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
 #include "iter/iter.h"
-#include "op/frame.h"
+#include "op/call.h"
 #include "op/families.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"
@@ -543,9 +543,23 @@ static la_status check_isclose(la_frame *f)
                            "zero, but got %g", la_arg_float(f, 3));
     return LA_OK;
 }
+/* Integers and a number outside of their range are as close as their values in
+** float64 are. */
+static la_status adapt_isclose(la_frame *f, la_iter_config *c,
+                               la_tensor **spare)
+{
+    for (int k = 0; k < 2; k++) {
+        la_tensor *t = la_arg(f, k);
+        if ((t->flags & LA_F_WRAPPED) || !la_is_integral((la_dtype)t->dtype)
+            || !la_pointwise_exceeds(f, (la_dtype)t->dtype)) continue;
+        LA_TRY(la_run(astype, spare, t, la_v_dtype(LA_FLOAT64)));
+        c->operands[k + 1] = *spare;
+    }
+    return LA_OK;
+}
 const la_family la_family_ISCLOSE = {
     POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, check_isclose, .ninputs = 2,
-    .fast = LA_FAST_ALL};
+    .fast = LA_FAST_ALL, .by_value = true, .adapt = adapt_isclose};
 
 /* PyTorch's rules: no complex numbers, and no promotion among tensors. */
 static la_status check_heaviside(la_frame *f)

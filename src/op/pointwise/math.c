@@ -117,36 +117,23 @@ la_status la_impl_frexp(la_frame *f)
 
 /* Modified Bessel functions: their order and scale are arguments of one
 ** kernel. */
-LA_FORWARD(la_impl_special_modified_bessel_k0,
-           la_run_result(f, bessel_k, la_arg(f, 0), 0, 0))
-LA_FORWARD(la_impl_special_modified_bessel_k1,
-           la_run_result(f, bessel_k, la_arg(f, 0), 1, 0))
-LA_FORWARD(la_impl_special_scaled_modified_bessel_k0,
-           la_run_result(f, bessel_k, la_arg(f, 0), 0, 1))
-LA_FORWARD(la_impl_special_scaled_modified_bessel_k1,
-           la_run_result(f, bessel_k, la_arg(f, 0), 1, 1))
-
 /* sin(x) / x, near 0 as sinc, which has derivatives there: far out the error of
 ** x / pi would be as large as a period. 0 at infinity. */
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 {
     LA_CHAIN(w);
-    la_tensor *x = STEP(mul, la_arg(f, 0), 1.0);
-    la_tensor *size = STEP(abs, x);
-    la_tensor *far = STEP(eq, size, (double)INFINITY);
-    la_tensor *out = STEP(logical_and, STEP(gt, size, 1.0),
-                          STEP(logical_not, far));
-    la_tensor *some = STEP(where, out, x, 1.0);
-    la_tensor *near = STEP(sinc, STEP(mul, x, 0.31830988618379067154));
-    near = STEP(where, out, STEP(div, STEP(sin, some), some), near);
-    return la_chain_end(w, f, STEP(where, far, 0.0, near));
+    la_tensor *x = R(mul, la_arg(f, 0), 1.0);
+    la_tensor *size = R(abs, x);
+    la_tensor *far = R(eq, size, (double)INFINITY);
+    la_tensor *out = R(logical_and, R(gt, size, 1.0), R(logical_not, far));
+    la_tensor *some = R(where, out, x, 1.0);
+    la_tensor *near = R(sinc, R(mul, x, 0.31830988618379067154));
+    near = R(where, out, R(div, R(sin, some), some), near);
+    return la_chain_end(w, f, R(where, far, 0.0, near));
 }
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x
 ** first. */
-LA_FORWARD(la_impl_polygamma_first,
-           la_run_result(f, polygamma, la_arg(f, 1), f->args[0]))
-
 /* --- activations --- */
 
 /* gelu(x, approximate): LA_EARG for another word than the two. */
@@ -191,15 +178,6 @@ static la_status check_softshrink(la_frame *f)
 const la_family la_family_SOFTSHRINK = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, check_softshrink, .ninputs = 1,
     .fast = LA_FAST_ALL};
-
-/* elu with the constants for which activations keep mean 0 and variance 1 (G.
-** Klambauer et al., Self-Normalizing Neural Networks, 2017). */
-la_status la_impl_selu(la_frame *f)
-{
-    return la_run_result(f, elu, la_arg(f, 0),
-                         la_scalar_float(1.6732632423543772848170429916717),
-                         la_scalar_float(1.0507009873554804934193349852946));
-}
 
 /* The first half along dim times the sigmoid of the second. (self, dim): the
 ** result has half of self's size there. LA_ESHAPE for a 0-dim tensor or an odd

@@ -13,6 +13,7 @@
 #include "iter/iter.h"
 #include "op/families.h"
 #include "op/op.h"
+#include "op/scalar_range.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
@@ -30,6 +31,20 @@ static la_scalar scalar_of(const la_value *v)
     case LA_VBOOL: return la_scalar_bool(v->b);
     default: return la_scalar_int(0);
     }
+}
+
+/* LA_EDTYPE where a number is no element of the integer dtype that is computed
+** in. */
+static la_status check_numbers(const la_frame *f, la_dtype dtype)
+{
+    const la_family *family = f->op->family;
+    if (family->by_value || !la_is_integral(dtype)) return LA_OK;
+    for (int k = family->nraw; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t && (t->flags & LA_F_WRAPPED))
+            LA_TRY(la_wrapped_fits(t, dtype, k + 1));
+    }
+    return LA_OK;
 }
 
 /* Loop and scalar parameters of a computation in 'dtype': the row's table, then
@@ -51,7 +66,8 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
 
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
-    return make_plan(f, f->op->family, dtype, plan);
+    LA_TRY(make_plan(f, f->op->family, dtype, plan));
+    return check_numbers(f, dtype);
 }
 
 /* The plan of a call that runs now. */
@@ -89,6 +105,21 @@ bool la_pointwise_widens(const la_frame *f, la_dtype dtype)
     return false;
 }
 
+/* --- numbers among integers --- */
+
+bool la_pointwise_exceeds(const la_frame *f, la_dtype dtype)
+{
+    const la_family *family = f->op->family;
+    if (!family->by_value || !la_is_integral(dtype)) return false;
+    for (int k = 0; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t && (t->flags & LA_F_WRAPPED) && t->dtype == LA_INT64
+            && !la_integer_fits(*(const int64_t *)la_data(t), dtype))
+            return true;
+    }
+    return false;
+}
+
 /* --- the fast path --- */
 
 /* Worth the fast path: no names to carry, too few elements for threads. A
@@ -120,11 +151,13 @@ static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
 }
 
 /* The tensor whose shape and dtype all inputs share (scalars adapt to it), or
-** NULL when the iterator has to find out. */
+** NULL when the iterator has to find out. Next to a number it lays the result
+** out by the strides of all tensors, those of dims of size 1 too. */
 static inline const la_tensor *find_lead(const la_frame *f,
                                          const la_family *family)
 {
     const la_tensor *lead = NULL;
+    bool number = false, other = false;     /* dims of size 1 elsewhere */
     for (int k = 0; k < family->ninputs && !lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t) return NULL;
@@ -133,13 +166,17 @@ static inline const la_tensor *find_lead(const la_frame *f,
     }
     for (int k = 0; k < family->ninputs && lead; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (t && (t == lead || is_like(t, lead))) continue;
+        if (t && (t == lead || is_like(t, lead))) {
+            other |= family->ninputs > 2 && t != lead && !la_is_row_major(t);
+            continue;
+        }
+        number = true;
         if (!t || !is_scalar_operand(t, lead) || lead->numel == 0
             || !la_is_row_major(lead)) return NULL;
     }
     if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
         return NULL;
-    return lead;
+    return number && other ? NULL : lead;
 }
 
 /* Arguments of a loop on the fast path, result first. Strides are for both loop
@@ -151,9 +188,10 @@ typedef struct direct {
     char scalar[4][16] __attribute__((aligned(16)));
 } direct;
 
-/* A scalar as an element of 'dtype': the usual ones without the detour over a
-** la_scalar, which goes through memory. */
-static void put_scalar(const la_tensor *t, la_dtype dtype, void *out)
+/* A scalar as an element of 'dtype', in 16 bytes: the usual ones without the
+** detour over a la_scalar, which goes through memory. False where an integer is
+** none. */
+static bool put_scalar(const la_tensor *t, la_dtype dtype, void *out)
 {
     const char *in = la_data(t);
     float f;
@@ -163,23 +201,29 @@ static void put_scalar(const la_tensor *t, la_dtype dtype, void *out)
     } else if (dtype == LA_FLOAT32 && t->dtype == LA_FLOAT64) {
         f = (float)*(const double *)in;
         memcpy(out, &f, sizeof f);
+    } else if (t->dtype == LA_INT64 && la_is_integral(dtype)) {
+        memcpy(out, in, sizeof(int64_t));       /* its low bytes */
+        return la_integer_fits(*(const int64_t *)in, dtype);
     } else {
         la_scalar s = la_scalar_load((la_dtype)t->dtype, in);
         la_scalar_cast(&s, dtype, out);
     }
+    return true;
 }
 
 /* Operand k of the loop: a tensor of lead's layout, or a number that is read
-** again and again (stride 0), converted to 'dtype' first. */
-static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
+** again and again (stride 0), converted to 'dtype' first. False where that has
+** no such element. */
+static inline bool take_input(direct *d, int k, const la_tensor *t,
+                              la_dtype dtype)
 {
     d->data[k] = la_data(t);
     d->strides[k] = (int64_t)la_dtype_size(dtype);
-    if (!(t->flags & LA_F_WRAPPED)) return;
+    if (!(t->flags & LA_F_WRAPPED)) return true;
     d->strides[k] = 0;
-    if (t->dtype == dtype) return;
-    put_scalar(t, dtype, d->scalar[k]);
+    if (t->dtype == dtype) return true;
     d->data[k] = d->scalar[k];
+    return put_scalar(t, dtype, d->scalar[k]);
 }
 
 /* May the loop write into the given output at once? It is as plain as the
@@ -205,8 +249,11 @@ static la_dtype result_dtype(const la_family *family, const la_tensor *lead)
                                           : (la_dtype)lead->dtype;
 }
 
+static la_status run_general(la_frame *f);
+
 /* One call of the loop over all elements, without an iterator: 'lead' has
-** shape and dtype of the result, 'outs' fits (takes_result) or is NULL. */
+** shape and dtype of the result, 'outs' fits (takes_result) or is NULL. Numbers
+** that the dtype can't hold are left to the general way. */
 static la_status run_direct(la_frame *f, const la_family *family,
                             const la_tensor *lead)
 {
@@ -217,12 +264,13 @@ static la_status run_direct(la_frame *f, const la_family *family,
     la_dtype result = result_dtype(family, lead);
     int n = family->ninputs;
     LA_TRY(make_checked_plan(f, family, dtype, &plan));
+    memset(d.strides, 0, sizeof(d.strides));
+    for (int k = 0; k < n; k++)
+        if (!take_input(&d, k + 1, la_arg(f, k), dtype)) return run_general(f);
     if (out) la_tensor_retain(out);
     else LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
-    memset(d.strides, 0, sizeof(d.strides));
     d.data[0] = la_data(out);
     d.strides[0] = (int64_t)la_dtype_size(result);
-    for (int k = 0; k < n; k++) take_input(&d, k + 1, la_arg(f, k), dtype);
     plan.loop(d.data, d.strides, out->numel, 1, &plan.params);
     la_set_result(f, 0, out);
     return LA_OK;
@@ -231,8 +279,9 @@ static la_status run_direct(la_frame *f, const la_family *family,
 /* --- the iterator --- */
 
 /* The iterator of the family over the call's tensors. The caller closes it
-** after LA_OK. */
-static la_status build(la_frame *f, const la_family *family, la_iter *it)
+** after LA_OK, and then drops the spare tensor. */
+static la_status build(la_frame *f, const la_family *family, la_iter *it,
+                       la_tensor **spare)
 {
     la_iter_config c = LA_ITER_CONFIG(family->iter_flags | LA_IT_BORROWED, 1,
                                       family->ninputs);
@@ -240,6 +289,7 @@ static la_status build(la_frame *f, const la_family *family, la_iter *it)
     c.operands[0] = f->outs[0];
     for (int k = 0; k < family->ninputs; k++)
         c.operands[k + 1] = la_arg(f, k);
+    if (family->adapt) LA_TRY(family->adapt(f, &c, spare));
     if (family->configure) LA_TRY(family->configure(f, &c));
     if (c.operands[0] && c.static_dtype != LA_UNDEFINED)
         LA_TRY(la_check_out_dtype(f, 0, c.static_dtype));
@@ -273,9 +323,10 @@ la_status la_pointwise_meta(la_frame *f)
 {
     la_loop_plan plan;
     la_iter it;
+    LA_OWNED spare = NULL;
     LA_TRY(check(f));
-    LA_TRY(build(f, f->op->family, &it));
-    la_status status = make_plan(f, f->op->family, it.common, &plan);
+    LA_TRY(build(f, f->op->family, &it, &spare));
+    la_status status = la_pointwise_plan(f, it.common, &plan);
     if (!status) la_set_result(f, 0, la_iter_output(&it, 0));
     la_iter_close(&it);
     return status;
@@ -301,6 +352,7 @@ static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
 {
     la_loop_plan plan;
     LA_TRY(make_checked_plan(f, family, it->common, &plan));
+    LA_TRY(check_numbers(f, it->common));
     plan.params.stream = outgrows_cache(it);
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
 }
@@ -311,7 +363,8 @@ static __attribute__((noinline)) la_status run_general(la_frame *f)
 {
     la_iter it;
     const la_family *family = f->op->family;
-    LA_TRY(build(f, family, &it));
+    LA_OWNED spare = NULL;
+    LA_TRY(build(f, family, &it, &spare));
     la_tensor *out = la_iter_output(&it, 0);
     la_status status = run_iter(f, family, &it);
     la_iter_close(&it);
@@ -370,9 +423,6 @@ const la_family la_family_XLOGY = {
 const la_family la_family_BINARY_FLOAT = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
     .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX};
-const la_family la_family_COMPARE = {
-    POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, .ninputs = 2,
-    .fast = LA_FAST_ALL};
 const la_family la_family_TERNARY = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 3,
     .fast = LA_FAST_ALL};

@@ -1,6 +1,6 @@
 /*
 ** Dropout of whole channels, alpha_dropout, gumbel_softmax: composites of a
-** draw and arithmetic. Plain dropout is in composite.c.
+** draw and arithmetic. Plain dropout is in random_composite.c.
 */
 #include <math.h>
 
@@ -40,8 +40,8 @@ static la_tensor *mask_of(la_chain *w, const la_frame *f, int kept)
     int64_t sizes[LA_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) sizes[d] = d < kept ? la_sizes(x)[d] : 1;
     la_value real = la_v_dtype(la_dtype_to_real((la_dtype)x->dtype));
-    la_tensor *mask = STEP(new_empty, f->args[SELF], la_v_ints(sizes, x->ndim),
-                           real);
+    la_tensor *mask =
+        R(new_empty, f->args[SELF], la_v_ints(sizes, x->ndim), real);
     if (!mask) return NULL;
     la_status status = la_run_(bernoulli_, mask,
                                la_v_float(1 - la_arg_float(f, P)),
@@ -63,8 +63,8 @@ static la_status drop_channels(la_frame *f, int spatial)
                            x->ndim);
     if (is_off(f)) return same(f);
     la_tensor *mask = mask_of(w, f, x->ndim - spatial);
-    if (p < 1) mask = STEP(mul, mask, la_scalar_float(1 / (1 - p)));
-    return la_chain_end(w, f, STEP(mul, f->args[SELF], mask));
+    if (p < 1) mask = R(mul, mask, la_scalar_float(1 / (1 - p)));
+    return la_chain_end(w, f, R(mul, f->args[SELF], mask));
 }
 
 /* dropoutNd(self, p, training, generator) */
@@ -83,14 +83,13 @@ static la_status drop_to_selu(la_frame *f, int kept)
     LA_TRY(check_p(f));
     if (is_off(f)) return same(f);
     la_tensor *mask = mask_of(w, f, kept);
-    if (p == 1) return la_chain_end(w, f, STEP(mul, f->args[SELF], mask));
+    if (p == 1) return la_chain_end(w, f, R(mul, f->args[SELF], mask));
     double a = 1 / sqrt((1 - p) * (1 + p * SELU_LOW * SELU_LOW));
     /* x a + b where kept, low a + b where not; b = -a p low */
-    la_tensor *scaled = STEP(mul, f->args[SELF],
-                             STEP(mul, mask, la_scalar_float(a)));
-    la_tensor *shift = STEP(mul, mask, la_scalar_float(-a * SELU_LOW));
-    shift = STEP(add, shift, la_scalar_float(a * SELU_LOW * (1 - p)));
-    return la_chain_end(w, f, STEP(add, scaled, shift));
+    la_tensor *scaled = R(mul, f->args[SELF], R(mul, mask, la_scalar_float(a)));
+    la_tensor *shift = R(mul, mask, la_scalar_float(-a * SELU_LOW));
+    shift = R(add, shift, la_scalar_float(a * SELU_LOW * (1 - p)));
+    return la_chain_end(w, f, R(add, scaled, shift));
 }
 
 /* alpha_dropout(self, p, training, generator) */
@@ -113,15 +112,14 @@ la_status la_impl_gumbel_softmax(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF);
     la_value dim = f->args[3];
-    la_tensor *noise = STEP(empty_like, x);
+    la_tensor *noise = R(empty_like, x);
     if (noise)
         w->status = la_run_(exponential_, noise, la_v_float(1), f->args[4]);
-    la_tensor *moved = STEP(sub, x, STEP(log, noise));
-    la_tensor *soft = STEP(softmax, STEP(div, moved, f->args[1].d), dim);
+    la_tensor *moved = R(sub, x, R(log, noise));
+    la_tensor *soft = R(softmax, R(div, moved, f->args[1].d), dim);
     if (!la_arg_bool(f, 2)) return la_chain_end(w, f, soft);
-    la_tensor *at = STEP(argmax, soft, dim, la_v_bool(true));
-    la_tensor *zeros = STEP(zeros_like, soft);
-    la_tensor *hard = STEP(scatter, zeros, dim, at, la_scalar_float(1));
-    return la_chain_end(w, f, STEP(add, STEP(sub, hard, STEP(detach, soft)),
-                                   soft));
+    la_tensor *at = R(argmax, soft, dim, la_v_bool(true));
+    la_tensor *zeros = R(zeros_like, soft);
+    la_tensor *hard = R(scatter, zeros, dim, at, la_scalar_float(1));
+    return la_chain_end(w, f, R(add, R(sub, hard, R(detach, soft)), soft));
 }

@@ -4,8 +4,8 @@
 ** exponential_, cauchy_).
 **
 ** The bits come from the counter-based generator Philox4x32-10 (Salmon et al.
-** 2011) in kernel/random/random.c; here are the rules on arguments and the
-** drawing of counters. An element depends on seed, counter and its position
+** 2011) in kernel/random/random_loops.c; here are the rules on arguments and
+** the drawing of counters. An element depends on seed, counter and its position
 ** only, never on threads or the CPU.
 */
 #include "op/random/random.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/move/copy.h"
@@ -352,10 +352,10 @@ la_status la_meta_randperm(la_frame *f)
 /* Fisher-Yates shuffle from the front: element i is exchanged with one of those
 ** not yet fixed. Words are drawn in portions; word k decides step k, whatever
 ** the portions. */
-static la_status permute(int64_t *p, int64_t n, la_generator *g)
+enum { PORTION = 4096 };
+static la_status permute_by(uint64_t *words, int64_t *p, int64_t n,
+                            la_generator *g)
 {
-    enum { PORTION = 4096 };
-    uint64_t words[PORTION];
     LA_EACH_POLLED(i, 0, n) p[i] = i + 1;
     int64_t left = la_poll_every(n);
     la_random_call call = {.low = 0, .range = 0};
@@ -374,6 +374,16 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
         p[j] = x;
     }
     return LA_OK;
+}
+
+static la_status permute(int64_t *p, int64_t n, la_generator *g)
+{
+    size_t bytes = (size_t)la_min(n, PORTION) * sizeof(uint64_t);
+    uint64_t *words = la_mem_alloc(bytes);
+    if (!words) return LA_ENOMEM;
+    la_status status = permute_by(words, p, n, g);
+    la_mem_free(words, bytes);
+    return status;
 }
 
 /* Other dtypes are converted from int64. */

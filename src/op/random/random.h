@@ -5,7 +5,7 @@
 #define LA_OP_RANDOM_RANDOM_H
 
 #include "base/runtime/context.h"
-#include "kernel/random/random.h"
+#include "kernel/random/random_loops.h"
 #include "op/frame.h"
 #include "tensor/shape.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/philox.h"
 #include "base/libm/libm.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "op/random/random.h"
 #include "tensor/shape.h"

@@ -5,6 +5,7 @@
 ** kernel.
 */
 #include "base/runtime/memory.h"
+#include "base/scratch.h"
 #include "iter/items.h"
 #include "op/reduce/reduce.h"
 #include "op/sort/order.h"
@@ -47,13 +48,15 @@ static void search_rows(const la_iter *it, char *const *data, int64_t m,
 {
     const search *s = context;
     int o = it->inner, in = it->noutputs;
-    int64_t row_step = it->op[in].strides[o], index[BATCH];
+    int64_t row_step = it->op[in].strides[o];
     int64_t step = it->op[0].strides[o];
-    char *value = in > 1 ? data[1] : NULL, values[BATCH * 8];
+    char *value = in > 1 ? data[1] : NULL;
     if (step == 8) {
         search_some(s, data[in], row_step, m, (int64_t *)data[0], value);
         return;
     }
+    LA_SCRATCH(int64_t, index, BATCH);
+    LA_SCRATCH(char, values, BATCH * 8);
     search_some(s, data[in], row_step, m, index, value ? values : NULL);
     for (int64_t j = 0; j < m; j++) {
         memcpy(data[0] + j * step, index + j, 8);

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
-#include "kernel/index/index.h"
+#include "base/runtime/thread_pool.h"
+#include "kernel/index/index_loops.h"
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"
 #include "op/composite.h"

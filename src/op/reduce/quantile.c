@@ -5,7 +5,7 @@
 */
 #include <math.h>
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/items.h"
 #include "kernel/sort/order.h"
 #include "op/reduce/reduce.h"

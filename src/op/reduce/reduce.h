@@ -1,11 +1,11 @@
 /*
 ** Reductions above the kernels, the rules that the operations share: dims,
-** dtypes, sizes of results. The engine is iter/reduce.h.
+** dtypes, sizes of results. The engine is iter/reduce_iter.h.
 */
 #ifndef LA_OP_REDUCE_REDUCE_H
 #define LA_OP_REDUCE_REDUCE_H
 
-#include "iter/reduce.h"
+#include "iter/reduce_iter.h"
 #include "op/op.h"
 #include "tensor/shape.h"
 

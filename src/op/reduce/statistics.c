@@ -170,15 +170,6 @@ la_status la_impl_renorm(la_frame *f)
 
 /* ---- softmin(self, dim, dtype) ---- */
 
-/* softmax(-self). */
-la_status la_impl_softmin(la_frame *f)
-{
-    la_tensor *out = NULL;
-    LA_LET(minus, la_run(neg, &minus, f->args[0]));
-    return la_give(f, la_run(softmax, &out, minus, f->args[1], f->args[2]),
-                   &out);
-}
-
 /* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
 
 /* (left + right) * width / 2 along 'dim'. The width is dx where x is not given;
@@ -355,24 +346,24 @@ static la_status weighted_covariance(la_frame *f, la_tensor *x)
     if (fw) LA_TRY(check_weights(fw, 3, n, false));
     if (aw) LA_TRY(check_weights(aw, 4, n, true));
     la_value d = la_v_dtype(la_dtype_to_real((la_dtype)x->dtype));
-    la_tensor *often = fw ? STEP(astype, fw, d) : NULL;
-    la_tensor *much = aw ? STEP(astype, aw, d) : NULL;
-    la_tensor *each = fw && aw ? STEP(mul, often, much) : fw ? often : much;
-    la_tensor *all = STEP(sum, each);
+    la_tensor *often = fw ? R(astype, fw, d) : NULL;
+    la_tensor *much = aw ? R(astype, aw, d) : NULL;
+    la_tensor *each = fw && aw ? R(mul, often, much) : fw ? often : much;
+    la_tensor *all = R(sum, each);
     LA_TRY(w->status);
     LA_TRY(check_sum(all));
-    la_tensor *squares = STEP(mul, each, aw ? la_v_tensor(much)
-                                            : la_v_scalar(la_scalar_int(1)));
-    la_tensor *share = STEP(div, STEP(sum, squares), all);
-    la_tensor *rest = STEP(sub, all, STEP(mul, share, correction));
-    la_tensor *by = STEP(clamp_min, rest, 0.0);
-    la_tensor *total = STEP(sum, STEP(mul, x, each), la_v_ints(&last, 1),
-                            la_v_bool(true));
-    la_tensor *centred = STEP(sub, x, STEP(div, total, all));
-    la_tensor *left = STEP(mul, centred, each);
-    la_tensor *right = STEP(conj, STEP(transpose, centred, 0, 1));
-    la_tensor *out = STEP(div, STEP(matmul, left, right), by);
-    if (la_sizes(x)[0] == 1) out = STEP(reshape, out, la_v_ints(&none, 0));
+    la_tensor *squares =
+        R(mul, each, aw ? la_v_tensor(much) : la_v_scalar(la_scalar_int(1)));
+    la_tensor *share = R(div, R(sum, squares), all);
+    la_tensor *rest = R(sub, all, R(mul, share, correction));
+    la_tensor *by = R(clamp_min, rest, 0.0);
+    la_tensor *total =
+        R(sum, R(mul, x, each), la_v_ints(&last, 1), la_v_bool(true));
+    la_tensor *centred = R(sub, x, R(div, total, all));
+    la_tensor *left = R(mul, centred, each);
+    la_tensor *right = R(conj, R(transpose, centred, 0, 1));
+    la_tensor *out = R(div, R(matmul, left, right), by);
+    if (la_sizes(x)[0] == 1) out = R(reshape, out, la_v_ints(&none, 0));
     return la_chain_end(w, f, out);
 }
 

@@ -12,7 +12,7 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
 #include "op/op.h"

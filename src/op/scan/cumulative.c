@@ -27,7 +27,7 @@ static la_status cumulative(la_frame *f, const la_op *op, double first)
     int64_t pairs[2 * LA_MAX_DIMS] = {0};
     int n = x->ndim - d;
     pairs[2 * (n - 1)] = 1;
-    return la_chain_end(w, f, STEP(pad, sums, la_v_ints(pairs, 2 * n),
+    return la_chain_end(w, f, R(pad, sums, la_v_ints(pairs, 2 * n),
                                    la_v_string("constant"), first));
 }
 

@@ -12,7 +12,7 @@
 
 #define LA_ROWS "op/def/reduce.def"
 #include "base/runtime/interrupt.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "iter/iter.h"
 #include "op/call.h"
 #include "op/impls.h"

@@ -1,11 +1,16 @@
 /* searchsorted, bucketize, isin: binary searches among keys. */
-#include "base/runtime/pool.h"
+#include <math.h>
+
+#include "base/runtime/thread_pool.h"
 #include "op/sort/order.h"
+#include "op/scalar_range.h"
 #include "tensor/promote.h"
+#include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
+#include "op/index/index.h"
 #include "op/impls.h"
 #include "tensor/shape.h"
 
@@ -177,6 +182,24 @@ static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
     return LA_OK;
 }
 
+/* A number among integers is searched by its value: before an integer stands
+** what is below the number rounded up, and after it (right) what is at most the
+** number rounded down. *number is that integer; a number that the dtype can't
+** hold stands at *end, in front of all elements or, as NaN does, behind. */
+static la_status round_number(const la_tensor *sorted, const la_tensor *values,
+                              bool right, la_tensor **number, int64_t *end)
+{
+    la_dtype d = (la_dtype)sorted->dtype;
+    if (!(values->flags & LA_F_WRAPPED) || sorted->ndim != 1
+        || !la_is_integral(d)) return LA_OK;
+    la_scalar s = la_scalar_load((la_dtype)values->dtype, la_data(values));
+    if (s.kind == LA_KFLOAT) s.re = right ? floor(s.re) : ceil(s.re);
+    int side = s.re != s.re ? 1 : la_scalar_side(&s, d);
+    if (side != 0) *end = side < 0 ? 1 : sorted->numel + 1;
+    else LA_TRY(la_scalar_tensor(&s, d, number));
+    return LA_OK;
+}
+
 /* Rows of values are searched in the boundaries' row of the same number, all of
 ** them in the only row where there is one. */
 la_status la_impl_searchsorted(la_frame *f)
@@ -188,9 +211,19 @@ la_status la_impl_searchsorted(la_frame *f)
     bool right;
     __attribute__((cleanup(boundaries_drop))) boundaries b = {0};
     LA_WORK keys = {NULL, 0};
+    int64_t end_of_all = 0;
+    LA_OWNED number = NULL;
     LA_TRY(wants_right(f, &right));
     LA_TRY(common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
+    LA_TRY(round_number(sorted, values, right, &number, &end_of_all));
+    if (end_of_all)
+        return la_run_(fill_, out, end_of_all);
+    if (number) {
+        values = number;
+        d = (la_dtype)sorted->dtype;
+        LA_TRY(la_order_of(d, "searchsorted", &o));
+    }
     LA_TRY(boundaries_of(f, d, &o, values->numel, &b));
     LA_LET(typed, of_dtype(values, d, &typed));
     LA_TRY(keys_of(typed, &o, &keys));
@@ -273,6 +306,20 @@ la_status la_meta_isin(la_frame *f)
     return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, LA_BOOL);
 }
 
+/* One test, or one element: what eq says, by value. */
+static la_status is_equal(la_frame *f, la_tensor *x, la_tensor *test)
+{
+    LA_LET(equal, la_run(eq, &equal, x, test));
+    LA_OWNED any = NULL;
+    if (equal->ndim > la_result(f, 0)->ndim) {
+        LA_TRY(la_run(any_dim, &any, equal));
+        la_tensor_drop(&equal);
+        equal = la_tensor_retain(any);
+    }
+    if (la_arg_bool(f, 3)) LA_TRY(la_run_(logical_xor, equal, true));
+    return la_run_(copy_, la_result(f, 0), equal);
+}
+
 /* Few tests are compared one by one; tests whose keys span few values are
 ** marked in a table; else the tests are sorted and searched. */
 la_status la_impl_isin(la_frame *f)
@@ -285,6 +332,7 @@ la_status la_impl_isin(la_frame *f)
     la_order o;
     LA_TRY(isin_dtype(f, &d));
     LA_TRY(la_order_of(d, "isin", &o));
+    if (tests->ndim == 0 || x->ndim == 0) return is_equal(f, x, tests);
     LA_LET(a, of_dtype(x, d, &a));
     LA_LET(b, of_dtype(tests, d, &b));
     LA_TRY(keys_of(a, &o, &keys));

@@ -6,7 +6,7 @@
 ** do; keys and positions are ordered, and the keys decoded into the values. So
 ** there is one order kernel per width of keys, not one per dtype.
 */
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "op/move/copy.h"
 #include "op/sort/order.h"
 

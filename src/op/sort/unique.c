@@ -11,7 +11,7 @@
 */
 #include "op/sort/order.h"
 
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 
 #define LA_ROWS "op/def/index.def"
 #include "base/runtime/interrupt.h"

@@ -12,11 +12,8 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* Gives argument 0 the geometry 'g', checked against its storage. Dim k was
-** from[k] before, or is new (-1); NULL drops the names. On failure the tensor
-** is as before. */
-static la_status change_geometry(la_frame *f, const la_geometry *g,
-                                 const int *from)
+la_status la_change_geometry(la_frame *f, const la_geometry *g,
+                             const int *from)
 {
     la_tensor *t = la_arg(f, 0);
     la_names *names = NULL;
@@ -37,68 +34,12 @@ static la_status change_geometry(la_frame *f, const la_geometry *g,
     return la_same_result(f);
 }
 
-/* squeeze_(self, dims), unsqueeze_(self, dim): shared geometry, see
-** op/view/view.h. */
-la_status la_meta_squeeze_(la_frame *f)
-{
-    la_geometry g;
-    int from[LA_MAX_DIMS];
-    LA_TRY(la_squeeze_geometry(f, &g, from));
-    return change_geometry(f, &g, from);
-}
-
-la_status la_meta_unsqueeze_(la_frame *f)
-{
-    la_geometry g;
-    int from[LA_MAX_DIMS];
-    LA_TRY(la_unsqueeze_geometry(f, &g, from));
-    return change_geometry(f, &g, from);
-}
-
-/* Exchanges dims a and b of 'g'. */
-static la_status swap_dims(la_frame *f, la_geometry *g, int a, int b)
-{
-    int from[LA_MAX_DIMS];
-    LA_TRY(la_geo_transpose(g, a, b));
-    for (int k = 0; k < g->ndim; k++)
-        from[k] = k == a ? b : k == b ? a : k;
-    return change_geometry(f, g, from);
-}
-
-/* transpose_, t_: as the views, in place. */
-la_status la_meta_transpose_(la_frame *f)
-{
-    la_geometry g;
-    int a, b;
-    la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
-    LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
-    return swap_dims(f, &g, a, b);
-}
-
-/* permute_(self, dims) */
-la_status la_meta_permute_(la_frame *f)
-{
-    la_geometry g;
-    int from[LA_MAX_DIMS];
-    const int64_t *dims = f->args[1].ints.list;
-    la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_blame(la_geo_permute(&g, dims, (int)f->args[1].ints.n), 2));
-    for (int k = 0; k < g.ndim; k++)
-        from[k] = (int)(dims[k] < 0 ? dims[k] + g.ndim : dims[k]);
-    return change_geometry(f, &g, from);
-}
-
-/* t_ changes nothing of a vector or a scalar. */
-la_status la_meta_t_(la_frame *f)
-{
-    la_geometry g;
-    la_geometry_of(la_arg(f, 0), &g);
-    if (g.ndim > 2)
-        return la_error(LA_ESHAPE, "t_() expects a tensor with <= 2 "
-                        "dimensions, but self is %dD", g.ndim);
-    return g.ndim == 2 ? swap_dims(f, &g, 0, 1) : la_same_result(f);
-}
+/* The views' own functions, whose la_view_result comes here. */
+LA_FORWARD(la_meta_squeeze_, la_meta_squeeze(f))
+LA_FORWARD(la_meta_unsqueeze_, la_meta_unsqueeze(f))
+LA_FORWARD(la_meta_transpose_, la_meta_transpose(f))
+LA_FORWARD(la_meta_permute_, la_meta_permute(f))
+LA_FORWARD(la_meta_t_, la_meta_t(f))
 
 /* Arguments 1 to 3 (size, stride, offset), checked. */
 static la_status strided_geometry(const la_frame *f, la_geometry *g)
@@ -126,7 +67,7 @@ la_status la_meta_as_strided_(la_frame *f)
 {
     la_geometry g;
     LA_TRY(strided_geometry(f, &g));
-    return change_geometry(f, &g, NULL);
+    return la_change_geometry(f, &g, NULL);
 }
 
 /* --- size and storage --- */
@@ -213,6 +154,7 @@ la_status la_meta_set_(la_frame *f)
                                   &empty));
         source = empty;
     }
+    LA_TRY(la_tensor_check_not_fixed(t));
     LA_TRY(check_source(t, source));
     LA_TRY(la_tensor_set(t, source));
     return la_same_result(f);
@@ -226,6 +168,7 @@ la_status la_meta_set__strided(la_frame *f)
     const la_value *sizes = &f->args[3], *strides = &f->args[4];
     int64_t own[LA_MAX_DIMS];
     int n = (int)sizes->ints.n;
+    LA_TRY(la_tensor_check_not_fixed(t));
     LA_TRY(check_source(t, source));
     if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
         return la_error_at(LA_ESHAPE, 5, "mismatch in length of strides and "
@@ -242,7 +185,8 @@ la_status la_meta_set__strided(la_frame *f)
     return la_same_result(f);
 }
 
-/* x.data = data: storage, geometry and dtype of 'data'. */
+/* x.data = data: storage, geometry and dtype of 'data'. Allowed for a detached
+** x, as in PyTorch: it parts from the tensor that it was made of. */
 la_status la_meta_set_data(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);

@@ -6,7 +6,7 @@
 #include "op/view/view.h"
 
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"

@@ -1,7 +1,7 @@
 /*
 ** The elementary views: each computes a geometry (sizes, strides, offset) and
 ** shares the storage. Nothing is computed on data, so there are metas only; the
-** composites of op/view/composite.c and op/view/split.c call them.
+** composites of op/view/view_composite.c and op/view/split.c call them.
 **
 ** Lazy bits (conj, neg) stay with the view; names follow their dims. Dims and
 ** indices in a frame count from 0.
@@ -13,6 +13,7 @@
 #define LA_ROWS "op/def/view.def"
 #include "op/frame.h"
 #include "op/impls.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 /* Names of the view's dims, picked from argument 0's; dropped without
@@ -42,6 +43,7 @@ static inline la_status set_view(la_frame *f, int ndim, const int64_t *sizes,
 /* Inlined where the parts of a geometry are at hand. */
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 {
+    if (f->op->forms & LA_METADATA) return la_change_geometry(f, g, from);
     return set_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
 }
 
@@ -355,8 +357,8 @@ la_status la_meta_t(la_frame *f)
 {
     int ndim = la_arg(f, 0)->ndim;
     if (ndim > 2)
-        return la_error(LA_ESHAPE, "t() expects a tensor with <= 2 dimensions, "
-                        "but self is %dD", ndim);
+        return la_error(LA_ESHAPE, "%s() expects a tensor with <= 2 "
+                        "dimensions, but self is %dD", f->op->name, ndim);
     return exchange(f, 0, ndim == 2);
 }
 
@@ -388,48 +390,35 @@ la_status la_meta_expand(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
-/* A dim of another size stays where it is named. */
-la_status la_squeeze_geometry(const la_frame *f, la_geometry *g, int *from)
-{
-    const la_value *dims = &f->args[1];
-    int listed = la_has(f, 1) ? (int)dims->ints.n : -1, n = 0;
-    uint64_t mask;
-    la_geometry_of(la_arg(f, 0), g);
-    LA_TRY(la_blame(la_dim_mask(listed, listed < 0 ? NULL : dims->ints.list,
-                                g->ndim, &mask), 2));
-    for (int d = 0; d < g->ndim; d++)
-        if (g->sizes[d] != 1 || !(mask >> d & 1))
-            from[n++] = d;
-    return la_geo_squeeze(g, mask);
-}
-
-/* Dims from there on move back by one. */
-la_status la_unsqueeze_geometry(const la_frame *f, la_geometry *g, int *from)
-{
-    int at;
-    la_geometry_of(la_arg(f, 0), g);
-    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g->ndim, &at), 2));
-    LA_TRY(la_geo_unsqueeze(g, at));
-    for (int k = 0; k < g->ndim; k++)
-        from[k] = k < at ? k : k == at ? -1 : k - 1;
-    return LA_OK;
-}
-
-/* squeeze(self, dims) */
+/* squeeze(self, dims): a dim of another size stays where it is named. */
 la_status la_meta_squeeze(la_frame *f)
 {
     la_geometry g;
+    const la_value *dims = &f->args[1];
+    int listed = la_has(f, 1) ? (int)dims->ints.n : -1, n = 0;
     int from[LA_MAX_DIMS];
-    LA_TRY(la_squeeze_geometry(f, &g, from));
+    uint64_t mask;
+    la_geometry_of(la_arg(f, 0), &g);
+    LA_TRY(la_blame(la_dim_mask(listed, listed < 0 ? NULL : dims->ints.list,
+                                g.ndim, &mask), 2));
+    for (int d = 0; d < g.ndim; d++)
+        if (g.sizes[d] != 1 || !(mask >> d & 1))
+            from[n++] = d;
+    LA_TRY(la_geo_squeeze(&g, mask));
     return la_view_result(f, &g, from);
 }
 
-/* unsqueeze(self, dim): 'dim' may be one past the last. */
+/* unsqueeze(self, dim): 'dim' may be one past the last; dims from there on move
+** back by one. */
 la_status la_meta_unsqueeze(la_frame *f)
 {
     la_geometry g;
-    int from[LA_MAX_DIMS];
-    LA_TRY(la_unsqueeze_geometry(f, &g, from));
+    int at, from[LA_MAX_DIMS];
+    la_geometry_of(la_arg(f, 0), &g);
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
+    LA_TRY(la_geo_unsqueeze(&g, at));
+    for (int k = 0; k < g.ndim; k++)
+        from[k] = k < at ? k : k == at ? -1 : k - 1;
     return la_view_result(f, &g, from);
 }
 

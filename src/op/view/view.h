@@ -6,10 +6,14 @@
 #include "tensor/names.h"
 #include "tensor/shape.h"
 
-/* Result 0 is the view of argument 0 that 'g' describes. from[k] tells which
-** dim of the argument names dim k of the view (-1: none has); NULL drops the
-** names. */
+/* Result 0 is the view of argument 0 that 'g' describes, or argument 0 with
+** that geometry where the row changes it. from[k] tells which dim of the
+** argument names dim k of the view (-1: none has); NULL drops the names. */
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from);
+/* Argument 0 gets the geometry 'g', checked against its storage. On failure it
+** is as before. */
+la_status la_change_geometry(la_frame *f, const la_geometry *g,
+                             const int *from);
 
 /* Argument k as a dim of a tensor with 'ndim' dims; the error names it. */
 static inline la_status la_arg_dim(const la_frame *f, int k, int ndim,
@@ -17,12 +21,6 @@ static inline la_status la_arg_dim(const la_frame *f, int k, int ndim,
 {
     return la_blame(la_wrap_dim(la_arg_int(f, k), ndim, out), k + 1);
 }
-
-/* The geometry of argument 0 without the dims of size 1 that argument 1 names
-** (nil: all), or with a dim of size 1 at argument 1; from[] as above. Shared by
-** the view and its in-place form. */
-la_status la_squeeze_geometry(const la_frame *f, la_geometry *g, int *from);
-la_status la_unsqueeze_geometry(const la_frame *f, la_geometry *g, int *from);
 
 /* Result 0 is argument 0 itself. */
 la_status la_same_result(la_frame *f);

@@ -15,7 +15,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
+#include "base/runtime/thread_pool.h"
 #include "base/format.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"

@@ -11,7 +11,7 @@
 
 #include "base/libm/libm.h"
 #include "base/libm/libm_complex.h"
-#include "kernel/pointwise/complex/complex.h"
+#include "kernel/pointwise/complex/complex_loops.h"
 
 #ifndef CMPLX  /* glibc hides it from clang */
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))

@@ -1,0 +1,176 @@
+/*
+** The scripts of spec/support/attacks.lua, each in a sandbox of its own: they
+** end by their fuel, stay below their cap, reach nothing of the host's, and
+** leave another state's settings, generator and results as they were.
+*/
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lunarray.h"
+
+/* Who hangs is ended and named, long after all else is done. */
+enum { WATCHDOG = 300 };
+#define CAP ((size_t)32 << 20)
+#define FUEL 20000
+static const char *volatile attacking = "";
+
+static void barks(int sig)
+{
+    const char *what = attacking;
+    (void)!write(2, what, strlen(what));
+    (void)!write(2, ": hangs\n", 8);
+    _exit(1);
+}
+
+static void run(lua_State *L, const char *script)
+{
+    if (luaL_dostring(L, script) != LUA_OK)
+        fail_msg("%s: %s", attacking, lua_tostring(L, -1));
+    lua_settop(L, 0);
+}
+
+/* ---- the state next to it ---- */
+
+static lua_State *open_host(void)
+{
+    lua_State *H = luaL_newstate();
+    luaL_openlibs(H);
+    assert_int_equal(la_openlibs(H), 0);
+    run(H, "la = require 'lunarray' la.manual_seed(5) want = la.rand(4)"
+           " function settings() local c = la.config() return table.concat({"
+           " tostring(la.ones(1).dtype), tostring(la.is_grad_enabled()),"
+           " tostring(la.get_num_threads()), tostring(la.rand(1) * 0),"
+           " tostring(la.tensor{1 / 3})}, ' ') end before = settings()"
+           " la.manual_seed(5)");
+    return H;
+}
+
+static void is_untouched(lua_State *H)
+{
+    run(H, "assert(la.equal(la.rand(4), want), 'the generator')"
+           " assert(settings() == before, settings()) la.manual_seed(5)"
+           " assert((la.ones(50, 50):matmul(la.ones(50, 50)):sum():item())"
+           " == 125000)");
+}
+
+/* ---- one attack ---- */
+
+static void attack(lua_State *H, const char *script)
+{
+    la_limits limits = {.size = sizeof limits, .memory = CAP, .fuel = FUEL};
+    size_t n = strlen(script) + 100;
+    char *text = malloc(n);
+    attacking = script;
+    lua_State *L = luaL_newstate();
+    assert_int_equal(la_open_sandboxed(L, &limits), 0);
+    la_token *k = la_token_of(L);
+    run(L, "x = lunarray.ones(3)");
+    /* An expression or statements. */
+    snprintf(text, n, "local la, x = lunarray, x return %s", script);
+    if (luaL_loadstring(L, text) != LUA_OK) {
+        snprintf(text, n, "local la, x = lunarray, x %s", script);
+        if (luaL_loadstring(L, text) != LUA_OK)
+            fail_msg("%s: %s", script, lua_tostring(L, -1));
+    }
+    (void)lua_pcall(L, 0, 0, 0);
+    int code = la_token_code(k);
+    if (code && code != LA_EFUEL) fail_msg("%s: ended by %d", script, code);
+    if (la_token_memory(k) > CAP)
+        fail_msg("%s: %zu bytes", script, la_token_memory(k));
+    lua_settop(L, 0);
+    lua_pushglobaltable(L);
+    lua_pushliteral(L, "ESCAPED");
+    lua_rawget(L, -2);
+    if (lua_toboolean(L, -1))
+        fail_msg("%s: reached %s", script, luaL_typename(L, -1));
+    lua_settop(L, 0);
+    is_untouched(H);
+    lua_close(L);
+    if (la_token_memory(k)) fail_msg("%s: bytes are left", script);
+    la_token_release(k);
+    free(text);
+}
+
+static int attacks_of(const char *theme)
+{
+    lua_State *T = luaL_newstate(), *H = open_host();
+    luaL_openlibs(T);
+    if (luaL_dofile(T, "spec/support/attacks.lua"))
+        fail_msg("%s", lua_tostring(T, -1));
+    lua_getfield(T, -1, theme);
+    int n = (int)luaL_len(T, -1);
+    for (int i = 1; i <= n; i++) {
+        lua_geti(T, -1, i);
+        alarm(WATCHDOG);
+        attack(H, lua_tostring(T, -1));
+        lua_pop(T, 1);
+    }
+    lua_close(H);
+    lua_close(T);
+    return n;
+}
+
+static int total;
+
+static void nothing_of_the_host_is_reached(void **state)
+{
+    total += attacks_of("escapes");
+}
+
+static void sizes_are_refused(void **state)
+{
+    total += attacks_of("sizes");
+}
+
+static void depth_ends(void **state)
+{
+    total += attacks_of("depth");
+}
+
+static void strings_end(void **state)
+{
+    total += attacks_of("strings");
+}
+
+static void coroutines_end(void **state)
+{
+    total += attacks_of("coroutines");
+}
+
+static void callbacks_harm_nothing(void **state)
+{
+    total += attacks_of("callbacks");
+}
+
+static void settings_are_the_hosts(void **state)
+{
+    total += attacks_of("settings");
+    assert_true(total > 250);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_of_the_host_is_reached),
+        cmocka_unit_test(sizes_are_refused),
+        cmocka_unit_test(depth_ends),
+        cmocka_unit_test(strings_end),
+        cmocka_unit_test(coroutines_end),
+        cmocka_unit_test(callbacks_harm_nothing),
+        cmocka_unit_test(settings_are_the_hosts),
+    };
+    signal(SIGALRM, barks);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

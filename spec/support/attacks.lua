@@ -1,0 +1,327 @@
+-- Scripts of a hostile author, for spec/c/api/test_attacks.c: each runs in a
+-- sandbox of its own with fuel and a cap, as 'la' has the library and 'x' a
+-- tensor of three ones. They may end in any way, but have to end; what reaches
+-- the host says so by setting ESCAPED.
+local attacks = {}
+
+-- Ways out: files, programs, modules, bytecode, the debugger, the host's own.
+attacks.escapes = {
+  "ESCAPED = io or debug or package and package.loadlib",
+  "ESCAPED = os and (os.execute or os.exit or os.getenv or os.remove"
+    .. " or os.rename or os.tmpname)",
+  "ESCAPED = dofile or loadfile or collectgarbage and"
+    .. " pcall(collectgarbage, 'generational') and nil",
+  "local ok, f = pcall(require, 'io') ESCAPED = ok and f.open",
+  "for _, n in ipairs {'os', 'io', 'debug', 'package', 'ffi', 'posix'} do"
+    .. " local ok, m = pcall(require, n) if ok and n ~= 'os' then ESCAPED = n"
+    .. " end end",
+  "local ok = pcall(require, '/etc/passwd') ESCAPED = ok or nil",
+  "local ok = pcall(require, 'lunarray_mpi') ESCAPED = ok or nil",
+  "local f = load('\\27Lua' .. ('\\0'):rep(100)) ESCAPED = f",
+  "local d = string.dump and string.dump(function() end) ESCAPED = d and"
+    .. " load(d, 'x', 'b')",
+  "local n = 0 ESCAPED = load(function() n = n + 1 return n == 1 and"
+    .. " '\\27Lua' .. ('\\0'):rep(100) or nil end, 'x', 'b')",
+  "local t = setmetatable({}, {__index = function(_, k) return _G[k] end})"
+    .. " local f = load('return io', 'x', 't', t) ESCAPED = f and f()",
+  "for k, v in pairs(la) do if type(v) == 'table' then ESCAPED = ESCAPED or"
+    .. " rawget(v, 'io') or rawget(v, 'debug') or rawget(v, 'package') end end",
+  "local e = select(2, pcall(error, setmetatable({}, {__index = _G})))"
+    .. " ESCAPED = e.io or e.debug",
+  "ESCAPED = string.format('%p', {}) ~= '(null)' and"
+    .. " string.format('%p', x):find '0x' and 'an address' or nil",
+  "ESCAPED = tostring(x):find '0x' or tostring({}):find '0x%x%x%x%x%x'"
+    .. " or tostring(print):find '0x%x%x%x%x%x'",
+  "local ok = pcall(la.load, '/etc/passwd') ESCAPED = ok or nil",
+  "local ok = pcall(la.save, x, '/tmp/lunarray_attack.npy')"
+    .. " ESCAPED = ok or nil",
+  "local ok = pcall(la.mmap, '/proc/self/mem') ESCAPED = ok or nil",
+  "local ok = pcall(la.read_csv, '/etc/passwd') ESCAPED = ok or nil",
+  "local ok = pcall(la.write_csv, {a = x}, '/tmp/lunarray_attack.csv')"
+    .. " ESCAPED = ok or nil",
+  "local ok = pcall(la.image.load, '/dev/zero') ESCAPED = ok or nil",
+  "local ok = pcall(la.image.save, la.zeros(3, 2, 2), '/tmp/a.png')"
+    .. " ESCAPED = ok or nil",
+  "local ok = pcall(la.audio.load, '/dev/zero') ESCAPED = ok or nil",
+  "local ok = pcall(la.load, 'a\\0b') ESCAPED = ok or nil",
+  "local ok = pcall(la.load, ('../'):rep(5000) .. 'etc/passwd')"
+    .. " ESCAPED = ok or nil",
+  "for _, f in pairs {la.load, la.mmap, la.read_csv} do for _, n in ipairs"
+    .. " {'/dev/mem', '/dev/stdin', 'con', [[\\\\.\\C:]]} do if"
+    .. " pcall(f, n) then ESCAPED = n end end end",
+  "local p = la.plot and la.plot.figure and pcall(function() la.plot.plot(x)"
+    .. " la.plot.savefig('/tmp/lunarray_attack.svg') end) ESCAPED = p or nil",
+  "local ok, t = pcall(la.parallel, function() return io end) ESCAPED = ok and"
+    .. " type(t) == 'table' and t[1] or nil",
+  "ESCAPED = getmetatable('').__index ~= string and 'strings' or nil",
+  "local m = getmetatable(x) ESCAPED = type(m) == 'table' and 'open' or nil",
+  "ESCAPED = pcall(setmetatable, x, {}) or pcall(rawset, x, 1, 2) or nil",
+  "ESCAPED = pcall(rawget, x, 'data') or pcall(next, x) or nil",
+  "ESCAPED = la._VERSION and rawequal(la.load, load) or nil",
+  "warn('@on') warn('from a script')"
+}
+
+-- Sizes, strides and offsets that no memory has.
+attacks.sizes = {
+  "la.zeros(1 << 62)", "la.zeros(1 << 31, 1 << 31)", "la.zeros(-1)",
+  "la.empty(math.maxinteger, 0)", "la.empty(0, math.maxinteger)",
+  "la.empty(math.maxinteger, math.maxinteger, 0)",
+  "la.ones(1):expand(1 << 40):contiguous()",
+  "la.ones(1):expand(1 << 62):sum()",
+  "la.ones(1):expand(1 << 40):clone()",
+  "la.ones(1):expand(1 << 50):totable()",
+  "tostring(la.ones(1):expand(1 << 50))",
+  "la.ones(1):expand(1 << 40):sort()",
+  "la.ones(1):expand(1 << 40):tostring_raw()",
+  "la.ones(1):as_strided({1 << 40}, {1})",
+  "la.ones(1):as_strided({2}, {math.maxinteger})",
+  "la.ones(1):as_strided({2}, {math.mininteger}, 2)",
+  "la.ones(1):as_strided({2}, {1}, math.maxinteger)",
+  "x:repeat_interleave(math.maxinteger)", "x['repeat'](x, 1 << 40)",
+  "x:pad({1 << 40, 0})", "x:pad({math.mininteger, 1})",
+  "x:view(-1, math.maxinteger)", "x:reshape(math.mininteger)",
+  "x:narrow(1, math.maxinteger, math.maxinteger)",
+  "x:slice(1, math.mininteger, math.maxinteger, math.maxinteger)",
+  "x[{{math.mininteger, math.maxinteger, math.maxinteger}}]",
+  "x[{{math.maxinteger, math.mininteger, math.mininteger}}]",
+  "x:roll(math.mininteger, 1)", "x:select(1, math.mininteger)",
+  "x:unfold(1, 1, math.maxinteger)", "x:unfold(1, math.maxinteger, 1)",
+  "la.eye(1 << 40)", "la.arange(1 << 60)", "la.arange(0, 1, 1e-300)",
+  "la.arange(0, math.huge)", "la.linspace(0, 1, 1 << 40)",
+  "la.logspace(0, 1, 1 << 50)", "la.full({1 << 40}, 1)",
+  "la.randperm(1 << 50)", "la.rand(1 << 45)", "la.one_hot(la.tensor {1 << 50})",
+  "la.bincount(la.tensor {1 << 50})", "la.tril_indices(1 << 40, 1 << 40)",
+  "la.combinations(la.arange(100), 20)", "la.cartesian_prod {la.ones(1 << 14),"
+    .. " la.ones(1 << 14), la.ones(1 << 14)}",
+  "la.meshgrid {la.ones(1 << 20), la.ones(1 << 20), la.ones(1 << 20)}",
+  "la.outer(la.ones(1 << 20), la.ones(1 << 20))",
+  "la.kron(la.ones(1 << 10, 1), la.ones(1 << 10, 1 << 10))",
+  "la.vander(la.ones(1 << 10), 1 << 30)", "la.block_diag {la.ones(1 << 13, 1),"
+    .. " la.ones(1, 1 << 13)}",
+  "la.conv1d(la.ones(1, 1, 4), la.ones(1, 1, 2), nil, 1, 1 << 60)",
+  "la.conv1d(la.ones(1, 1, 4), la.ones(1, 1, 2), nil, math.maxinteger)",
+  "la.max_pool1d(la.ones(1, 1, 4), 1 << 60)",
+  "la.avg_pool1d(la.ones(1, 1, 4), 2, 1, 1 << 62)",
+  "la.interpolate(la.ones(1, 1, 4), {1 << 40})",
+  "la.fft.fft(x, 1 << 40)", "la.fft.irfft(x, 1 << 50)",
+  "la.signal.resample(x, 1 << 40)", "la.histc(x, 1 << 40)",
+  "la.histogram(x, 1 << 45)", "la.matrix_power(la.eye(2), math.maxinteger)",
+  "la.matrix_power(la.rand(200, 200), math.maxinteger)",
+  "la.ones(2):resize_(1 << 60)", "la.ones(2):set_(x:storage(), 1 << 60, {2})",
+  "x:storage():resize_(1 << 50)", "la.empty_strided({2, 2}, {1 << 61, 1})",
+  "la.from_raw(('x'):rep(8), 'float64', {1 << 61})",
+  "la.zeros(table.unpack((function() local t = {} for i = 1, 200 do t[i] = 1"
+    .. " end return t end)()))",
+  "x:view(table.unpack((function() local t = {} for i = 1, 70 do t[i] = 1 end"
+    .. " return t end)()))"
+}
+
+-- Depth: nested values, nested calls, long graphs.
+attacks.depth = {
+  "local t = {} for i = 1, 1e5 do t = {t} end la.tensor(t)",
+  "local t = {} t[1] = t la.tensor(t)",
+  "local t = {1} t[2] = t la.cat(t)",
+  "local t = {x} for i = 1, 1e5 do t = {t} end la.stack(t)",
+  "local t = {} for i = 1, 1e4 do t = {a = t} end la.snapshot(t)",
+  "local t = {} t.t = t la.snapshot(t)",
+  "local t = {} t.t = t la.tidy(function() return t end)",
+  "local t = x for i = 1, 1e5 do t = {t} end la.tidy(function() return t end)",
+  "local t = {} t[1] = t la.keep(t)",
+  "local s = ('('):rep(1e5) load(s)",
+  "local s = ('{'):rep(1e5) load('return ' .. s)",
+  "load('return ' .. ('-'):rep(1e5) .. '1')",
+  "load(('do '):rep(1e5))", "load(('a.'):rep(1e5) .. 'a = 1')",
+  "load('local ' .. ('a,'):rep(1e4) .. 'a = 1')",
+  "load('return ' .. ('function() return '):rep(1e4))",
+  "local f f = function() return la.tidy(f) end f()",
+  "local f f = function(v) return la.fuse(f)(v) end f(x)",
+  "local f f = function(v) return la.vmap(f)(v) end f(la.ones(2, 2))",
+  "local f f = function() return la.no_grad(f) end f()",
+  "local f f = function(v) return la.checkpoint(f, v) end f(x)",
+  "local f f = function() x:apply_(f) return 1 end f()",
+  "local f f = function() return la.from_function({1}, f) end f()",
+  "local F F = la.Function {forward = function(c, v) return F(v) end, backward"
+    .. " = function(c, g) return g end} F(x:clone():requires_grad_())",
+  "local y = x:clone():requires_grad_() y:register_hook(function(g)"
+    .. " (y * 1):sum():backward() return g end); (y * 1):sum():backward()",
+  "local f f = function(s) return (('a'):gsub('a', f)) end f()",
+  "local t = {3, 1, 2} local f f = function(a, b) table.sort({2, 1}, f) return"
+    .. " a < b end table.sort(t, f)",
+  "local f f = function() return pcall(f) end f()",
+  "local f f = function() return coroutine.wrap(f)() end f()",
+  "local f f = function() return xpcall(error, f) end f()",
+  "local m m = setmetatable({}, {__index = function(t, k) return m[k] end})"
+    .. " return m.x",
+  "local m = {} for i = 1, 1e5 do m = setmetatable({}, {__index = m}) end"
+    .. " return m.x",
+  "local m = setmetatable({}, {}) getmetatable(m).__index = m return m.x",
+  "local y = x:clone():requires_grad_() for i = 1, 1e5 do y = y + 1 end"
+    .. " y:sum():backward()",
+  "local y = x for i = 1, 1e5 do y = y:view(3) end return y:sum()",
+  "local y = x:clone():requires_grad_() for i = 1, 30 do y = la.grad((y * y)"
+    .. ":sum(), y, {create_graph = true}) end"
+}
+
+-- Strings: bombs of length, formats, patterns, names.
+attacks.strings = {
+  "local s = ('x'):rep(1 << 20) la[s]()", "la.zeros(2, {dtype = ('x'):rep("
+    .. "1 << 20)})",
+  "la.zeros(2, {[('x'):rep(1 << 20)] = 1})",
+  "la.einsum(('a'):rep(1 << 20), {x})", "la.einsum(('a,'):rep(1e5), {x})",
+  "la.einsum('...' .. ('...'):rep(1e4), {x})", "la.einsum('', {})",
+  "la.einsum('a->' .. ('a'):rep(1e5), {x})", "la.einsum('\\0a', {x})",
+  "la.ones(2, {names = {('n'):rep(1 << 22)}})",
+  "error(('x'):rep(1 << 23))", "error(setmetatable({}, {__tostring = function()"
+    .. " return ('x'):rep(1 << 23) end}))",
+  "('%99999999d'):format(1)", "('%s'):rep(1e5):format()",
+  "('%.99f'):format(1e308)", "('%' .. ('0'):rep(1e5) .. 'd'):format(1)",
+  "('x'):rep(1 << 62)", "('x'):rep(1 << 31, ('y'):rep(1 << 31))",
+  "(''):rep(math.maxinteger)", "('x'):rep(-1):rep(math.maxinteger)",
+  "string.pack(('s8'):rep(1e5))", "string.unpack('s8', ('\\255'):rep(8))",
+  "string.unpack('z', ('x'):rep(1 << 20))", "string.pack('j', 1):rep(1 << 24)",
+  "('a'):find(('[a-z]'):rep(1e5))", "('a'):find('[' .. ('%a'):rep(1e5))",
+  "('a'):find(('('):rep(40))", "('a'):gsub('', ('x'):rep(1 << 22))",
+  "('a'):rep(1e5):gsub('a', {a = ('b'):rep(1e4)})",
+  "('a'):rep(1e5):gsub('.', function() return ('b'):rep(1e4) end)",
+  "('x'):rep(1e6):byte(1, -1)", "string.char(table.unpack({('x'):byte(1, 1)},"
+    .. " 1, 1e6))",
+  "utf8.char(math.maxinteger)", "utf8.codepoint(('x'):rep(1 << 20), 1, -1)",
+  "for _ in utf8.codes(('x'):rep(1 << 22)) do end",
+  "tonumber(('1'):rep(1 << 22))", "tonumber('0x' .. ('f'):rep(1 << 22))",
+  "tonumber(('1'):rep(1 << 20), 36)", "return 1 .. ('0'):rep(1 << 23) + 1",
+  "la.tensor {('1'):rep(1 << 20)}", "la.hash(('x'):rep(1 << 20))",
+  "la.help(('x'):rep(1 << 20))", "la.search and la.search(('x'):rep(1 << 20))",
+  "local t = {} for i = 1, 1e6 do t[i] = 'x' end table.concat(t, ('y'):rep("
+    .. "100))"
+}
+
+-- Coroutines and what is closed with them.
+attacks.coroutines = {
+  "local c c = coroutine.wrap(function() c() end) c()",
+  "local c c = coroutine.create(function() coroutine.close(c) end)"
+    .. " coroutine.resume(c)",
+  "local t = {} for i = 1, 1e6 do t[i] = coroutine.create(error) end",
+  "local t = {} for i = 1, 1e6 do t[i] = coroutine.wrap(function()"
+    .. " coroutine.yield() end) t[i]() end",
+  "local c = coroutine.create(function() la.no_grad(coroutine.yield) end)"
+    .. " coroutine.resume(c) c = nil x:sum()",
+  "local c = coroutine.wrap(function() la.tidy(function() local y = x + 1"
+    .. " coroutine.yield(y) end) end) local y = c() return y:sum()",
+  "coroutine.wrap(function() la.fuse(function(v) coroutine.yield(v) return v"
+    .. " end)(x) end)()",
+  "coroutine.wrap(function() la.vmap(function(v) coroutine.yield(v) return v"
+    .. " end)(x) end)()",
+  "coroutine.wrap(function() x:apply_(coroutine.yield) end)()",
+  "coroutine.wrap(function() table.sort({3, 2, 1}, coroutine.yield) end)()",
+  "coroutine.wrap(function() ('a'):gsub('a', coroutine.yield) end)()",
+  "coroutine.wrap(function() load(coroutine.yield) end)()",
+  "local y = x:clone():requires_grad_() y:register_hook(coroutine.yield)"
+    .. " coroutine.wrap(function() (y * 1):sum():backward() end)()",
+  "local a, b a = coroutine.create(function() coroutine.resume(b) end)"
+    .. " b = coroutine.create(function() coroutine.resume(a) end)"
+    .. " coroutine.resume(a)",
+  "for i = 1, 1e6 do local c <close> = coroutine.create(function() end) end",
+  "local c = coroutine.create(function() local y <close> = setmetatable({},"
+    .. " {__close = function() error(c) end}) coroutine.yield() end)"
+    .. " coroutine.resume(c) while true do coroutine.close(c) end",
+  "local c = coroutine.create(function() local y <close> = setmetatable({},"
+    .. " {__close = coroutine.yield}) coroutine.yield() end)"
+    .. " coroutine.resume(c) for i = 1, 9 do coroutine.close(c) end",
+  "coroutine.wrap(function() pcall(function() local y <close> ="
+    .. " setmetatable({}, {__close = function() coroutine.yield() end})"
+    .. " error() end) while true do end end)()",
+  "local s = la.no_grad() local c = coroutine.wrap(function() local t <close>"
+    .. " = s coroutine.yield() end) c() c = nil s = nil x:sum()",
+  "coroutine.wrap(function() la.fork_rng(coroutine.yield) end)() la.rand(2)"
+}
+
+-- Callbacks that change what they are called for.
+attacks.callbacks = {
+  "local y = la.ones(1000) y:apply_(function(v) y:resize_(0) return v end)",
+  "local y = la.ones(1000) y:apply_(function(v) y:set_(x) return v end)",
+  "local y = la.ones(9) y:map_(y, function(a, b) y:resize_(0) return a end)",
+  "local y = la.ones(9) for i, v in y:iter() do y:resize_(0) end",
+  "local y = la.ones(9) for i, v in y:iter() do y:resize_(1 << 10) end",
+  "local t = setmetatable({}, {__len = function() return 1 << 60 end, __index ="
+    .. " function() return 1 end}) la.tensor(t)",
+  "local n = 0 local t = setmetatable({}, {__len = function() n = n + 1 return"
+    .. " n end, __index = function() return 1 end}) la.tensor {t, t, t}",
+  "local t = {1, 2, 3} setmetatable(t, {__index = function() error(t) end})"
+    .. " la.tensor {t, {1, 2, 3, 4}}",
+  "local t = setmetatable({}, {__index = function(t, k) la.ones(1) return nil"
+    .. " end, __len = function() return 3 end}) la.cat(t)",
+  "local o = setmetatable({}, {__index = function(t, k) x:resize_(0) return nil"
+    .. " end}) la.add(x, x, o)",
+  "local o = setmetatable({}, {__pairs = function() return function() return"
+    .. " 'dim', 1 end end}) la.sum(x, o)",
+  "local y = la.ones(3):requires_grad_() y:register_hook(function(g)"
+    .. " g:resize_(0) return g end); (y * 2):sum():backward()",
+  "local y = la.ones(3):requires_grad_() y:register_hook(function(g)"
+    .. " return la.ones(7) end); (y * 2):sum():backward()",
+  "local y = la.ones(3):requires_grad_() y:register_hook(function(g)"
+    .. " y.grad = y return g end); (y * 2):sum():backward()",
+  "local y = la.ones(3):requires_grad_() local h h = y:register_hook("
+    .. "function(g) h:remove() h:remove() end); (y * 2):sum():backward()",
+  "local F = la.Function {forward = function(c, v) return v end, backward ="
+    .. " function(c, g) return nil, g, g, g end} F(x:clone()"
+    .. ":requires_grad_()):sum():backward()",
+  "local F = la.Function {forward = function(c, v) v:resize_(0) return v end,"
+    .. " backward = function(c, g) return g end} F(x:clone()"
+    .. ":requires_grad_()):sum():backward()",
+  "local F = la.Function {forward = function(c, v) KEPT = c return v * 1 end,"
+    .. " backward = function(c, g) return g end} local y = F(x:clone()"
+    .. ":requires_grad_()) y:sum():backward() KEPT:saved()"
+    .. " KEPT:save_for_backward(x)",
+  "la.fuse(function(v) local w = v + 1 KEPT = w error(w) end)(x)"
+    .. " KEPT:sum()",
+  "la.fuse(function(v) v:resize_(0) return v + 1 end)(x)",
+  "la.vmap(function(v) KEPT = v return v end)(x) KEPT:sum()",
+  "la.vmap(function(v) return la.ones(math.random(1, 5)) end)(x)",
+  "la.tidy(function() KEPT = x + 1 end) KEPT:sum() KEPT = nil",
+  "local s = la.snapshot {x} x:resize_(100) s:restore() s:restore()",
+  "table.sort({5, 4, 3, 2, 1}, function(a, b) return true end)",
+  "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function(a, b)"
+    .. " t[#t] = nil return a < b end)",
+  "table.sort(setmetatable({}, {__len = function() return math.maxinteger"
+    .. " end}))",
+  "local y <close> = setmetatable({}, {__close = function(...)"
+    .. " la.ones(1 << 40) end})",
+  "for k in pairs(la) do pcall(la[k], x, x, x) end",
+  "for k in pairs(la) do pcall(la[k], setmetatable({}, {__index = function()"
+    .. " while true do end end})) end",
+  "for k in pairs(la) do pcall(la[k], function() end, x) end",
+  "math.random = nil string.rep = nil la.rand(3)",
+  "la.ones = la.zeros la.tensor = error la.nn.Linear(2, 2)",
+  "setmetatable(_G, {__index = function(t, k) while true do end end}) la.nn"
+    .. ".Nothing()",
+  "setmetatable(_G, {__newindex = error}) require 'lunarray.optim'",
+  "_G = nil _ENV = nil",
+  "for k in pairs(_G) do _G[k] = nil end",
+  "for k in pairs(string) do string[k] = nil end return ('x'):rep(3)"
+}
+
+-- What belongs to others: the host's settings, generators and threads.
+attacks.settings = {
+  "la.set_num_threads(1 << 30)", "la.set_num_threads(0)",
+  "la.set_num_threads(-1)", "la.set_default_dtype('float64')",
+  "la.set_default_dtype('int8')", "la.manual_seed(7) la.rand(1000)",
+  "la.set_grad_enabled(false)", "la.use_deterministic_algorithms(true)",
+  "la.set_memory_limit(1)", "la.set_memory_limit(0)", "la.lockstep(true)",
+  "la.set_printoptions {precision = 1 << 40}", "la.set_fuel(1 << 60)",
+  "la.clear_cache()", "la.profile(function() while true do x:sum() end end)",
+  "local g = la.Generator(1) g:set_state(la.zeros(3))",
+  "local g = la.Generator(1) g:set_state(('x'):rep(100))",
+  "la.background and la.background(function() while true do end end)",
+  "la.parallel(function() while true do end end)",
+  "la.parallel(1 << 40, function() end)",
+  "la.log and la.log(('x'):rep(1 << 20))",
+  "la.set_interrupt and la.set_interrupt(function() return true end)",
+  "math.randomseed(1)", "la.progress(1 << 60)",
+  "for _ in la.progress(1 << 60) do end",
+  "la.data.DataLoader(la.data.TensorDataset(la.ones(1)), {batch_size = 1 <<"
+    .. " 60}):batches()()",
+  "la.nn.Linear(1 << 40, 1 << 40)", "la.nn.Embedding(1 << 50, 8)",
+  "la.optim.Adam({x:clone():requires_grad_()}, {lr = -1 / 0})"
+}
+
+return attacks

@@ -1,0 +1,526 @@
+/*
+** Recording: the dispatcher's kernel of the Fuse key.
+**
+** Three things happen to a call while a recording is open. It becomes a step;
+** or the deferred tensors that it needs get their values and it runs as always;
+** and before anything is written, steps that read that memory are computed.
+*/
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
+#include "fuse/fuse_plan.h"
+#include "iter/iter.h"
+#include "op/dispatch.h"
+#include "op/op.h"
+#include "tensor/promote.h"
+#include "tensor/scalar.h"
+#include "tensor/shape.h"
+
+LA_STUB_DECLARE(la_loops, pow_2);
+
+static la_status fuse_call(la_frame *f);
+
+static void connect(void)
+{
+    la_fuse_kernel = fuse_call;
+    la_deferred_value = la_fuse_value;
+}
+
+bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
+
+/* The context owns the recording. The Fuse key is included from here on, so
+** that every call comes to fuse_call first. LA_ENOMEM. */
+la_status la_fuse_open(void)
+{
+    static la_once once = LA_ONCE;
+    la_context *c = la_ctx();
+    la_fuse *z = la_mem_alloc(sizeof *z);
+    if (!z) return LA_ENOMEM;
+    la_run_once(&once, connect);
+    z->nsteps = z->ninputs = z->ntrail = 0;
+    c->fuse = z;
+    c->included_keys |= 1u << LA_KEY_FUSE;
+    return LA_OK;
+}
+
+/* ---- values ---- */
+
+/* Searches from the last step backwards: what a call reads was mostly made just
+** before. */
+int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
+{
+    for (int i = z->nsteps - 1; i >= 0; i--)
+        if (z->steps[i].tensor == t) return i;
+    return -1;
+}
+
+/* LA_ESTATE: nobody can compute the tensor any more. */
+static la_status no_value(void)
+{
+    return la_error(LA_ESTATE, "the tensor is a step inside a fused function "
+        "that has ended: return it from the function to keep its value");
+}
+
+/* The steps of deferred tensors among n; others and NULL are skipped. */
+static la_status steps_of(const la_fuse *z, int n, la_tensor *const *tensors,
+                          la_fuse_set *out)
+{
+    for (int k = 0; k < n; k++) {
+        uint32_t flags = tensors[k] ? tensors[k]->flags : 0;
+        if (!(flags & LA_F_DEFERRED) || (flags & LA_F_BATCHED)) continue;
+        int i = z ? la_fuse_step_of(z, tensors[k]) : -1;
+        if (i < 0) return no_value();
+        *out |= LA_FUSE_ONE << i;
+    }
+    return LA_OK;
+}
+
+/* All in one pass where that is possible; tensors that are NULL or not deferred
+** are skipped. Where one is on memory that a step is to write, all is done that
+** can be asked for. */
+la_status la_fuse_values(int n, la_tensor *const *tensors)
+{
+    la_fuse *z = la_ctx()->fuse;
+    la_fuse_set wanted = 0;
+    for (int k = 0; k < n; k++)
+        if (tensors[k] && la_fuse_is_owed(tensors[k]))
+            LA_TRY(z ? la_fuse_start_anew(z) : no_value());
+    LA_TRY(steps_of(z, n, tensors, &wanted));
+    return wanted ? la_fuse_run(z, wanted) : LA_OK;
+}
+
+la_status la_fuse_finish(int n, la_tensor *const *tensors)
+{
+    la_fuse *z = la_ctx()->fuse;
+    la_fuse_set wanted = 0;
+    LA_TRY(steps_of(z, n, tensors, &wanted));
+    if (z) wanted |= la_fuse_writes(z);
+    return wanted ? la_fuse_run(z, wanted) : LA_OK;
+}
+
+la_status la_fuse_value(la_tensor *t) { return la_fuse_values(1, &t); }
+
+/* Drops the references of steps and inputs. Deferred tensors that somebody
+** still holds have no value afterwards: see no_value. */
+static void forget(la_fuse *z)
+{
+    for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
+    for (int i = 0; i < z->ninputs; i++) la_tensor_release(z->inputs[i]);
+    z->nsteps = z->ninputs = z->ntrail = 0;
+}
+
+/* Without a value for anything that is pending; may be called twice. */
+void la_fuse_close(void)
+{
+    la_context *c = la_ctx();
+    la_fuse *z = c->fuse;
+    if (!z) return;
+    c->fuse = NULL;
+    c->included_keys &= ~(1u << LA_KEY_FUSE);
+    la_fuse_show(z);
+    forget(z);
+    la_mem_free(z, sizeof *z);
+}
+
+la_status la_fuse_start_anew(la_fuse *z)
+{
+    la_fuse_set held = la_fuse_writes(z);
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        if (la_fuse_is_pending(s) && !s->replaced
+            && atomic_load(&s->tensor->refs) > 1)
+            held |= (la_fuse_set)1 << i;
+    }
+    if (held) LA_TRY(la_fuse_run(z, held));
+    forget(z);
+    return LA_OK;
+}
+
+/* ---- what can be a step ---- */
+
+/* A tensor that a loop can read as it lies: on the CPU, without names and
+** without lazy bits. */
+bool la_fuse_is_simple(const la_tensor *t)
+{
+    return t->device == LA_CPU && !t->names
+        && !(t->flags & (LA_F_CONJ | LA_F_NEG));
+}
+
+/* The dtype that the loop computes in: that of all inputs but the mask, if they
+** have one and numbers adapt to it. LA_UNDEFINED otherwise. */
+static la_dtype common_dtype(const la_frame *f, const la_family *family)
+{
+    la_dtype d = LA_UNDEFINED;
+    for (int k = family->nraw; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t->flags & LA_F_WRAPPED) continue;
+        if (d != LA_UNDEFINED && t->dtype != d) return LA_UNDEFINED;
+        d = (la_dtype)t->dtype;
+    }
+    for (int k = family->nraw; k < family->ninputs && d != LA_UNDEFINED; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if ((t->flags & LA_F_WRAPPED)
+            && la_category((la_dtype)t->dtype) > la_category(d))
+            return LA_UNDEFINED;
+    }
+    for (int k = 0; k < family->nraw; k++)
+        if (la_arg(f, k)->dtype != LA_BOOL) return LA_UNDEFINED;
+    if (d != LA_UNDEFINED
+        && (la_pointwise_widens(f, d) || la_pointwise_exceeds(f, d)))
+        return LA_UNDEFINED;
+    if (family->nraw || d == LA_UNDEFINED) return d;
+    return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
+}
+
+/* An element-wise call whose inputs are simple and need no gradient: autograd's
+** nodes hold values, which a step has not yet. */
+static bool is_recordable(const la_frame *f)
+{
+    const la_family *family = f->op->family;
+    if (!family || (f->op->forms & LA_MUTATES)
+        || family->impl != la_pointwise_impl
+        || family->ninputs > LA_FUSE_SOURCES
+        || !(family->fast || f->op == LA_OP(where)))
+        return false;
+    for (int k = 0; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (!t || !la_fuse_is_simple(t)) return false;
+        if (la_grad_flag(t) && !la_ctx()->no_grad) return false;
+    }
+    return true;
+}
+
+/* Does the family's iterator have settings of its own in this call? A result
+** of another dtype or layout is not described here; its refusals stand. */
+static la_status is_configured(const la_frame *f, la_dtype dtype, bool *out)
+{
+    const la_family *family = f->op->family;
+    la_iter_config c = LA_ITER_CONFIG(family->iter_flags, 1, family->ninputs);
+    *out = false;
+    if (!family->configure) return LA_OK;
+    LA_TRY(family->configure((la_frame *)f, &c));
+    *out = c.flags != family->iter_flags || c.ninputs != family->ninputs
+        || (c.static_dtype != LA_UNDEFINED && c.static_dtype != dtype);
+    return LA_OK;
+}
+
+/* ---- geometry ---- */
+
+/* n sizes or strides, all equal; n may be 0. */
+static bool same_dims(int n, const int64_t *a, const int64_t *b)
+{
+    return memcmp(a, b, (size_t)n * sizeof(*a)) == 0;
+}
+
+/* The common shape of the first n arguments; false where there is none. */
+static bool broadcast_inputs(const la_frame *f, int n, la_shape *shape)
+{
+    *shape = la_shape_of(la_arg(f, 0));
+    for (int k = 1; k < n; k++) {
+        la_shape s = la_shape_of(la_arg(f, k));
+        if (la_shape_broadcast(shape, &s, shape))
+            return false;                    /* the operation says why */
+    }
+    return true;
+}
+
+/* Is there an order of dims to see in it? */
+static bool has_order(const la_tensor *t)
+{
+    int dims = 0;
+    for (int j = 0; j < t->ndim; j++) dims += la_sizes(t)[j] > 1;
+    return dims > 1;
+}
+
+/* Is there a dim of size 1, whose stride is ambiguous? */
+static bool has_single(const la_shape *shape)
+{
+    for (int d = 0; d < shape->ndim; d++)
+        if (shape->sizes[d] == 1) return true;
+    return false;
+}
+
+static bool are_row_major(const la_frame *f, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (!la_is_row_major(la_arg(f, k))) return false;
+    return true;
+}
+
+static bool is_row_major_of(const la_shape *shape, const int64_t *strides)
+{
+    int64_t plain[LA_MAX_DIMS];
+    la_contiguous_strides(shape->ndim, shape->sizes, plain);
+    return same_dims(shape->ndim, plain, strides);
+}
+
+/* The result's strides where they are plain to see: inputs of the full shape
+** are contiguous, or dense in one order that no smaller input before them
+** overrules; the iterator's rule for the rest is not repeated here. */
+static bool result_strides(const la_frame *f, int n, const la_shape *shape,
+                           int64_t *strides)
+{
+    bool any = false, smaller = false;
+    la_contiguous_strides(shape->ndim, shape->sizes, strides);
+    if (has_single(shape) && !are_row_major(f, n)) return false;
+    for (int k = 0; k < n; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t->flags & LA_F_WRAPPED) continue;
+        bool full = t->ndim == shape->ndim
+            && same_dims(t->ndim, la_sizes(t), shape->sizes);
+        bool gaps = full && !(t->flags & LA_F_DENSE)
+            && la_fuse_has_row_order(t);
+        if (!full || gaps || la_is_contiguous(t)) {
+            if (any && full && !gaps
+                && !same_dims(t->ndim, la_strides(t), strides))
+                return false;
+            if (any && gaps && !is_row_major_of(shape, strides)) return false;
+            any |= full;
+            if (!full && !la_is_contiguous(t)) return false;
+            smaller |= !full && has_order(t);
+            continue;
+        }
+        if (!(t->flags & LA_F_DENSE) || (smaller && !any)) return false;
+        if (any && !same_dims(t->ndim, la_strides(t), strides)) return false;
+        memcpy(strides, la_strides(t), sizeof(int64_t) * (size_t)t->ndim);
+        any = true;
+    }
+    return true;
+}
+
+/* Does anything wait that somebody could ask for? */
+static bool has_pending(const la_fuse *z)
+{
+    for (int i = 0; i < z->nsteps; i++)
+        if (la_fuse_is_pending(&z->steps[i])) return true;
+    return false;
+}
+
+/* True when the program has this geometry, or is empty and takes it. False when
+** steps of another geometry wait: the caller has to run them first. */
+bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
+                   const int64_t *strides)
+{
+    size_t bytes = sizeof(int64_t) * (size_t)ndim;
+    if (z->nsteps && z->shape.ndim == ndim
+        && same_dims(ndim, sizes, z->shape.sizes)
+        && same_dims(ndim, strides, z->strides)) return true;
+    if (has_pending(z)) return false;
+    forget(z);
+    z->shape.ndim = ndim;
+    memcpy(z->shape.sizes, sizes, bytes);
+    memcpy(z->strides, strides, bytes);
+    return true;
+}
+
+/* Capacity for one more step and n more inputs. */
+la_status la_fuse_reserve(la_fuse *z, int n)
+{
+    bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
+    return full ? la_fuse_start_anew(z) : LA_OK;
+}
+
+/* ---- a step ---- */
+
+/* The index of t among the inputs; a new one is retained. la_fuse_reserve has
+** seen to the capacity. */
+static int input_of(la_fuse *z, la_tensor *t)
+{
+    for (int i = 0; i < z->ninputs; i++)
+        if (z->inputs[i] == t) return i;
+    z->inputs[z->ninputs] = la_tensor_retain(t);
+    return z->ninputs++;
+}
+
+/* Numbers are stored converted to the dtype in which the step computes. */
+void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
+                         la_dtype dtype)
+{
+    int i = la_fuse_step_of(z, t);
+    if (i >= 0) {
+        from->kind = LA_FROM_STEP;
+        from->index = i;
+    } else if (t->flags & LA_F_WRAPPED) {
+        la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
+        from->kind = LA_FROM_SCALAR;
+        la_scalar_cast(&s, dtype, from->scalar);
+    } else {
+        from->kind = LA_FROM_INPUT;
+        from->index = input_of(z, t);
+    }
+}
+
+/* Does the step square its input? A sum of it is then a sum of squares, for
+** which the reductions have a kernel. */
+static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
+{
+    const la_op *op = f->op;
+    if (op == LA_OP(mul)) return la_arg(f, 0) == la_arg(f, 1);
+    return op == LA_OP(square)
+        || (op == LA_OP(pow) && loop == (*LA_STUB(pow_2))[dtype]);
+}
+
+/* Does the call's plan ask for elements that a step has not computed yet? */
+static bool asks_too_early(const la_frame *f, const la_loop_plan *plan, int n)
+{
+    for (int k = 0; plan->inspect && k < n; k++)
+        if ((la_arg(f, k)->flags & LA_F_DEFERRED)
+            || la_fuse_is_owed(la_arg(f, k))) return true;
+    return false;
+}
+
+/* Write the call down as a step, if it can be one of this program. *done says
+** whether it was; where not, nothing has changed but that the program may have
+** been run. A refusal is the call's own error. */
+static la_status record(la_fuse *z, la_frame *f, bool *done)
+{
+    const la_family *family = f->op->family;
+    la_shape shape;
+    int64_t strides[LA_MAX_DIMS], numel;
+    la_tensor *t;
+    la_fuse_step *s;
+    la_fuse_kind kind;
+    int n = family->ninputs;
+    *done = false;
+    bool configured;
+    la_dtype dtype = common_dtype(f, family);
+    LA_TRY(is_configured(f, dtype, &configured));
+    if (dtype == LA_UNDEFINED || configured || !broadcast_inputs(f, n, &shape)
+        || !result_strides(f, n, &shape, strides)
+        || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
+        return LA_OK;
+    LA_TRY(la_fuse_reserve(z, n));
+    if (!z->nsteps || !la_fuse_kind_of(z, f, n, &shape, strides, &kind)) {
+        if (has_pending(z)) return LA_OK;
+        forget(z);
+        la_fuse_begin(z, shape.ndim, shape.sizes, strides);
+        kind = LA_STEP_EACH;
+    }
+    s = &z->steps[z->nsteps];
+    s->kind = kind;
+    LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
+    if (asks_too_early(f, &s->plan, n)) return LA_OK;
+    if (s->plan.inspect) LA_TRY(s->plan.inspect(f, dtype));
+    s->squares = is_square(f, dtype, s->plan.loop);
+    la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
+    LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, result, &t));
+    s->nsources = n;
+    for (int k = 0; k < n; k++)
+        la_fuse_take_source(z, &s->from[k], la_arg(f, k),
+                            k < family->nraw ? LA_BOOL : dtype);
+    s->tensor = la_tensor_retain(t);
+    s->pending = true;
+    s->write = s->replaced = s->copies = false;
+    z->nsteps++;
+    la_set_result(f, 0, t);
+    *done = true;
+    return LA_OK;
+}
+
+/* Records a call that writes a tensor which was given. */
+static la_status record_given(la_fuse *z, la_frame *f, bool *done)
+{
+    const la_family *family = f->op->family;
+    la_shape shape;
+    bool configured;
+    const la_tensor *out = f->outs[0];
+    la_fuse_call c = {.n = family->ninputs, .nraw = family->nraw};
+    c.dtype = common_dtype(f, family);
+    LA_TRY(is_configured(f, c.dtype, &configured));
+    if (c.dtype == LA_UNDEFINED || configured
+        || !broadcast_inputs(f, c.n, &shape) || shape.ndim != out->ndim
+        || !same_dims(out->ndim, shape.sizes, la_sizes(out))) return LA_OK;
+    c.result = family->result != LA_UNDEFINED ? family->result : c.dtype;
+    LA_TRY(la_pointwise_plan(f, c.dtype, &c.plan));
+    if (asks_too_early(f, &c.plan, c.n)) return LA_OK;
+    if (c.plan.inspect) LA_TRY(c.plan.inspect(f, c.dtype));
+    return la_fuse_record_write(z, f, &c, done);
+}
+
+/* ---- calls that run ---- */
+
+/* Values for the deferred tensors of a call; a few at a time. */
+static la_status values_of_args(const la_frame *f)
+{
+    la_tensor *list[LA_MAX_ARGS + LA_MAX_RESULTS];
+    int n = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) list[n++] = v->tensor;
+        if (v->tag != LA_VTENSORS) continue;
+        for (int64_t i = 0; i < v->tensors.n; i++)
+            if (v->tensors.list[i]) LA_TRY(la_fuse_value(v->tensors.list[i]));
+    }
+    for (int k = 0; k < LA_MAX_RESULTS; k++) list[n++] = f->outs[k];
+    return la_fuse_values(n, list);
+}
+
+/* Compares storages: views of a written tensor count, whether they overlap or
+** not. */
+static bool is_written(const la_frame *f, const la_tensor *t)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (f->outs[k] && f->outs[k]->storage == t->storage) return true;
+    return f->args[0].tag == LA_VTENSOR && (f->op->forms & LA_MUTATES)
+        && f->args[0].tensor->storage == t->storage;
+}
+
+/* Steps that read what the call writes must have run before. */
+static la_status values_of_readers(la_fuse *z, const la_frame *f)
+{
+    la_fuse_set readers = 0;
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        for (int k = 0; la_fuse_is_pending(s) && k < s->nsources; k++) {
+            const la_fuse_source *from = &s->from[k];
+            const la_tensor *t = from->kind == LA_FROM_INPUT
+                ? z->inputs[from->index] : from->kind == LA_FROM_STEP
+                ? z->steps[from->index].tensor : NULL;
+            if (t && t->storage && is_written(f, t))
+                readers |= (la_fuse_set)1 << i;
+        }
+    }
+    if (readers && la_fuse_writes(z)) return la_fuse_start_anew(z);
+    return readers ? la_fuse_run(z, readers) : LA_OK;
+}
+
+/* To a given tensor, in any form. */
+static bool writes(const la_frame *f)
+{
+    return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
+}
+
+/* Composites that only say in other words what can be a step. */
+static bool forwards(const la_frame *f)
+{
+    if (f->form != LA_FUNCTIONAL) return false;
+    const la_op *op = f->op;
+    return op == LA_OP(norm) || op == LA_OP(var_flag) || op == LA_OP(std_flag)
+        || op == LA_OP(var_unbiased) || op == LA_OP(std_unbiased);
+}
+
+/* The kernel of the Fuse key. A call that does not become a step runs with the
+** key excluded, so that what it calls is not recorded. */
+static la_status fuse_call(la_frame *f)
+{
+    la_fuse *z = la_ctx()->fuse;
+    bool done = false;
+    if (forwards(f)) return f->op->impl(f);
+    bool given = la_fuse_is_write(f);
+    if ((given || !writes(f)) && is_recordable(f)) {
+        const la_family *family = f->op->family;
+        if (family->check) LA_TRY(family->check(f));
+        LA_TRY(la_fuse_settle(z, f, family->ninputs));
+        LA_TRY(la_fuse_make_way(z, f, family->ninputs));
+        LA_TRY(given ? record_given(z, f, &done) : record(z, f, &done));
+    } else if (given && f->op == LA_OP(copy_)) {
+        LA_TRY(la_fuse_make_way(z, f, 2));
+        LA_TRY(la_fuse_record_copy(z, f, &done));
+    } else if (!la_fuse_writes(z)) {
+        LA_TRY(la_fuse_record_reduction(z, f, &done));
+    }
+    if (done) return LA_OK;
+    LA_TRY(values_of_args(f));
+    if (writes(f)) LA_TRY(values_of_readers(z, f));
+    LA_WITHOUT_KEYS(1u << LA_KEY_FUSE);
+    return la_dispatch(f);
+}

@@ -1,0 +1,311 @@
+-- Plants mistakes in a copy of the tree and says which of them the suite finds:
+--   make mutants MUTANTS="--seed 2 --count 100 --path src/grad"
+-- Options:
+--   --seed N      which mistakes are drawn (1)
+--   --count N     how many (300); from one folder after another
+--   --path TEXT   in paths with this pattern alone
+--   --rest N      specs that do not touch the file run for so many seconds of
+--                 an idle machine, the quickest first (all; 0: none)
+--   --survivors   no new mistakes: those that were alive, once more
+--   --page        only writes the page anew
+-- A mistake is killed when a spec or a C test fails, or does not come to its
+-- end in eight times the time that it takes without, and a minute. Results are
+-- kept in build/mutants/results.tsv until 'make clean', and all of them stand
+-- on bench/MUTANTS.md.
+package.path = "tools/mutants/?.lua;" .. package.path
+local plant = require "plant"
+local tree = require "tree"
+local specs = require "specs"
+local results = require "results"
+local known = require "known"
+local page = require "page"
+
+local PAGE = "bench/MUTANTS.md"
+local RUNS = "build/mutants/runs.txt"
+local BASELINE = "build/mutants/baseline.tsv"
+
+local options = {seed = 1, count = 300, path = "", rest = math.huge}
+
+local function read_options()
+  local i = 1
+  while arg[i] do
+    local name = arg[i]:match("^%-%-(%l+)$")
+    if name == "survivors" or name == "page" then
+      options[name] = true
+    elseif options[name] and arg[i + 1] then
+      i = i + 1
+      options[name] = name == "path" and arg[i]
+        or assert(tonumber(arg[i]), "--" .. name .. ": no number")
+    else
+      error("unknown option " .. arg[i], 0)
+    end
+    i = i + 1
+  end
+end
+
+local function say(...)
+  print(string.format(...))
+  io.stdout:flush()
+end
+
+---------------------------------------------------------------------------
+-- Specs and their times
+
+-- These read the sources or build them: they find any change, or none.
+local LEFT_OUT = {["spec/host/cross_spec.lua"] = true,
+                  ["spec/host/embed_spec.lua"] = true,
+                  ["spec/lint/mutants_spec.lua"] = true}
+
+local function each_spec()
+  local _, text = tree.shell("find spec modules -name '*_spec.lua' | LC_ALL=C "
+    .. "sort")
+  local list = {}
+  for path in text:gmatch("[^\n]+") do
+    if not LEFT_OUT[path] then list[#list + 1] = path end
+  end
+  return list
+end
+
+local function known_times()
+  local times = {}
+  local file = io.open(BASELINE)
+  if not file then return times end
+  for line in file:lines() do
+    local path, status, seconds = line:match("^(.-)\t(%d+)\t([%d.]+)$")
+    times[path] = status == "0" and tonumber(seconds) or nil
+  end
+  file:close()
+  return times
+end
+
+-- Every spec once without a mistake, before it is run with one; false in
+-- 'times' for those that fail, which find nothing.
+local function measure(list, times)
+  for _, path in ipairs(list) do
+    if times[path] == nil then
+      local ok, seconds = tree.spec(path, 900)
+      local file = assert(io.open(BASELINE, "a"))
+      file:write(("%s\t%d\t%.1f\n"):format(path, ok and 0 or 1, seconds))
+      file:close()
+      times[path] = ok and seconds
+      if not ok then say("left out, as it fails anyway: %s", path) end
+    end
+  end
+end
+
+---------------------------------------------------------------------------
+-- One mistake
+
+-- Seconds that a spec may take: other work slows a machine down.
+local function patience(seconds)
+  return math.ceil(60 + 8 * (seconds or 10))
+end
+
+local function found_by(name, ok, _, late)
+  return not ok and name .. (late and " (time)" or "") or nil
+end
+
+local function run_specs(list, times, budget)
+  local spent = 0
+  for _, path in ipairs(list) do
+    spent = spent + (times[path] or 0)
+    if spent > budget then return nil end
+    local by = times[path]
+      and found_by(path, tree.spec(path, patience(times[path])))
+    if by then return by end
+  end
+end
+
+local function run_tests(site, names)
+  for _, name in ipairs(names) do
+    local by = tree.build_test(site.path, name)
+      and found_by(name, tree.test(name, 300))
+    if by then return by end
+  end
+end
+
+local GOLDEN = "spec/registry/golden_spec.lua"
+local GRADS = "spec/registry/derivatives_spec.lua"
+
+-- Operations with golden records, those of modules too.
+local recorded = {}
+local _, golden = tree.shell("find spec modules -name '*.jsonl'")
+for name in golden:gmatch("golden/([%w_]+)%.jsonl") do recorded[name] = true end
+
+local function exists(name) return recorded[name] end
+
+-- The records and derivatives of the operations that the source names alone.
+local function by_operations(site)
+  local names = specs.operations(tree.read(site.path), exists)
+  if #names == 0 or #names > 40 then return nil end
+  local list = table.concat(names, ",")
+  for spec, variable in pairs({[GOLDEN] = "LUNARRAY_GOLDEN",
+                               [GRADS] = "LUNARRAY_GRAD"}) do
+    local by = found_by(spec, tree.spec(spec, patience(60),
+      ("%s=%s "):format(variable, list)))
+    if by then return by end
+  end
+end
+
+-- Who finds the mistake, or nil.
+local function finder(site, all, times)
+  local by = by_operations(site)
+  if by then return by end
+  local first, tests = specs.of(site.path, all, times)
+  by = run_specs(first, times, math.huge) or run_tests(site, tests)
+  if by or options.rest == 0 then return by end
+  local seen, rest = {}, {}
+  for _, path in ipairs(first) do seen[path] = true end
+  for _, path in ipairs(all) do
+    if not seen[path] then rest[#rest + 1] = path end
+  end
+  specs.quick_first(rest, times)
+  return run_specs(rest, times, options.rest)
+end
+
+-- False where the mistake does not compile.
+local function try(site, all, times)
+  local text = plant.into(tree.read(site.path), site)
+  if not text then return false end
+  measure(options.rest == 0 and specs.of(site.path, all, times) or all, times)
+  local built, why = tree.plant(site.path, text)
+  site.verdict, site.by = nil, nil
+  if built == "same" then
+    site.verdict = "same"
+  elseif built then
+    site.by = finder(site, all, times)
+    site.verdict = site.by and "killed" or "alive"
+  end
+  tree.restore(site.path)
+  if not built then return false, why end
+  results.add(site)
+  return true
+end
+
+---------------------------------------------------------------------------
+-- Which ones
+
+-- What does not run here: other systems, ISA extensions, texts of the help.
+local NOT_HERE = {"/os_[wm]", "^src/base/os/windows", "^src/kernel/amx/",
+  "^src/kernel/avx512_bf16/", "^lua/lunarray/words", "/words%.lua$",
+  "/spec/", "^src/op/def/", "ops%.def$", "aliases%.def$", "theme%.def$",
+  "binding%.def$"}
+
+local function runs_here(path)
+  for _, pattern in ipairs(NOT_HERE) do
+    if path:find(pattern) then return false end
+  end
+  return path:find(options.path) ~= nil
+end
+
+-- Sources by folder: {name, files = {{path, sites}}}.
+local function folders()
+  local by_name, list = {}, {}
+  for _, path in ipairs(tree.sources()) do
+    if runs_here(path) then
+      local sites = plant.sites(tree.read(path), plant.language_of(path))
+      local name = page.folder_of(path)
+      if #sites > 0 then
+        if not by_name[name] then
+          by_name[name] = {name = name, files = {}, total = 0}
+          list[#list + 1] = by_name[name]
+        end
+        local folder = by_name[name]
+        folder.total = folder.total + #sites
+        table.insert(folder.files, {path = path, sites = sites})
+      end
+    end
+  end
+  return list
+end
+
+-- A file by its number of sites, a rule that it has, a site of the rule.
+local function draw(folder)
+  local at, file = math.random(folder.total), nil
+  for _, f in ipairs(folder.files) do
+    file = f
+    at = at - #f.sites
+    if at <= 0 then break end
+  end
+  local by_rule, rules = {}, {}
+  for _, site in ipairs(file.sites) do
+    if not by_rule[site.rule] then
+      by_rule[site.rule] = {}
+      rules[#rules + 1] = site.rule
+    end
+    table.insert(by_rule[site.rule], site)
+  end
+  local some = by_rule[rules[math.random(#rules)]]
+  local site = some[math.random(#some)]
+  site.path = file.path
+  return site
+end
+
+local function report(site, number)
+  say("%4d  %-7s %s:%d  %s%s", number, site.verdict, site.path, site.line,
+      site.rule, site.by and "  by " .. site.by or "")
+  if site.verdict == "alive" then
+    say("        %s\n     -> %s", site.old:match("^%s*(.*)"),
+        site.new:match("^%s*(.*)"))
+  end
+end
+
+local function plant_new(all, times)
+  math.randomseed(options.seed)
+  local list, number, tries = folders(), 0, 0
+  assert(#list > 0, "no source has this path")
+  local done = {}
+  for _, site in ipairs(results.all()) do done[results.key(site)] = true end
+  while number < options.count and tries < 20 * options.count do
+    local site = draw(list[tries % #list + 1])
+    tries = tries + 1
+    local key = results.key(site)
+    site.run = "seed " .. math.tointeger(options.seed)
+    if done[key] then
+      number = number + 1             -- a run that goes on
+    else
+      done[key] = true
+      if try(site, all, times) then
+        number = number + 1
+        report(site, number)
+      end
+    end
+  end
+end
+
+local function plant_again(all, times)
+  local number = 0
+  for _, site in ipairs(results.all()) do
+    if site.verdict == "alive" and site.path:find(options.path)
+        and not known.reason(site) then
+      number = number + 1
+      if try(site, all, times) then report(site, number) end
+    end
+  end
+end
+
+local function write_page()
+  local runs = {}
+  local file = io.open(RUNS)
+  for line in file and file:lines() or function() end do
+    runs[#runs + 1] = line
+  end
+  if file then file:close() end
+  tree.write(PAGE, page.text(results.all(), runs))
+end
+
+local function main()
+  read_options()
+  if options.page then return write_page() end
+  tree.shell("mkdir -p build/mutants")
+  local file = assert(io.open(RUNS, "a"))
+  file:write('make mutants MUTANTS="' .. table.concat(arg, " ") .. '"\n')
+  file:close()
+  tree.copy()
+  local all, times = each_spec(), known_times()
+  if options.survivors then plant_again(all, times)
+  else plant_new(all, times) end
+  write_page()
+end
+
+main()

@@ -1,0 +1,124 @@
+-- Which specs and C tests touch a source: they run first. All rows whose
+-- pattern fits a path are joined; {pattern, specs, C tests}, where specs are
+-- folders or parts of paths, and a C test is a name without test_.
+local ROWS = {
+  {"^src/base/os", "spec/lua/parallel", "base pool memory fault background"},
+  {"^src/base/math", "spec/op/elementwise/math spec/registry/lockstep",
+   "libm"},
+  {"^src/base/text", "spec/lua/print spec/registry/locale",
+   "decimal locale base"},
+  {"^src/base", "spec/lua/parallel spec/lifetime spec/lua/safety",
+   "base errors memory pool runtime token decimal libm background fault"},
+  {"^src/tensor", "spec/op/move spec/lua/print spec/lifetime",
+   "copy dlpack order record snapshot strides tensor tensor_promote "
+     .. "tensor_view view_faults"},
+  {"^src/tensor/text", "spec/lua/print spec/lua/messages"},
+  {"^src/iter", "spec/op/elementwise spec/op/reduce spec/registry/out "
+     .. "spec/lua/trace", "iter reduce"},
+  {"^src/op/%w+%.[ch]", "spec/lua spec/registry/out spec/registry/dtypes "
+     .. "spec/profile", "call hosted registry sandbox"},
+  {"^src/op/pointwise", "spec/op/elementwise", "iter"},
+  {"^src/op/create", "spec/op/move/create spec/op/move/expanded"},
+  {"^src/op/re", "spec/op/reduce", "reduce"},
+  {"^src/op/rows", "spec/op/reduce"},
+  {"^src/op/scan", "spec/op/reduce"},
+  {"^src/op/[vimcs]", "spec/op/move", "index tensor_view view_faults"},
+  {"^src/op/[fml]", "spec/op/matmul", "gemm"},
+  {"^src/op/linalg", "spec/op/matmul"},
+  {"^src/op/[nc]", "spec/op/nn spec/nn/nn_spec", "conv"},
+  {"^src/op/random", "spec/op/random"},
+  {"^src/op/%w+/", "spec/registry/golden spec/registry/out_ "
+     .. "spec/registry/meta"},
+  {"^src/kernel/[peas]", "spec/op/elementwise"},
+  {"^src/kernel/r", "spec/op/reduce", "reduce"},
+  {"^src/kernel/[msi]", "spec/op/move", "copy index"},
+  {"^src/kernel/[mlfa]", "spec/op/matmul", "gemm"},
+  {"^src/kernel/[nc]", "spec/op/nn", "conv"},
+  {"^src/kernel/random", "spec/op/random"},
+  {"^src/kernel", "spec/registry/golden spec/registry/dtypes"},
+  {"^src/simd", "spec/op/elementwise spec/registry/golden"},
+  {"^src/grad", "spec/autograd spec/registry/derivatives spec/vmap", "grad"},
+  {"^src/fuse", "spec/fuse spec/registry/chains"},
+  {"^src/vmap", "spec/vmap spec/registry/vmap"},
+  {"^src/io", "spec/io", "files flate io"},
+  {"^src/lua", "spec/lua spec/op/move/index spec/op/move/from "
+     .. "spec/lifetime spec/autograd/autograd"},
+  {"^src/lua/api", "spec/host", "abi api callbacks device host struct frames"},
+  {"^src/lua/sandbox", "", "sandbox caps finalizers attacks stack"},
+  {"^src/lua/files", "spec/io", "files"},
+  {"^src/lua/grad", "spec/autograd"},
+  {"^src/lua/transform", "spec/vmap spec/fuse spec/lua/parallel "
+     .. "spec/autograd"},
+  {"^src/repl", "spec/prompt"},
+  {"^lua/lunarray", "spec/lua"},
+  {"^lua/lunarray/nn", "spec/nn"},
+  {"^lua/lunarray/optim", "spec/nn"},
+  {"^lua/lunarray/schedule", "spec/nn"},
+  {"^lua/lunarray/lbfgs", "spec/nn"},
+  {"^lua/lunarray/multi_head", "spec/nn"},
+  {"^lua/lunarray/data", "spec/nn"},
+  {"^lua/lunarray/plot", "spec/prompt/plot spec/prompt/raster "
+     .. "spec/manual/gallery"},
+  {"^lua/lunarray/graph", "spec/autograd/graph"},
+  {"^lua/lunarray/jacobian", "spec/autograd"},
+  {"^lua/lunarray/autograd", "spec/autograd"},
+  {"^lua/lunarray/repl", "spec/prompt"},
+  {"^lua/lunarray/kernel", "spec/prompt/kernel"},
+  {"^lua/lunarray/help", "spec/manual/help spec/manual/ref"},
+  {"^lua/lunarray/array", "spec/lua/array"},
+  {"^lua/lunarray/profile", "spec/profile"}
+}
+
+local specs = {}
+
+-- Operations with golden records that the text of a source names: la_impl_x,
+-- la_meta_x, #define NAME x.
+function specs.operations(text, exists)
+  local names, seen = {}, {}
+  local function see(name)
+    if not seen[name] and exists(name) then names[#names + 1] = name end
+    seen[name] = true
+  end
+  for name in text:gmatch("la_impl_([%w_]+)") do see(name) end
+  for name in text:gmatch("la_meta_([%w_]+)") do see(name) end
+  for name in text:gmatch("#define NAME ([%w_]+)") do see(name) end
+  for name in text:gmatch("GRAD%((%w+),") do see(name) end
+  return names
+end
+
+-- Paths of 'all' that touch 'path', and names of C tests. What is quick by
+-- 'seconds' (by path) comes first.
+function specs.of(path, all, seconds)
+  local wanted, tests, chosen = {}, {}, {}
+  for _, row in ipairs(ROWS) do
+    if path:find(row[1]) then
+      for part in row[2]:gmatch("%S+") do wanted[#wanted + 1] = part end
+      for name in (row[3] or ""):gmatch("%S+") do
+        if not tests[name] then tests[#tests + 1] = "test_" .. name end
+        tests[name] = true
+      end
+    end
+  end
+  local module = path:match("^modules/%w+/")
+  if module then wanted[#wanted + 1] = module end
+  for _, spec in ipairs(all) do
+    for _, part in ipairs(wanted) do
+      if spec:find(part, 1, true) == 1 then
+        chosen[#chosen + 1] = spec
+        break
+      end
+    end
+  end
+  specs.quick_first(chosen, seconds)
+  return chosen, tests
+end
+
+function specs.quick_first(list, seconds)
+  table.sort(list, function(a, b)
+    local x, y = seconds[a] or 1e9, seconds[b] or 1e9
+    if x ~= y then return x < y end
+    return a < b
+  end)
+end
+
+return specs
