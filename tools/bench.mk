@@ -15,6 +15,9 @@ bench: all $(BUILD)/floor.so
 BENCH_PYTHON ?= build/peers/bin/python
 bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/run.lua --peers $(BENCH_ARGS)
+# Nanoseconds per unit of fuel, the worst call of each operation; FUEL=pattern.
+fuel: $(BUILD)/ctest/test_fuel
+	LUNARRAY_NUM_THREADS=1 $(BUILD)/ctest/test_fuel table $(FUEL)
 # FUZZ="--calls 1000000 --seed 7"; with KIND=asan under the sanitizers.
 fuzz: all
 	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/registry/fuzz.lua $(FUZZ)

@@ -15,6 +15,7 @@ help:
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
 	@echo 'make bench-mpi    collective calls of lunarray.mpi next to the bare ones: RANKS=2'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
+	@echo 'make fuel         nanoseconds per unit of fuel, by operation'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
 	@echo 'make mpi-check    specs of lunarray.mpi with MPICC=mpicc.mpich MPIRUN=mpirun.mpich'

@@ -399,7 +399,7 @@ static void list_modules(lua_State *L)
 ** of libraries, build flags. */
 static int fn_config(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "config", 0);
     lua_createtable(L, 0, 18);
     /* first: what may run is known only after it has been tried */
     list_extensions(L, "cpu_extensions", la_gemm_extensions());
@@ -532,7 +532,7 @@ static void push_dtypes(lua_State *L, uint32_t set)
 ** need none. */
 static int fn_operations(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "operations", 1024 * (int64_t)la_op_count());
     lua_createtable(L, la_op_count(), 0);
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);

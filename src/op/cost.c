@@ -9,7 +9,7 @@
 /* Elements that one is worth. Multiply-adds of real floats are worth less: so
 ** many are an element. */
 enum { FUNCTION = 4, SERIES = 64, REPEAT = 32, SPECTRUM = 8, MATRIX = 64,
-       FLOAT_PRODUCTS = 8 };
+       PASSES = 32, FLOAT_PRODUCTS = 8 };
 
 static int64_t numel(const la_frame *f, int arg)
 {
@@ -263,14 +263,21 @@ static int64_t cost_windows_grad(const la_frame *f)
 
 /* ---- matrices ---- */
 
+/* Each element meets so many others in products, and is gone over besides. */
+static int64_t meetings(int64_t n, int64_t others)
+{
+    return times(n, others / FLOAT_PRODUCTS + PASSES);
+}
+
 /* Right-hand sides count as further columns. */
 static int64_t cost_factors(const la_frame *f)
 {
     int64_t n = last(f, 0), m = size_at(f, 0, 2), least = m < n ? m : n;
-    int64_t work = times(numel(f, 0), least);
-    for (int k = 1; k < f->nargs; k++) work = plus(work, times(numel(f, k), m));
+    int64_t work = meetings(numel(f, 0), least);
+    for (int k = 1; k < f->nargs; k++)
+        if (la_arg(f, k)) work = plus(work, meetings(numel(f, k), least));
     if (m && n) work = plus(work, times(MATRIX, numel(f, 0) / m / n));
-    return with_elements(f, work);
+    return work;
 }
 
 static int64_t cost_spectrum(const la_frame *f)

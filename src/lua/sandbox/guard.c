@@ -41,6 +41,9 @@ void la_guard_pay(la_guard *g)
 ** look through a table that is empty by now, at 0.1 ns: 15 ms. */
 #define STRING_WORK ((size_t)1 << 22)
 #define BLOCK_WORK ((size_t)1 << 27)
+/* Bytes from which on a new string costs more than the instruction that makes
+** it, at the price of la_guard_bytes. */
+#define LONG_STRING ((size_t)1024)
 
 static void count(lua_State *L, lua_Debug *ar);
 
@@ -49,6 +52,7 @@ static void count(lua_State *L, lua_Debug *ar);
 void la_pulse_block(la_pulse *p, bool string, size_t bytes)
 {
     size_t work = string ? STRING_WORK : BLOCK_WORK;
+    if (string && bytes > LONG_STRING) p->owed += (int64_t)(bytes / 64);
     if (bytes <= work / LA_PULSE_MOST) return;
     int often = bytes < work ? (int)(work / bytes) : 1;
     if (often >= p->often) return;
@@ -82,7 +86,9 @@ static void count(lua_State *L, lua_Debug *ar)
     if (!armed) return;
     la_guard g = {L, s, s->context.token, "script", &s->steps_left};
     LA_CHECK(L, g.name, la_token_ask(g.token));
-    la_guard_steps(&g, passed);
+    int64_t owed = s->pulse->owed;
+    s->pulse->owed = 0;
+    la_guard_steps(&g, passed + owed);
 }
 
 int la_guard_resume(la_state *s, lua_State *co, lua_State *from, int n,

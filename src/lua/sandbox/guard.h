@@ -61,6 +61,7 @@ extern const luaL_Reg la_guarded_calls[], la_guarded_coroutines[],
 typedef struct la_pulse {
     lua_State *thread;
     int often;              /* instructions between calls */
+    int64_t owed;           /* steps for strings that Lua made since */
 } la_pulse;
 enum { LA_PULSE_MOST = 100 };
 /* Lua gets a block of so many bytes. Raises nothing, allocates nothing. */

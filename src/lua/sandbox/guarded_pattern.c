@@ -349,7 +349,10 @@ static const char *find_plain(matcher *m, const char *s, const char *text,
 {
     while ((size_t)(m->end - s) >= n) {
         if (n == 0) return s;
+        const char *from = s;
         s = memchr(s, *text, (size_t)(m->end - s) - n + 1);
+        const char *to = s ? s : m->end;
+        la_guard_steps(&m->guard, (to - from) / 1024);
         if (!s) return NULL;
         la_guard_bytes(&m->guard, n);
         if (memcmp(s, text, n) == 0) return s;

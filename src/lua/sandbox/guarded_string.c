@@ -88,7 +88,7 @@ static int mapped(lua_State *L, byte_map map, const char *name)
     luaL_Buffer b;
     const char *s = luaL_checklstring(L, 1, &n);
     la_guard g = la_guard_begin(L, name);
-    la_guard_bytes(&g, n);
+    la_guard_bytes(&g, 8 * n);      /* byte by byte */
     map(luaL_buffinitsize(L, &b, n), s, n);
     luaL_pushresultsize(&b, n);
     return 1;

@@ -218,6 +218,10 @@ typedef struct counted {
     la_pulse pulse;
 } counted;
 
+/* Bytes of a string's header in Lua: they depend on the machine's pointers, and
+** fuel may not. */
+#define STRING_HEADER (2 * sizeof(void *) + 9)
+
 /* lua_Alloc: of a new block 'before' is the type of its object.
 ** NULL above the limit: Lua collects garbage then and tries again. Strings that
 ** are too long are refused as they are made. */
@@ -233,7 +237,9 @@ static void *allocate(void *context, void *block, size_t before, size_t after)
     }
     if (after > have && la_token_charge_lua(c->token, after - have))
         return NULL;
-    if (after > have) la_pulse_block(&c->pulse, string, after);
+    size_t length = after > STRING_HEADER ? after - STRING_HEADER : 0;
+    if (after > have)
+        la_pulse_block(&c->pulse, string, string ? length : after);
     void *fresh = c->fn(c->context, block, before, after);
     if (after > have && !fresh) la_token_uncharge_lua(c->token, after - have);
     if (after < have) la_token_uncharge_lua(c->token, have - after);
@@ -262,7 +268,7 @@ la_status la_count_memory(lua_State *L, size_t limit)
     void *last = lua_getextraspace(lua_tothread(L, -1));
     lua_pop(L, 1);
     *c = (counted){fn, context, last, la_token_retain(k),
-                   {NULL, LA_PULSE_MOST}};
+                   {NULL, LA_PULSE_MOST, 0}};
     s->pulse = &c->pulse;
     size_t now = ((size_t)lua_gc(L, LUA_GCCOUNT) << 10)
         + (size_t)lua_gc(L, LUA_GCCOUNTB);

@@ -207,6 +207,7 @@ int la_method_register_hook(lua_State *L)
     la_state *s = la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "register_hook");
     int64_t id = 0;
+    la_begin_work(L, s, "register_hook", 0);
     la_check_callable(L, 2, "register_hook");
     la_collect_ties(L, s);
     push_removal(L);
