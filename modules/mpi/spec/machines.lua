@@ -4,7 +4,7 @@ local mpirun = require "modules.mpi.spec.mpirun"
 
 local machines = {}
 
--- Of this process, so that suites beside one another do not meet.
+-- Of this process, so that suites at the same time do not meet.
 local ID = tostring(os.tmpname()):match("(%w%w%w%w)$") or "test"
 local NAMES = {"lumpia" .. ID, "lumpib" .. ID}
 local CABLES = {"lua" .. ID, "lub" .. ID}
@@ -39,7 +39,7 @@ for k = 1, 2 do
   SETUP[#SETUP + 1] = ("ip -n %s link set lo up"):format(NAMES[k])
 end
 
--- In the place of ssh: the address, and the command on that machine.
+-- Instead of ssh: the address, and the command on that machine.
 local AGENT = [[#!/bin/sh
 case $1 in %s1) name=%s ;; *) name=%s ;; esac
 shift

@@ -28,7 +28,7 @@ local function it_runs(name, f)
 end
 
 -- How long a job may take to end once something has happened; starting the
--- ranks is part of what is measured, and other programs run beside.
+-- ranks is part of what is measured, and other programs run too.
 local ENDS, START = 5, 10
 
 local function ends(n, code, what)
