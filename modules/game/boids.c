@@ -43,7 +43,7 @@ static void add_one(void *context, int64_t j, double square,
     t->n++;
 }
 
-static void clamp(double *v, int d, double most)
+static void boids_clamp(double *v, int d, double most)
 {
     double square = 0;
     for (int k = 0; k < d; k++) square += v[k] * v[k];
@@ -53,7 +53,8 @@ static void clamp(double *v, int d, double most)
 }
 
 /* Boid 'at' with position x: what it does after its sums. */
-static void move(const flock *s, const sums *t, int64_t at, const double *x)
+static void boids_move(const flock *s, const sums *t, int64_t at,
+                       const double *x)
 {
     const double *o = s->options;
     int d = s->v.d;
@@ -64,9 +65,9 @@ static void move(const flock *s, const sums *t, int64_t at, const double *x)
         force[k] = o[SEPARATE] * t->away[k] + o[ALIGN] * align
             + o[COHERE] * (t->middle[k] * n);
     }
-    clamp(force, d, o[FORCE]);
+    boids_clamp(force, d, o[FORCE]);
     for (int k = 0; k < d; k++) next[k] = v[k] + force[k] * o[DT];
-    clamp(next, d, o[SPEED]);
+    boids_clamp(next, d, o[SPEED]);
     for (int k = 0; k < d; k++) {
         s->out[0][at * d + k] = x[k] + next[k] * o[DT];
         s->out[1][at * d + k] = next[k];
@@ -81,7 +82,7 @@ static la_status run_boids(void *context, int64_t unit, char *scratch)
     for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++) {
         sums t = {.s = s};
         la_grid_visit(&s->grid, i, &list, add_one, &t);
-        move(s, &t, s->grid.order[i], s->grid.x[i]);
+        boids_move(s, &t, s->grid.order[i], s->grid.x[i]);
     }
     return la_poll();
 }
@@ -94,7 +95,7 @@ static void run_alone(const flock *s, const la_game_points *p)
         double sum = 0;
         for (int k = 0; k < p->d; k++)
             sum += p->x[i * p->d + k] - p->x[i * p->d + k];
-        if (sum != 0) move(s, &none, i, p->x + i * p->d);
+        if (sum != 0) boids_move(s, &none, i, p->x + i * p->d);
     }
 }
 

@@ -10,8 +10,8 @@
 #include "tensor/shape.h"
 
 /* Names the first argument that brought a dtype that nothing computes in. */
-static la_status refuse(const la_frame *f, const int *args, int n,
-                        la_dtype dtype)
+static la_status game_refuse(const la_frame *f, const int *args, int n,
+                             la_dtype dtype)
 {
     int k = 0;
     while (k < n - 1 && la_arg(f, args[k])->dtype != dtype) k++;
@@ -31,7 +31,7 @@ la_status la_game_dtype(const la_frame *f, const int *args, int n,
     if (!la_is_float(*dtype) && !la_is_complex(*dtype))
         *dtype = (la_dtype)la_ctx()->default_dtype;
     if (*dtype == LA_FLOAT32 || *dtype == LA_FLOAT64) return LA_OK;
-    return refuse(f, args, n, *dtype);
+    return game_refuse(f, args, n, *dtype);
 }
 
 la_status la_game_check_points(const la_frame *f, int k)

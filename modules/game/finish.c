@@ -23,7 +23,7 @@ static int operands_of(const la_insn *k)
     }
 }
 
-static int32_t operand(const la_insn *k, int j)
+static int32_t finish_operand(const la_insn *k, int j)
 {
     return j == 0 ? k->a : j == 1 ? k->b : k->c;
 }
@@ -52,7 +52,7 @@ static void find_uses(const la_program *b, shelf *s)
     for (int32_t i = b->n - 1; i >= 0; i--) {
         if (s->last[i] < 0) continue;
         for (int j = operands_of(&b->list[i]) - 1; j >= 0; j--) {
-            int32_t v = operand(&b->list[i], j);
+            int32_t v = finish_operand(&b->list[i], j);
             if (s->last[v] < i) s->last[v] = i;
             s->uses[v]++;
         }
@@ -93,7 +93,7 @@ static bool is_even(const la_program *b, const shelf *s, const la_insn *k,
     if (k->op == LA_ROW_NUMBER) return false;
     if (k->op == LA_ROW_IN) return even_inputs >> k->a & 1;
     for (int j = operands_of(k) - 1; j >= 0; j--)
-        if (!s->even[operand(k, j)]) return false;
+        if (!s->even[finish_operand(k, j)]) return false;
     return b->status == LA_OK;
 }
 
@@ -105,7 +105,7 @@ static void find_even(const la_program *b, shelf *s, uint64_t even_inputs)
         s->kept[i] = s->last[i] == b->n;
         if (s->even[i] || s->last[i] < 0) continue;
         for (int j = operands_of(k) - 1; j >= 0; j--)
-            s->kept[operand(k, j)] = true;
+            s->kept[finish_operand(k, j)] = true;
     }
 }
 
@@ -116,7 +116,7 @@ static la_insn with_registers(la_program *b, shelf *s, int32_t i)
     la_insn k = b->list[i];
     int32_t v[3] = {0, 0, 0};
     int n = operands_of(&k);
-    for (int j = 0; j < n; j++) v[j] = operand(&k, j);
+    for (int j = 0; j < n; j++) v[j] = finish_operand(&k, j);
     for (int j = 0; j < n; j++) {
         bool again = s->even[v[j]] && s->kept[v[j]];
         for (int l = 0; l < j; l++) again |= v[l] == v[j];

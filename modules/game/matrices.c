@@ -34,7 +34,7 @@ static void read_linear(la_program *b, int input, int *m)
         m[i] = la_in(b, input, i / 3 * side + i % 3);
 }
 
-static void apply(la_program *b, const int *m, const int *v, int *out)
+static void matrices_apply(la_program *b, const int *m, const int *v, int *out)
 {
     int r[3];
     for (int i = 0; i < 3; i++) r[i] = la_term_dot(b, 3, m + 3 * i, v);
@@ -87,7 +87,7 @@ void la_write_compose(la_program *b)
 /* Columns of unit length, some of them zero: those are replaced so that all
 ** three stand across each other. Of two, the first gets a vector across the
 ** third; where all are zero they stay so. */
-static void complete(la_program *b, int c[3][3])
+static void matrices_complete(la_program *b, int c[3][3])
 {
     int none[3], both[3], w[3], off[3], last[3][3];
     for (int j = 0; j < 3; j++) none[j] = la_term_is_zero(b, 3, c[j]);
@@ -125,7 +125,7 @@ void la_write_decompose(la_program *b)
     int sign = la_choose(b, mirror, la_const(b, -1), la_const(b, 1));
     s[0] = la_times(b, s[0], sign);
     la_term_times(b, 3, columns[0], sign, columns[0]);
-    complete(b, columns);
+    matrices_complete(b, columns);
     for (int i = 0; i < 9; i++) r[i] = columns[i % 3][i / 3];
     la_term_matrix_quat(b, r, q);
     for (int i = 0; i < 3; i++) la_put(b, la_in(b, 0, 4 * i + 3));
@@ -145,7 +145,7 @@ void la_write_inverse_affine(la_program *b)
     for (int i = 0; i < 9; i++)
         r[i] = la_over(b, la_over(b, c[i % 3 * 3 + i / 3], det), power[i % 3]);
     for (int i = 0; i < 3; i++) t[i] = la_in(b, 0, 4 * i + 3);
-    apply(b, r, t, t);
+    matrices_apply(b, r, t, t);
     for (int i = 0; i < 3; i++) t[i] = la_negate(b, t[i]);
     put_affine(b, r, t);
 }
@@ -160,7 +160,7 @@ void la_write_look_at(la_program *b)
     la_term_in(b, 2, up);
     la_term_minus(b, 3, eye, target, target);
     la_term_frame(b, target, up, m, m + 3, m + 6);
-    apply(b, m, eye, t);
+    matrices_apply(b, m, eye, t);
     for (int i = 0; i < 3; i++) t[i] = la_negate(b, t[i]);
     put_affine(b, m, t);
 }
@@ -254,7 +254,7 @@ void la_write_transform_vectors(la_program *b)
     int m[9], v[LA_TERMS];
     read_linear(b, 0, m);
     la_term_in(b, 1, v);
-    apply(b, m, v, v);
+    matrices_apply(b, m, v, v);
     la_term_put(b, 3, v);
 }
 
@@ -268,7 +268,7 @@ void la_write_transform_normals(la_program *b)
     la_term_scaled(b, 9, m, m);
     find_cofactors(b, m, c);
     int mirror = la_less(b, la_term_dot(b, 3, m, c), la_const(b, 0));
-    apply(b, c, v, v);
+    matrices_apply(b, c, v, v);
     la_term_times(b, 3, v, la_choose(b, mirror, la_const(b, -1),
                                      la_const(b, 1)), v);
     la_term_unit(b, 3, v, 0, v);

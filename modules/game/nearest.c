@@ -60,7 +60,7 @@ static int widest(const tree *t, int64_t lo, int64_t hi)
     return best;
 }
 
-static void swap(int64_t *p, int64_t i, int64_t j)
+static void nearest_swap(int64_t *p, int64_t i, int64_t j)
 {
     int64_t v = p[i];
     p[i] = p[j];
@@ -70,8 +70,8 @@ static void swap(int64_t *p, int64_t i, int64_t j)
 /* Splits lo .. hi - 1 at the point that has 'middle' behind smaller coordinates
 ** and before larger ones (C. Hoare's selection, pivots in the middle of the
 ** range first, then mixed from how many there were). */
-static void divide(const tree *t, int64_t lo, int64_t hi, int64_t middle,
-                   int axis)
+static void nearest_divide(const tree *t, int64_t lo, int64_t hi,
+                           int64_t middle, int axis)
 {
     int64_t last = hi - 1;
     for (uint32_t k = 0; lo < last && !la_interrupted(); k++) {
@@ -83,7 +83,7 @@ static void divide(const tree *t, int64_t lo, int64_t hi, int64_t middle,
             int64_t begin = j - i;
             while (coordinate(t, i, axis) < pivot) i++;
             while (coordinate(t, j, axis) > pivot) j--;
-            if (i <= j) swap(t->order, i++, j--);
+            if (i <= j) nearest_swap(t->order, i++, j--);
             if (la_poll_run(&left, begin - (j - i))) return;
         }
         if (middle <= j) last = j;
@@ -94,7 +94,7 @@ static void divide(const tree *t, int64_t lo, int64_t hi, int64_t middle,
 
 /* Ranges that are left to do wait on a stack: each is at most half of the one
 ** before, but for the last. */
-static la_status build(tree *t)
+static la_status nearest_build(tree *t)
 {
     int64_t stack[128], top = 0;
     stack[top++] = 0;
@@ -104,7 +104,7 @@ static la_status build(tree *t)
         if (hi - lo <= LEAF) continue;
         int64_t middle = lo + (hi - lo) / 2;
         int axis = widest(t, lo, hi);
-        divide(t, lo, hi, middle, axis);
+        nearest_divide(t, lo, hi, middle, axis);
         LA_TRY(la_poll());
         t->axis[middle] = (uint8_t)axis;
         stack[top++] = lo;
@@ -115,7 +115,7 @@ static la_status build(tree *t)
     return LA_OK;
 }
 
-static bool is_finite(const double *x, int d)
+static bool nearest_is_finite(const double *x, int d)
 {
     double sum = 0;
     for (int k = 0; k < d; k++) sum += x[k] - x[k];
@@ -135,12 +135,12 @@ static la_status plant(tree *t, const la_game_points *p)
     t->sorted = (double *)(t->order + p->n + 1);
     t->axis = (uint8_t *)(t->sorted + (p->n + 1) * p->d);
     LA_EACH_POLLED(i, 0, p->n)
-        if (is_finite(p->x + i * p->d, p->d)) t->order[t->valid++] = i;
+        if (nearest_is_finite(p->x + i * p->d, p->d)) t->order[t->valid++] = i;
     int64_t at = t->valid;
     LA_TRY(la_poll());
     LA_EACH_POLLED(i, 0, p->n)
-        if (!is_finite(p->x + i * p->d, p->d)) t->order[at++] = i;
-    LA_TRY(build(t));
+        if (!nearest_is_finite(p->x + i * p->d, p->d)) t->order[at++] = i;
+    LA_TRY(nearest_build(t));
     LA_EACH_POLLED(i, 0, t->valid)
         for (int k = 0; k < t->d; k++)
             t->sorted[i * t->d + k] = t->x[t->order[i] * t->d + k];
@@ -181,7 +181,7 @@ static void sink(candidate *h, int64_t i, int64_t n)
 }
 
 /* The point at position i of the tree. */
-static inline void offer(query *q, int64_t i)
+static inline void nearest_offer(query *q, int64_t i)
 {
     const double *y = q->t->sorted + i * q->t->d;
     candidate v = {0, q->t->order[i]};
@@ -202,23 +202,23 @@ static inline void offer(query *q, int64_t i)
 /* All of lo .. hi - 1 that may be among the nearest. A side is left out where
 ** its border alone is too far; equal distances are not, as the number of the
 ** point decides then. */
-static void walk(query *q, int64_t lo, int64_t hi)
+static void nearest_walk(query *q, int64_t lo, int64_t hi)
 {
     if (la_poll_run(&q->left, 1)) q->stopped = true;
     while (hi - lo > LEAF && !q->stopped) {
         int64_t middle = lo + (hi - lo) / 2;
         int axis = q->t->axis[middle];
         double gap = q->x[axis] - q->t->sorted[middle * q->t->d + axis];
-        if (gap < 0) walk(q, lo, middle);
-        else walk(q, middle + 1, hi);
-        offer(q, middle);
+        if (gap < 0) nearest_walk(q, lo, middle);
+        else nearest_walk(q, middle + 1, hi);
+        nearest_offer(q, middle);
         q->tested++;
         if (q->n == q->k && gap * gap > q->heap[0].square) return;
         if (gap < 0) lo = middle + 1;
         else hi = middle;
     }
     for (int64_t i = lo; i < hi && !q->stopped; i++)
-        offer(q, i);
+        nearest_offer(q, i);
     q->tested += hi - lo;
 }
 
@@ -238,8 +238,8 @@ static la_status ask_batch(void *context, int64_t unit, char *scratch)
         query q = {&a->t, a->queries->x + i * a->t.d, (candidate *)scratch, 0,
                    la_min(a->k, a->t.valid), QUERY_POLL, 0, false};
         int64_t *out = a->out + i * a->k, n = q.k;
-        if (is_finite(q.x, a->t.d)) {
-            if (n > 0) walk(&q, 0, a->t.valid);
+        if (nearest_is_finite(q.x, a->t.d)) {
+            if (n > 0) nearest_walk(&q, 0, a->t.valid);
             while (q.n > 0 && (q.n % QUERY_POLL != 0 || !la_interrupted())) {
                 out[q.n - 1] = q.heap[0].at + 1;
                 q.heap[0] = q.heap[--q.n];

@@ -71,7 +71,8 @@ static int64_t count_row(const la_grid *g, int64_t i, la_grid_list *list)
     return n - 1;
 }
 
-static la_status count_rows(void *context, int64_t unit, char *scratch)
+static la_status neighbors_count_rows(void *context, int64_t unit,
+                                      char *scratch)
 {
     const search *s = context;
     la_grid_list list = la_grid_list_in(s->grid, scratch, false);
@@ -88,7 +89,7 @@ typedef struct row {
 } row;
 
 /* Order by distance, then by number; by number alone. */
-static bool is_before(const near *a, const near *b, bool by_distance)
+static bool neighbors_is_before(const near *a, const near *b, bool by_distance)
 {
     if (by_distance && a->square != b->square) return a->square < b->square;
     return a->at < b->at;
@@ -98,8 +99,9 @@ static void sift(near *list, int64_t i, int64_t n, bool by_distance)
 {
     near v = list[i];
     for (int64_t k; (k = 2 * i + 1) < n; i = k) {
-        if (k + 1 < n && is_before(&list[k], &list[k + 1], by_distance)) k++;
-        if (!is_before(&v, &list[k], by_distance)) break;
+        if (k + 1 < n && neighbors_is_before(&list[k], &list[k + 1],
+                                             by_distance)) k++;
+        if (!neighbors_is_before(&v, &list[k], by_distance)) break;
         list[i] = list[k];
     }
     list[i] = v;
@@ -117,7 +119,7 @@ static void note_one(void *context, int64_t j, double square,
         if (r->n == r->most)
             for (int64_t i = r->n / 2 - 1; i >= 0; i--)
                 sift(r->list, i, r->n, true);
-    } else if (r->n > 0 && is_before(&v, &r->list[0], true)) {
+    } else if (r->n > 0 && neighbors_is_before(&v, &r->list[0], true)) {
         r->list[0] = v;
         sift(r->list, 0, r->n, true);
     }
@@ -130,7 +132,7 @@ static void sort_list(near *list, int64_t n)
         for (int64_t i = 1; i < n; i++) {
             near v = list[i];
             int64_t k = i;
-            for (; k > 0 && is_before(&v, &list[k - 1], false); k--)
+            for (; k > 0 && neighbors_is_before(&v, &list[k - 1], false); k--)
                 list[k] = list[k - 1];
             list[k] = v;
         }
@@ -162,7 +164,8 @@ static void write_listed(const la_grid *g, int64_t i, const la_grid_list *list,
 
 /* Points of a unit; the scratch is a list of the grid, and the longest of the
 ** results. */
-static la_status write_rows(void *context, int64_t unit, char *scratch)
+static la_status neighbors_write_rows(void *context, int64_t unit,
+                                      char *scratch)
 {
     const search *s = context;
     const la_grid *g = s->grid;
@@ -206,7 +209,7 @@ static la_status find_all(la_frame *f, search *s)
     LA_EACH_POLLED(i, 0, n) s->counts[i] = 0;
     LA_TRY(la_poll());
     int64_t units = la_ceil_div(s->grid->n, LA_GRID_UNIT);
-    la_unit_plan plan = {count_rows, 1, la_grid_list_bytes(s->grid)};
+    la_unit_plan plan = {neighbors_count_rows, 1, la_grid_list_bytes(s->grid)};
     LA_TRY(la_iter_units(units, &plan, s));
     LA_TRY(la_set_output(f, 0, 1, &sizes, NULL, LA_INT64));
     int64_t *starts = (int64_t *)la_data(la_result(f, 0));
@@ -215,7 +218,7 @@ static la_status find_all(la_frame *f, search *s)
     if (total == 0) return LA_OK;
     s->starts = starts;
     s->indices = (int64_t *)la_data(la_result(f, 1));
-    plan.run = write_rows;
+    plan.run = neighbors_write_rows;
     plan.bytes += (size_t)la_min(s->longest, s->most) * sizeof(near);
     return la_iter_units(units, &plan, s);
 }
@@ -254,8 +257,8 @@ typedef struct sums {
 
 typedef struct sum_row { const sums *s; double *out; } sum_row;
 
-static void add_one(void *context, int64_t j, double square,
-                    const double *difference)
+static void neighbors_add_one(void *context, int64_t j, double square,
+                              const double *difference)
 {
     const sum_row *t = context;
     const double *x = t->s->x + t->s->grid->order[j] * t->s->width;
@@ -270,7 +273,7 @@ static la_status add_rows(void *context, int64_t unit, char *scratch)
     int64_t end = la_min(s->grid->n, (unit + 1) * LA_GRID_UNIT);
     for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++) {
         sum_row t = {s, s->out + s->grid->order[i] * s->width};
-        la_grid_visit(s->grid, i, &list, add_one, &t);
+        la_grid_visit(s->grid, i, &list, neighbors_add_one, &t);
     }
     return la_poll();
 }

@@ -17,7 +17,7 @@
 #define MOST_DIMS 3
 
 /* A whole number that LA_ROW_HASH takes. */
-static int wrapped(la_program *b, int cell)
+static int noise_wrapped(la_program *b, int cell)
 {
     int near = la_less(b, la_magnitude(b, cell), la_const(b, 0x1p30));
     return la_choose(b, near, cell, la_const(b, 0));
@@ -25,7 +25,7 @@ static int wrapped(la_program *b, int cell)
 
 /* A coordinate whose sums and products stay finite: from 2^60 on it counts as
 ** 0. What is infinite becomes NaN, as the noise of it is. */
-static int bounded(la_program *b, int p)
+static int noise_bounded(la_program *b, int p)
 {
     int far = la_at_most(b, la_const(b, 0x1p60), la_magnitude(b, p));
     return la_choose(b, far, la_times(b, p, la_const(b, 0)), p);
@@ -70,8 +70,8 @@ static int perlin(la_program *b, int n, const int *p, uint32_t seed)
     for (int i = 0; i < n; i++) {
         int low = la_emit(b, LA_ROW_FLOOR, p[i], 0, 0);
         int t = la_minus(b, p[i], low), s;
-        c.low[i] = wrapped(b, low);
-        c.high[i] = wrapped(b, la_plus(b, low, one));
+        c.low[i] = noise_wrapped(b, low);
+        c.high[i] = noise_wrapped(b, la_plus(b, low, one));
         c.near[i] = t;
         c.far[i] = la_minus(b, t, one);
         s = la_shift(b, la_times(b, t, la_shift(b, la_scale(b, t, 6), -15)),
@@ -130,7 +130,7 @@ static int simplex(la_program *b, int n, const int *given, uint32_t seed)
     int step[MOST_DIMS + 1][MOST_DIMS], first[MOST_DIMS], x[MOST_DIMS];
     int p[MOST_DIMS], sum = 0, cells = 0, total = 0, zero = la_const(b, 0);
     for (int i = 0; i < n; i++) {
-        p[i] = bounded(b, given[i]);
+        p[i] = noise_bounded(b, given[i]);
         sum = i == 0 ? p[i] : la_plus(b, sum, p[i]);
     }
     sum = la_scale(b, sum, skew);
@@ -146,7 +146,7 @@ static int simplex(la_program *b, int n, const int *given, uint32_t seed)
         int d[MOST_DIMS], bits = la_seed(b, seed);
         for (int i = 0; i < n; i++) {
             int at = la_plus(b, first[i], step[k][i]);
-            bits = la_emit(b, LA_ROW_HASH, bits, wrapped(b, at), 0);
+            bits = la_emit(b, LA_ROW_HASH, bits, noise_wrapped(b, at), 0);
             d[i] = la_shift(b, la_minus(b, x[i], step[k][i]), k * back);
         }
         int t = la_minus(b, la_const(b, 0.5), la_term_dot(b, n, d, d));
@@ -189,7 +189,7 @@ static double find_weights(double gain, int n, double *weight)
 
 /* The next octave's coordinates. What is too large counts as 0, also where the
 ** product is infinite; the first octave has seen whether p is finite. */
-static void widen(la_program *b, int n, int *p, double lacunarity)
+static void noise_widen(la_program *b, int n, int *p, double lacunarity)
 {
     double factor = fmin(fmax(lacunarity, -0x1p120), 0x1p120);
     la_term_times(b, n, p, la_const(b, factor), p);
@@ -206,7 +206,7 @@ void la_write_fbm(la_program *b)
     double weight[MOST_OCTAVES];
     double sum = find_weights(la_param_number(b, GAIN), octaves, weight);
     for (int k = 0; k < octaves; k++) {
-        if (k > 0) widen(b, n, p, la_param_number(b, LACUNARITY));
+        if (k > 0) noise_widen(b, n, p, la_param_number(b, LACUNARITY));
         int part = la_scale(b, perlin(b, n, p, seed_of(b, k)), weight[k]);
         total = k == 0 ? part : la_plus(b, total, part);
     }

@@ -34,7 +34,7 @@ typedef struct disc {
     double (*x)[3];
 } disc;
 
-static double uniform(disc *s)
+static double poisson_uniform(disc *s)
 {
     uint64_t k = ((uint64_t)s->seed << 32) + (uint64_t)s->counter++;
     return (double)la_game_bits((int64_t)k) * 0x1p-32;
@@ -84,7 +84,7 @@ static bool is_free(const disc *s, const double *x)
 }
 
 /* Lists of twice the capacity, or of some at first. */
-static la_status grow(disc *s)
+static la_status poisson_grow(disc *s)
 {
     int64_t more = s->capacity ? 2 * s->capacity : 64;
     size_t old = (size_t)s->capacity, new = (size_t)more;
@@ -106,10 +106,10 @@ static la_status grow(disc *s)
     return LA_OK;
 }
 
-static la_status add(disc *s, const double *x)
+static la_status poisson_add(disc *s, const double *x)
 {
     int64_t at[3];
-    if (s->n == s->capacity) LA_TRY(grow(s));
+    if (s->n == s->capacity) LA_TRY(poisson_grow(s));
     memcpy(s->x[s->n], x, 3 * sizeof(*x));
     s->active[s->nactive++] = (int32_t)s->n++;
     s->grid[cell_of(s, x, at)] = (int32_t)s->n;
@@ -130,7 +130,7 @@ static bool try_next_to(disc *s, const double *x, double *out)
     for (int k = 0; k < DRAWS; k++) {
         square = 0;
         for (int a = 0; a < s->d; a++) {
-            v[a] = low[a] + span[a] * uniform(s);
+            v[a] = low[a] + span[a] * poisson_uniform(s);
             square += v[a] * v[a];
         }
         if (square >= 1 && square <= 4) break;
@@ -144,16 +144,16 @@ static bool try_next_to(disc *s, const double *x, double *out)
 }
 
 /* Rounds of tries are paid for as they come. */
-static la_status fill(la_frame *f, disc *s)
+static la_status poisson_fill(la_frame *f, disc *s)
 {
     double x[3] = {0};
     for (int a = 0; a < s->d; a++) {
-        x[a] = kept(s, uniform(s) * s->size[a]);
+        x[a] = kept(s, poisson_uniform(s) * s->size[a]);
         if (!(x[a] < s->size[a])) x[a] = 0;
     }
-    LA_TRY(add(s, x));
+    LA_TRY(poisson_add(s, x));
     for (int64_t count = 0; s->nactive > 0; count++) {
-        int64_t k = (int64_t)(uniform(s) * (double)s->nactive);
+        int64_t k = (int64_t)(poisson_uniform(s) * (double)s->nactive);
         const int32_t from = s->active[k];
         bool found = false;
         if (count % 128 == 0) LA_TRY(la_poll());
@@ -161,13 +161,13 @@ static la_status fill(la_frame *f, disc *s)
             LA_TRY(la_fuel_more(f, PAID_ROUNDS * TRIES * TRY_WORK));
         for (int t = 0; t < TRIES && !found; t++)
             found = try_next_to(s, s->x[from], x);
-        if (found) LA_TRY(add(s, x));
+        if (found) LA_TRY(poisson_add(s, x));
         else s->active[k] = s->active[--s->nactive];
     }
     return LA_OK;
 }
 
-static la_status give(la_frame *f, const disc *s)
+static la_status poisson_give(la_frame *f, const disc *s)
 {
     int64_t sizes[2] = {s->n, s->d};
     LA_TRY(la_set_output(f, 0, 2, sizes, NULL,
@@ -220,8 +220,8 @@ la_status la_impl_game_poisson_disc(la_frame *f)
     size_t bytes = (size_t)s.all * sizeof(*s.grid);
     s.grid = la_mem_zalloc(bytes);
     if (!s.grid) return LA_ENOMEM;
-    la_status status = fill(f, &s);
-    if (!status) status = give(f, &s);
+    la_status status = poisson_fill(f, &s);
+    if (!status) status = poisson_give(f, &s);
     if (s.x) {
         la_mem_free(s.x, (size_t)s.capacity * sizeof(*s.x));
         la_mem_free(s.active, (size_t)s.capacity * sizeof(*s.active));

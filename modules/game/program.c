@@ -9,8 +9,8 @@
 #define SMALL 1024            /* bytes of a list at first, quickly allocated */
 
 /* Capacity for one more element of 'item' bytes behind *n of them. */
-static bool grow(la_program *b, void **list, int32_t n, int32_t *capacity,
-                 size_t item)
+static bool program_grow(la_program *b, void **list, int32_t n,
+                         int32_t *capacity, size_t item)
 {
     if (b->status) return false;
     if (n < *capacity) return true;
@@ -62,7 +62,8 @@ void la_program_free(la_program *b)
 
 int la_emit(la_program *b, la_row_op op, int x, int y, int z)
 {
-    if (!grow(b, (void **)&b->list, b->n, &b->capacity, sizeof(*b->list)))
+    if (!program_grow(b, (void **)&b->list, b->n, &b->capacity,
+                      sizeof(*b->list)))
         return 0;
     b->list[b->n] = (la_insn){op, b->n, x, y, z};
     return b->n++;
@@ -79,14 +80,14 @@ int la_in(la_program *b, int input, int64_t comp)
 }
 
 /* The index of x in the pool, or -1 after a failure. */
-static int32_t pool(la_program *b, double x)
+static int32_t program_pool(la_program *b, double x)
 {
     int32_t k = 0;
     while (k < b->nconsts && memcmp(&b->consts[k], &x, sizeof x) != 0) k++;
     if (k < b->nconsts) return k;
-    if (!grow(b, (void **)&b->consts, k, &b->consts_capacity, sizeof x)
-        || !grow(b, (void **)&b->const_at, k, &b->const_at_capacity,
-                 sizeof(*b->const_at)))
+    if (!program_grow(b, (void **)&b->consts, k, &b->consts_capacity, sizeof x)
+        || !program_grow(b, (void **)&b->const_at, k, &b->const_at_capacity,
+                         sizeof(*b->const_at)))
         return -1;
     b->consts[k] = x;
     b->const_at[k] = LA_NO_VALUE;
@@ -96,7 +97,7 @@ static int32_t pool(la_program *b, double x)
 
 int la_const(la_program *b, double x)
 {
-    int32_t k = pool(b, x);
+    int32_t k = program_pool(b, x);
     if (k < 0) return 0;
     if (b->const_at[k] < 0)
         b->const_at[k] = la_emit(b, LA_ROW_CONST, k, 0, 0);
@@ -105,14 +106,14 @@ int la_const(la_program *b, double x)
 
 int la_seed(la_program *b, uint32_t bits)
 {
-    int32_t k = pool(b, (double)bits);
+    int32_t k = program_pool(b, (double)bits);
     return k < 0 ? 0 : la_emit(b, LA_ROW_SEED, k, 0, 0);
 }
 
 void la_put(la_program *b, int value)
 {
-    if (!grow(b, (void **)&b->outs, b->nouts, &b->outs_capacity,
-              sizeof(*b->outs)))
+    if (!program_grow(b, (void **)&b->outs, b->nouts, &b->outs_capacity,
+                      sizeof(*b->outs)))
         return;
     b->outs[b->nouts++] = value;
 }
@@ -149,7 +150,7 @@ static int sum(la_program *b, int x, int y)
 }
 
 /* g where the truth holds, else zero; of 'not', the other way. */
-static int where(la_program *b, int truth, int g, bool not)
+static int program_where(la_program *b, int truth, int g, bool not)
 {
     int zero = la_const(b, 0);
     return not ? la_choose(b, truth, zero, g) : la_choose(b, truth, g, zero);
@@ -160,7 +161,7 @@ static int root_slope(la_program *b, int y, int g)
 {
     int zero = la_equals(b, y, la_const(b, 0)), one = la_const(b, 1);
     int slope = la_over(b, la_scale(b, g, 0.5), la_choose(b, zero, one, y));
-    return where(b, zero, slope, true);
+    return program_where(b, zero, slope, true);
 }
 
 /* Gradients of both operands of atan2(y, x); nothing at the origin. */
@@ -205,14 +206,14 @@ static void slopes(la_program *b, la_insn k, int g, int out[3])
     }
     case LA_ROW_MAX: {
         int first = la_less(b, k.b, k.a);
-        out[0] = where(b, first, g, false);
-        out[1] = where(b, first, g, true);
+        out[0] = program_where(b, first, g, false);
+        out[1] = program_where(b, first, g, true);
         break;
     }
     case LA_ROW_ATAN2: atan2_slopes(b, &k, g, &out[0], &out[1]); break;
     case LA_ROW_SELECT:
-        out[1] = where(b, k.a, g, false);
-        out[2] = where(b, k.a, g, true);
+        out[1] = program_where(b, k.a, g, false);
+        out[2] = program_where(b, k.a, g, true);
         break;
     default: break;           /* no slope: constants, steps, truths, bits */
     }
@@ -226,7 +227,7 @@ static bool has_slope(const la_program *b, int value)
         && op != LA_ROW_POWER;
 }
 
-static void sweep(la_program *b, int32_t *adjoint, int32_t end)
+static void program_sweep(la_program *b, int32_t *adjoint, int32_t end)
 {
     for (int32_t i = end - 1; i >= 0 && !b->status; i--) {
         int g = adjoint[i], more[3] = {LA_NO_VALUE, LA_NO_VALUE, LA_NO_VALUE};
@@ -255,7 +256,7 @@ void la_program_gradient(la_program *b, int nouts, const int *outs,
     for (int32_t i = 0; i < end; i++) adjoint[i] = LA_NO_VALUE;
     for (int k = 0; k < nouts; k++)
         if (gs[k] >= 0) adjoint[outs[k]] = sum(b, adjoint[outs[k]], gs[k]);
-    sweep(b, adjoint, end);
+    program_sweep(b, adjoint, end);
     for (int k = 0; k < n; k++) grads[k] = adjoint[wanted[k]];
     la_mem_free(adjoint, bytes);
 }

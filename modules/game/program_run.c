@@ -55,7 +55,7 @@ typedef struct code {
     int64_t comps[LA_PROGRAM_INPUTS], width;
 } code;
 
-static int64_t width_of(const code *c)
+static int64_t program_width_of(const code *c)
 {
     int64_t width = 0;
     if (c->levels > 0) {
@@ -97,7 +97,7 @@ static la_status read_code(const la_frame *f, code *c)
             return la_error_at(LA_ESHAPE, 1, "input %d has other components",
                                k + 1);
     }
-    c->width = width_of(c);
+    c->width = program_width_of(c);
     return LA_OK;
 }
 
@@ -171,7 +171,7 @@ static int64_t stride_at(const rows *r, const la_tensor *t, int d)
 }
 
 /* Address of input t, and whether one step leads from each row to the next. */
-static void find_steps(rows *r, int k, const la_tensor *t)
+static void program_find_steps(rows *r, int k, const la_tensor *t)
 {
     int64_t item = r->item, inner = 1, step = 0;
     bool even = true, any = false;
@@ -211,7 +211,7 @@ static void find_offsets(const rows *r, int k, int64_t first, int64_t count,
     }
 }
 
-static la_status run_unit(void *context, int64_t unit, char *scratch)
+static la_status program_run_unit(void *context, int64_t unit, char *scratch)
 {
     const rows *r = context;
     la_rows_input in[LA_PROGRAM_INPUTS];
@@ -244,7 +244,7 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
 
 /* Rows of a block where one takes so many bytes: long blocks have less to do
 ** between loops, as long as the registers stay near. */
-static int64_t block_of(int64_t bytes)
+static int64_t program_block_of(int64_t bytes)
 {
     int64_t block = LA_ROWS_BLOCK;
     while (block > 64 && block * bytes > REGISTER_BYTES) block /= 2;
@@ -269,7 +269,7 @@ static la_game_transform_fn *find_loop(const code *c, const rows *r, bool wide)
 }
 
 /* All but the program: where rows are, and how many. */
-static void lay_out(const la_frame *f, const code *c, rows *r)
+static void program_lay_out(const la_frame *f, const code *c, rows *r)
 {
     const la_tensor *out = la_result(f, 0);
     r->ninputs = c->ninputs;
@@ -283,17 +283,17 @@ static void lay_out(const la_frame *f, const code *c, rows *r)
         r->n *= r->sizes[d];
     }
     for (int k = 0; k < c->ninputs; k++)
-        find_steps(r, k, f->args[0].tensors.list[k]);
+        program_find_steps(r, k, f->args[0].tensors.list[k]);
     r->loop = find_loop(c, r, out->dtype == LA_FLOAT64);
     r->side = c->comps[0] == 9 ? 3 : 4;
 }
 
 /* Blocks of so many rows, each of which costs n steps. */
-static la_status run_blocks(rows *r, int64_t block, int64_t n)
+static la_status program_run_blocks(rows *r, int64_t block, int64_t n)
 {
     r->run.block = block;
     r->unit = block * la_max(1, 262144 / (block * la_max(1, n)));
-    la_unit_plan plan = {run_unit, la_ceil_div(16384, r->unit * n + 1),
+    la_unit_plan plan = {program_run_unit, la_ceil_div(16384, r->unit * n + 1),
         r->registers + (size_t)(r->ninputs * block) * sizeof(int64_t)};
     return la_iter_units(la_ceil_div(r->n, r->unit), &plan, r);
 }
@@ -302,14 +302,14 @@ static la_status run_blocks(rows *r, int64_t block, int64_t n)
 
 static la_status run_finished(rows *r, const la_program *b, int32_t nconst)
 {
-    int64_t block = block_of(b->registers * r->item);
+    int64_t block = program_block_of(b->registers * r->item);
     r->fn = b->is_double ? LA_STUB(game_rows)->f64 : LA_STUB(game_rows)->f32;
     r->run.code = b->list;
     r->run.n = b->n;
     r->run.nconst = nconst;
     r->run.consts = b->consts;
     r->registers = (size_t)(b->registers * block * r->item);
-    return run_blocks(r, block, b->n);
+    return program_run_blocks(r, block, b->n);
 }
 
 la_status la_meta_game_rows(la_frame *f)
@@ -334,7 +334,7 @@ la_status la_meta_game_rows(la_frame *f)
 }
 
 /* The inputs that are the same in every row, a bit each. */
-static uint64_t find_even(const la_frame *f, int n)
+static uint64_t program_find_even(const la_frame *f, int n)
 {
     uint64_t even = 0;
     for (int k = 0; k < n; k++) {
@@ -355,14 +355,14 @@ la_status la_impl_game_rows(la_frame *f)
     int32_t nconst = 0;
     LA_TRY(read_code(f, &c));
     if (la_result(f, 0)->numel == 0) return LA_OK;
-    lay_out(f, &c, &r);
+    program_lay_out(f, &c, &r);
     if (r.loop) {
         r.registers = 0;
-        return run_blocks(&r, LA_ROWS_BLOCK, LOOP_STEPS);
+        return program_run_blocks(&r, LA_ROWS_BLOCK, LOOP_STEPS);
     }
     la_status status = write_program(&b, &c, la_result(f, 0)->dtype
                                      == LA_FLOAT64);
-    if (!status) status = la_program_finish(&b, find_even(f, c.ninputs),
+    if (!status) status = la_program_finish(&b, program_find_even(f, c.ninputs),
                                              &nconst);
     if (!status) status = run_finished(&r, &b, nconst);
     la_program_free(&b);
@@ -389,8 +389,8 @@ static const char *described(char letter)
 
 /* Does argument t fit its letter? *n: components of the call's vectors, 0 while
 ** none was seen. */
-static la_status check_shape(const la_tensor *t, int arg, char letter,
-                             int64_t *n)
+static la_status program_check_shape(const la_tensor *t, int arg, char letter,
+                                     int64_t *n)
 {
     const int64_t *s = la_sizes(t);
     int64_t last = t->ndim > 0 ? s[t->ndim - 1] : 0;
@@ -420,8 +420,8 @@ static la_status check_shape(const la_tensor *t, int arg, char letter,
 }
 
 /* Argument t as rows: components in one last dim, of the dtype. */
-static la_tensor *as_rows(la_chain *w, la_tensor *t, char letter,
-                          la_dtype dtype)
+static la_tensor *program_as_rows(la_chain *w, la_tensor *t, char letter,
+                                  la_dtype dtype)
 {
     if (t->dtype != dtype) t = R(astype, t, la_v_dtype(dtype));
     if (letter == 's') return R(unsqueeze, t, -1);
@@ -467,8 +467,8 @@ static la_status give_results(la_chain *w, la_frame *f, la_tensor *all,
 }
 
 /* Do the dims of rows of argument k broadcast with *lead, those before it? */
-static la_status join_rows(const la_tensor *t, int k, char letter,
-                           la_shape *lead)
+static la_status program_join_rows(const la_tensor *t, int k, char letter,
+                                   la_shape *lead)
 {
     char text[120], before[120];
     la_shape s = la_shape_of(t);
@@ -494,11 +494,11 @@ la_status la_run_program(la_frame *f, la_program_id id, int n,
     for (int k = 0; k < n; k++) args[k] = k;
     LA_TRY(la_game_dtype(f, args, n, &dtype));
     for (int k = 0; k < n; k++)
-        LA_TRY(check_shape(la_arg(f, k), k, row->in[k], &vector));
+        LA_TRY(program_check_shape(la_arg(f, k), k, row->in[k], &vector));
     for (int k = 0; k < n; k++)
-        LA_TRY(join_rows(la_arg(f, k), k, row->in[k], &lead));
+        LA_TRY(program_join_rows(la_arg(f, k), k, row->in[k], &lead));
     for (int k = 0; k < n && !w->status; k++)
-        in[k] = as_rows(w, la_arg(f, k), row->in[k], dtype);
+        in[k] = program_as_rows(w, la_arg(f, k), row->in[k], dtype);
     if (w->status) return w->status;
     LA_TRY(la_run_rows(id, n, in, params, nparams, &all));
     la_chain_own(w, all);

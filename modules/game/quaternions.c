@@ -16,7 +16,7 @@ void la_write_quat_mul(la_program *b)
     la_term_put(b, 4, p);
 }
 
-static void conjugate(la_program *b, const int *q, int *out)
+static void quat_conjugate(la_program *b, const int *q, int *out)
 {
     for (int i = 0; i < 3; i++) out[i] = la_negate(b, q[i]);
     out[3] = q[3];
@@ -26,7 +26,7 @@ void la_write_quat_conj(la_program *b)
 {
     int q[LA_TERMS];
     la_term_in(b, 0, q);
-    conjugate(b, q, q);
+    quat_conjugate(b, q, q);
     la_term_put(b, 4, q);
 }
 
@@ -36,7 +36,7 @@ void la_write_quat_inverse(la_program *b)
     la_term_in(b, 0, q);
     int power = la_term_scaled(b, 4, q, q), square = la_term_dot(b, 4, q, q);
     square = la_choose(b, la_equals(b, square, zero), la_const(b, 1), square);
-    conjugate(b, q, q);
+    quat_conjugate(b, q, q);
     for (int i = 0; i < 4; i++)
         la_put(b, la_over(b, la_over(b, q[i], square), power));
 }
@@ -53,7 +53,7 @@ void la_write_quat_rotate(la_program *b)
 /* ---- between two ---- */
 
 /* b rotated to the side of a: the shorter way. */
-static void read_pair(la_program *b, int *p, int *q)
+static void quat_read_pair(la_program *b, int *p, int *q)
 {
     la_term_in(b, 0, p);
     la_term_in(b, 1, q);
@@ -68,7 +68,7 @@ typedef struct arc { int angle, small, sine, sixth; } arc;
 
 /* The weight sin(t a) / sin(a) of an angle a. Where that is small, the series
 ** t + t (1 - t^2) a^2 / 6: smooth also where both ends are equal. */
-static int weigh(la_program *b, const arc *a, int t)
+static int quat_weigh(la_program *b, const arc *a, int t)
 {
     int rest = la_minus(b, la_const(b, 1), la_times(b, t, t));
     int near = la_plus(b, t, la_times(b, la_times(b, t, rest), a->sixth));
@@ -80,7 +80,7 @@ void la_write_slerp(la_program *b)
 {
     int p[LA_TERMS], q[LA_TERMS], sum[4], way[4], zero = la_const(b, 0);
     int t = la_in(b, 2, 0), one = la_const(b, 1), w;
-    read_pair(b, p, q);
+    quat_read_pair(b, p, q);
     la_term_plus(b, 4, p, q, sum);
     la_term_minus(b, 4, p, q, way);
     arc a = {.angle = la_scale(b, la_emit(b, LA_ROW_ATAN2,
@@ -93,9 +93,9 @@ void la_write_slerp(la_program *b)
     for (int i = 0; i < 4; i++)
         way[i] = la_choose(b, a.small, way[i], zero);
     a.sixth = la_scale(b, la_term_dot(b, 4, way, way), 1.0 / 6);
-    w = weigh(b, &a, la_minus(b, one, t));
+    w = quat_weigh(b, &a, la_minus(b, one, t));
     la_term_times(b, 4, p, w, p);
-    w = weigh(b, &a, t);
+    w = quat_weigh(b, &a, t);
     la_term_times(b, 4, q, w, q);
     la_term_plus(b, 4, p, q, p);
     la_term_put(b, 4, p);
@@ -104,7 +104,7 @@ void la_write_slerp(la_program *b)
 void la_write_nlerp(la_program *b)
 {
     int p[LA_TERMS], q[LA_TERMS], t = la_in(b, 2, 0);
-    read_pair(b, p, q);
+    quat_read_pair(b, p, q);
     la_term_times(b, 4, p, la_minus(b, la_const(b, 1), t), p);
     la_term_times(b, 4, q, t, q);
     la_term_plus(b, 4, p, q, p);
@@ -260,7 +260,7 @@ void la_write_quat_to_mat3(la_program *b)
 
 /* The rotation by twice the length of 'half' about it: its sine by its length,
 ** and its cosine. Where it is short, the series of both: smooth at zero. */
-static void exponential(la_program *b, const int *half, int *out)
+static void quat_exponential(la_program *b, const int *half, int *out)
 {
     int angle = la_term_length(b, 3, half), one = la_const(b, 1), x, near[3];
     int small = la_less(b, angle, la_const(b, la_term_eps(b, 2e-2, 1e-3)));
@@ -286,7 +286,7 @@ void la_write_quat_integrate(la_program *b)
     la_term_in(b, 0, q);
     la_term_in(b, 1, omega);
     la_term_times(b, 3, omega, la_scale(b, dt, 0.5), omega);
-    exponential(b, omega, r);
+    quat_exponential(b, omega, r);
     la_term_quat_mul(b, r, q, q);
     la_term_unit(b, 4, q, 0, q);
     la_term_put(b, 4, q);
@@ -330,7 +330,7 @@ void la_write_dual_quat_transform(la_program *b)
     length = la_choose(b, la_equals(b, length, zero), la_const(b, 1), length);
     for (int i = 0; i < 8; i++) d[i] = la_over(b, d[i], length);
     la_term_quat_rotate(b, d, p, p);
-    conjugate(b, d, back);
+    quat_conjugate(b, d, back);
     la_term_quat_mul(b, d + 4, back, t);
     la_term_times(b, 3, t, la_const(b, 2), t);
     la_term_plus(b, 3, p, t, p);

@@ -117,7 +117,8 @@ void la_term_clamp(la_program *b, int n, const int *v, int most, int *out)
 /* ---- quaternions ---- */
 
 /* One component: p[a] q[b] + p[c] q[d] + p[e] q[f] - p[g] q[h]. */
-static int product(la_program *b, const int *p, const int *q, const char *k)
+static int terms_product(la_program *b, const int *p, const int *q,
+                         const char *k)
 {
     int sum = la_times(b, p[k[0] - '0'], q[k[1] - '0']);
     for (int i = 2; i < 6; i += 2)
@@ -127,8 +128,9 @@ static int product(la_program *b, const int *p, const int *q, const char *k)
 
 void la_term_quat_mul(la_program *b, const int *p, const int *q, int *out)
 {
-    int r[4] = {product(b, p, q, "30031221"), product(b, p, q, "31132002"),
-                product(b, p, q, "32230110"), 0};
+    int r[4] = {terms_product(b, p, q, "30031221"),
+                terms_product(b, p, q, "31132002"),
+                terms_product(b, p, q, "32230110"), 0};
     r[3] = la_times(b, p[3], q[3]);
     for (int i = 0; i < 3; i++)
         r[3] = la_minus(b, r[3], la_times(b, p[i], q[i]));

@@ -28,7 +28,7 @@ typedef struct nearest {
     double square[2], way[2][3];
 } nearest;
 
-static void offer(nearest *n, const double *way)
+static void worley_offer(nearest *n, const double *way)
 {
     double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
     int k = square < n->square[0] ? 0 : 1;
@@ -43,8 +43,8 @@ static void offer(nearest *n, const double *way)
 
 /* The point of the cell so many steps away: 21 bits for each coordinate, of 64
 ** that are mixed from the cell's as splitmix64 does (S. Vigna, 2015). */
-static inline void look(const worley *s, const int64_t *cell,
-                        const double *part, const int *step, nearest *n)
+static inline void worley_look(const worley *s, const int64_t *cell,
+                               const double *part, const int *step, nearest *n)
 {
     static const uint64_t by[3] = {0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u,
                                    0xa0761d6478bd642fu};
@@ -57,7 +57,7 @@ static inline void look(const worley *s, const int64_t *cell,
     for (int a = 0; a < s->d; a++, h >>= 21)
         way[a] = (double)step[a] - part[a]
             + (double)(int64_t)(h & 0x1fffff) * 0x1p-21;
-    offer(n, way);
+    worley_offer(n, way);
 }
 
 /* How far the cell 'step' away is along an axis, squared. */
@@ -86,8 +86,8 @@ static void look_around(const worley *s, const int64_t *cell,
             int first = ring == 2 && z < 3 && y < 3 ? 3 : 0;
             for (int x = first; x < count; x++)
                 if ((x | y | z) != 0 && gap + gaps[0][x] < n->square[1])
-                    look(s, cell, part, (const int[3]){steps[0][x],
-                         steps[1][y], steps[2][z]}, n);
+                    worley_look(s, cell, part, (const int[3]){steps[0][x],
+                                steps[1][y], steps[2][z]}, n);
         }
 }
 
@@ -106,7 +106,7 @@ static void run_points(int64_t begin, int64_t end, void *context)
             cell[a] = (int64_t)low;
             part[a] = p[a] - low;
         }
-        look(s, cell, part, (const int[3]){0}, &n);
+        worley_look(s, cell, part, (const int[3]){0}, &n);
         look_around(s, cell, part, 1, &n);
         if (n.square[1] > 1) look_around(s, cell, part, 2, &n);
         for (int k = 0; k < 2; k++)

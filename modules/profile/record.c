@@ -52,7 +52,7 @@ struct la_profile {
 
 /* ---- arrays and tables ---- */
 
-static bool reserve(la_runtime *rt, list *l, int64_t n, size_t size)
+static bool record_reserve(la_runtime *rt, list *l, int64_t n, size_t size)
 {
     if (n <= l->capacity) return true;
     int64_t capacity = l->capacity ? 2 * l->capacity : 64;
@@ -65,7 +65,7 @@ static bool reserve(la_runtime *rt, list *l, int64_t n, size_t size)
     return true;
 }
 
-static void drop(la_runtime *rt, list *l, size_t size)
+static void record_drop(la_runtime *rt, list *l, size_t size)
 {
     la_raw_free(rt, l->items, (size_t)l->capacity * size);
     *l = (list){0};
@@ -94,21 +94,21 @@ static bool make_slots(la_runtime *rt, list *slots, int64_t n,
         while (slot[at]) at = (at + 1) & (fresh.capacity - 1);
         slot[at] = (int32_t)i + 1;
     }
-    drop(rt, slots, sizeof(int32_t));
+    record_drop(rt, slots, sizeof(int32_t));
     *slots = fresh;
     return true;
 }
 
 /* ---- lines ---- */
 
-static char *line_at(const shared *s, int64_t i)
+static char *record_line_at(const shared *s, int64_t i)
 {
     return (char *)s->lines.items + i * LA_PROFILE_LINE;
 }
 
 static uint32_t hash_line(const void *p, int64_t i)
 {
-    const char *text = line_at(p, i);
+    const char *text = record_line_at(p, i);
     return hash_of(text, strlen(text), 2166136261u);
 }
 
@@ -117,13 +117,14 @@ static int32_t intern(la_runtime *rt, shared *s, const char *text)
 {
     int64_t n = s->lines.n;
     if (n == INT32_MAX / 2 || !make_slots(rt, &s->line_slots, n, hash_line, s)
-        || !reserve(rt, &s->lines, n + 1, LA_PROFILE_LINE)) return -1;
+        || !record_reserve(rt, &s->lines, n + 1, LA_PROFILE_LINE)) return -1;
     int32_t *slot = s->line_slots.items;
     int64_t mask = s->line_slots.capacity - 1;
     int64_t at = hash_of(text, strlen(text), 2166136261u) & mask;
     for (; slot[at]; at = (at + 1) & mask)
-        if (strcmp(line_at(s, slot[at] - 1), text) == 0) return slot[at] - 1;
-    snprintf(line_at(s, n), LA_PROFILE_LINE, "%s", text);
+        if (strcmp(record_line_at(s, slot[at] - 1), text) == 0)
+            return slot[at] - 1;
+    snprintf(record_line_at(s, n), LA_PROFILE_LINE, "%s", text);
     s->lines.n++;
     slot[at] = (int32_t)n + 1;
     return (int32_t)n;
@@ -140,7 +141,7 @@ static int32_t line_now(la_profile *p)
 
 const char *la_profile_line_text(const la_profile *p, int32_t line)
 {
-    return line < 0 ? "?" : line_at(p->shared, line);
+    return line < 0 ? "?" : record_line_at(p->shared, line);
 }
 
 /* ---- calls ---- */
@@ -161,7 +162,7 @@ static void recorded(la_observer *o, uint64_t sequence)
 {
     la_profile *p = (la_profile *)o;
     list *l = &p->shared->nodes;
-    if (!reserve(p->runtime, l, l->n + 1, sizeof(noted))) return;
+    if (!record_reserve(p->runtime, l, l->n + 1, sizeof(noted))) return;
     ((noted *)l->items)[l->n++] = (noted){sequence, inherited_line(p)};
 }
 
@@ -181,7 +182,7 @@ static int32_t line_of_node(const shared *s, uint64_t sequence)
     return notes[first].line;
 }
 
-static void begin(la_observer *o, la_observed *c)
+static void record_begin(la_observer *o, la_observed *c)
 {
     la_profile *p = (la_profile *)o;
     c->line = c->kind == LA_OBSERVED_NODE ? line_of_node(p->shared, c->sequence)
@@ -221,12 +222,12 @@ static bool is_row_of(const la_profile_row *r, const la_observed *c)
 }
 
 /* The row of the call, made when it is new; NULL without memory. */
-static la_profile_row *row_of(la_profile *p, const la_observed *c)
+static la_profile_row *record_row_of(la_profile *p, const la_observed *c)
 {
     int64_t n = p->rows.n;
     if (n == INT32_MAX / 2
         || !make_slots(p->runtime, &p->row_slots, n, hash_row_at, p)
-        || !reserve(p->runtime, &p->rows, n + 1, sizeof(la_profile_row)))
+        || !record_reserve(p->runtime, &p->rows, n + 1, sizeof(la_profile_row)))
         return NULL;
     la_profile_row *rows = p->rows.items;
     int32_t *slot = p->row_slots.items;
@@ -244,10 +245,10 @@ static la_profile_row *row_of(la_profile *p, const la_observed *c)
 
 /* One call of a profile; 'again' inside of a call of the same row, which has
 ** its time already. */
-static void add(la_profile *p, const la_observed *c, int64_t took,
-                int64_t bytes, bool again)
+static void record_add(la_profile *p, const la_observed *c, int64_t took,
+                       int64_t bytes, bool again)
 {
-    la_profile_row *r = row_of(p, c);
+    la_profile_row *r = record_row_of(p, c);
     if (!r) {
         p->lost++;
         return;
@@ -258,8 +259,8 @@ static void add(la_profile *p, const la_observed *c, int64_t took,
     if (!again) r->total += took;
     if (!again) r->bytes += bytes;
     if (p->events.n >= p->most
-        || !reserve(p->runtime, &p->events, p->events.n + 1,
-                    sizeof(la_profile_event))) {
+        || !record_reserve(p->runtime, &p->events, p->events.n + 1,
+                           sizeof(la_profile_event))) {
         p->dropped++;
         return;
     }
@@ -271,7 +272,7 @@ static void add(la_profile *p, const la_observed *c, int64_t took,
     };
 }
 
-static void end(la_observer *o, la_observed *c)
+static void record_end(la_observer *o, la_observed *c)
 {
     la_profile *p = (la_profile *)o;
     int64_t took = la_nanoseconds() - c->begun;
@@ -282,7 +283,7 @@ static void end(la_observer *o, la_observed *c)
     p->open = c->outer;
     if (c->outer) c->outer->inside += took;
     if (c->outer) c->outer->bytes_inside += bytes;
-    for (; p; p = p->outer) add(p, c, took, bytes, again);
+    for (; p; p = p->outer) record_add(p, c, took, bytes, again);
 }
 
 /* ---- start and end ---- */
@@ -290,9 +291,9 @@ static void end(la_observer *o, la_observed *c)
 static void leave_shared(la_runtime *rt, shared *s)
 {
     if (--s->refs) return;
-    drop(rt, &s->lines, LA_PROFILE_LINE);
-    drop(rt, &s->line_slots, sizeof(int32_t));
-    drop(rt, &s->nodes, sizeof(noted));
+    record_drop(rt, &s->lines, LA_PROFILE_LINE);
+    record_drop(rt, &s->line_slots, sizeof(int32_t));
+    record_drop(rt, &s->nodes, sizeof(noted));
     la_raw_free(rt, s, sizeof *s);
 }
 
@@ -311,7 +312,7 @@ la_status la_profile_start(la_profile_where where, void *host, int64_t most,
     }
     if (!outer) *s = (shared){.where = where, .host = host};
     s->refs++;
-    *p = (la_profile){.observer = {begin, end, recorded},
+    *p = (la_profile){.observer = {record_begin, record_end, recorded},
                       .outer = outer, .runtime = rt, .context = c,
                       .shared = s, .most = most,
                       .open = outer ? outer->open : NULL};
@@ -335,9 +336,9 @@ void la_profile_free(la_profile *p)
 {
     if (!p) return;
     la_runtime *rt = p->runtime;
-    drop(rt, &p->rows, sizeof(la_profile_row));
-    drop(rt, &p->row_slots, sizeof(int32_t));
-    drop(rt, &p->events, sizeof(la_profile_event));
+    record_drop(rt, &p->rows, sizeof(la_profile_row));
+    record_drop(rt, &p->row_slots, sizeof(int32_t));
+    record_drop(rt, &p->events, sizeof(la_profile_event));
     leave_shared(rt, p->shared);
     la_raw_free(rt, p, sizeof *p);
 }

@@ -194,7 +194,8 @@ static la_status choose_method(const la_frame *f, const problem *p, bool *fft)
 }
 
 /* 'v' is f's argument, or the conjugate of it in reverse. */
-static la_status run(la_frame *f, la_chain *w, la_tensor *v, bool numpy)
+static la_status convolve_run(la_frame *f, la_chain *w, la_tensor *v,
+                              bool numpy)
 {
     problem p = {.a = la_arg(f, A), .v = v, .ndim = la_arg(f, A)->ndim};
     bool fft = false;
@@ -220,7 +221,7 @@ static la_status run(la_frame *f, la_chain *w, la_tensor *v, bool numpy)
 la_status la_impl_signal_convolve(la_frame *f)
 {
     LA_CHAIN(w);
-    return run(f, w, la_arg(f, V), false);
+    return convolve_run(f, w, la_arg(f, V), false);
 }
 
 la_status la_impl_signal_correlate(la_frame *f)
@@ -231,7 +232,7 @@ la_status la_impl_signal_correlate(la_frame *f)
     for (int d = 0; d < v->ndim; d++) dims[d] = d;
     if (la_is_complex((la_dtype)v->dtype)) v = R(conj, v);
     if (v && v->ndim > 0) v = R(flip, v, la_v_ints(dims, v->ndim));
-    return run(f, w, v, false);
+    return convolve_run(f, w, v, false);
 }
 
 /* NumPy's refuses what has no elements. */
@@ -245,5 +246,5 @@ la_status la_impl_convolve(la_frame *f)
         if (la_arg(f, k)->numel == 0)
             return la_error_at(LA_ESHAPE, k + 1, "a signal must not be empty");
     }
-    return run(f, w, la_arg(f, V), true);
+    return convolve_run(f, w, la_arg(f, V), true);
 }

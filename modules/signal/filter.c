@@ -70,8 +70,8 @@ static bool is_side_by_side(const lanes *s)
         && s->first[s->count - 1] - s->first[0] == s->count - 1;
 }
 
-static void take(const lanes *s, const char *x, char *tile, int64_t at,
-                 int64_t n)
+static void filter_take(const lanes *s, const char *x, char *tile, int64_t at,
+                        int64_t n)
 {
     int64_t row = s->width * s->item;
     if (is_side_by_side(s)) {
@@ -83,8 +83,8 @@ static void take(const lanes *s, const char *x, char *tile, int64_t at,
     else take_pair(s, (void *)x, (void *)tile, at, n);
 }
 
-static void give(const lanes *s, char *y, const char *tile, int64_t at,
-                 int64_t n)
+static void filter_give(const lanes *s, char *y, const char *tile, int64_t at,
+                        int64_t n)
 {
     int64_t row = s->width * s->item;
     if (is_side_by_side(s)) {
@@ -124,7 +124,7 @@ static void take_states(const cascade *c, const lanes *s, char *z)
     int64_t step = (c->order + 1) * s->width * s->item;
     memset(z, 0, state_bytes(c, s->width));
     for (int64_t k = 0; k < c->sections && c->zi; k++)
-        take(s, c->zi + k * rows, z + k * step, 0, c->order);
+        filter_take(s, c->zi + k * rows, z + k * step, 0, c->order);
 }
 
 static void give_states(const cascade *c, const lanes *s, const char *z)
@@ -132,7 +132,7 @@ static void give_states(const cascade *c, const lanes *s, const char *z)
     int64_t rows = c->outer * c->inner * c->item * c->order;
     int64_t step = (c->order + 1) * s->width * s->item;
     for (int64_t k = 0; k < c->sections; k++)
-        give(s, c->zf + k * rows, z + k * step, 0, c->order);
+        filter_give(s, c->zf + k * rows, z + k * step, 0, c->order);
 }
 
 /* 'count' signals in 'width' lanes of 'run'. The scratch is a chunk of them and
@@ -155,9 +155,9 @@ static la_status run_lanes(const cascade *c, int64_t row, int64_t count,
             work = 0;
         }
         work += m * cost;
-        take(&s, c->x, tile, at, m);
+        filter_take(&s, c->x, tile, at, m);
         run(&(la_filter_run){c->b, c->a, c->sections, c->order, tile, z, m});
-        give(&s, c->y, tile, at, m);
+        filter_give(&s, c->y, tile, at, m);
     }
     give_states(c, &states, z);
     return LA_OK;

@@ -124,7 +124,7 @@ static la_tensor *as_row(la_chain *w, const ready *r, la_tensor *t, int64_t n)
 }
 
 /* Both over the leading coefficient of a: LA_EARG where that is 0. */
-static la_status normalise(la_chain *w, ready *r)
+static la_status lfilter_normalise(la_chain *w, ready *r)
 {
     la_scalar lead;
     la_tensor *a0 = R(narrow, r->a, 1, 0, 1);
@@ -155,7 +155,7 @@ static la_status lfilter(la_frame *f, la_tensor *zi)
     r.b = as_row(w, &r, la_arg(f, F_B), n);
     r.a = as_row(w, &r, la_arg(f, F_A), n);
     if (w->status) return w->status;
-    LA_TRY(normalise(w, &r));
+    LA_TRY(lfilter_normalise(w, &r));
     if (zi) {
         zi = expand_states(w, &r, as_run(w, &r, zi), -1, n - 1, F_ZI);
         r.zi = w->status ? NULL : R(unsqueeze, zi, 0);

@@ -21,8 +21,8 @@ typedef struct adjoint {
 } adjoint;
 
 /* The cascade over t, from rest. */
-static la_tensor *run(la_formula *x, const adjoint *p, la_tensor *b,
-                      la_tensor *a, la_tensor *t)
+static la_tensor *signal_grad_run(la_formula *x, const adjoint *p, la_tensor *b,
+                                  la_tensor *a, la_tensor *t)
 {
     la_value r[LA_MAX_RESULTS];
     if (x->w.status || !b || !a || !t) return NULL;
@@ -35,18 +35,19 @@ static la_tensor *run(la_formula *x, const adjoint *p, la_tensor *b,
 
 /* The gradient of y in reverse, behind what makes u there the gradient of the
 ** state, in reverse too. */
-static la_tensor *backwards(la_formula *x, const adjoint *p)
+static la_tensor *signal_grad_backwards(la_formula *x, const adjoint *p)
 {
     la_tensor *g = R(flip, G, p->dim);
     if (!p->has_state) return g;
     la_tensor *head = R(flip, R(select, GR(1), 0, 0), p->dim);
-    la_tensor *list[2] = {run(x, p, p->a, p->one, head), g};
+    la_tensor *list[2] = {signal_grad_run(x, p, p->a, p->one, head), g};
     if (x->w.status) return NULL;
     return R(cat, la_v_tensors(list, 2), p->dim);
 }
 
 /* Without the first samples of what 'backwards' begins with, in order. */
-static la_tensor *forwards(la_formula *x, const adjoint *p, la_tensor *t)
+static la_tensor *signal_grad_forwards(la_formula *x, const adjoint *p,
+                                       la_tensor *t)
 {
     int64_t head = p->has_state ? p->order : 0;
     return R(flip, R(narrow, t, p->dim, head, p->n), p->dim);
@@ -55,7 +56,8 @@ static la_tensor *forwards(la_formula *x, const adjoint *p, la_tensor *t)
 /* u with 'order' samples behind the end, the dim last. */
 static la_tensor *whole_u(la_formula *x, const adjoint *p)
 {
-    la_tensor *u = R(flip, run(x, p, p->one, p->a, p->back), p->dim);
+    la_tensor *u = R(flip, signal_grad_run(x, p, p->one, p->a, p->back),
+                     p->dim);
     int64_t pad[2] = {0, p->order};
     u = R(movedim, u, p->dim, -1);
     return p->has_state ? u : R(constant_pad_nd, u, la_v_ints(pad, 2));
@@ -94,11 +96,11 @@ la_status la_x_filter(la_formula *x, la_tensor **out)
     p.one = R(eye, (int64_t)1, p.order + 1, (int64_t)0,
               la_v_dtype((la_dtype)in->dtype),
               la_v_device((la_device)in->device));
-    p.back = backwards(x, &p);
+    p.back = signal_grad_backwards(x, &p);
     if (la_x_wants(x, X)) {
-        la_tensor *g = sections == 1 ? run(x, &p, p.b, p.a, p.back)
-            : run(x, &p, R(flip, p.b, 0), R(flip, p.a, 0), p.back);
-        la_x_set(x, out, X, forwards(x, &p, g));
+        la_tensor *g = sections == 1 ? signal_grad_run(x, &p, p.b, p.a, p.back)
+            : signal_grad_run(x, &p, R(flip, p.b, 0), R(flip, p.a, 0), p.back);
+        la_x_set(x, out, X, signal_grad_forwards(x, &p, g));
     }
     if (!la_x_wants(x, B) && !la_x_wants(x, A_) && !la_x_wants(x, ZI))
         return x->w.status;

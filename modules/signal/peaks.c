@@ -29,7 +29,7 @@ static la_status read_vector(const la_frame *f, int k, la_dtype dtype,
     return la_run(contiguous, out, cast);
 }
 
-static la_status check_signal(const la_frame *f, int k)
+static la_status peaks_check_signal(const la_frame *f, int k)
 {
     la_tensor *t = la_arg(f, k);
     if (t->ndim != 1)
@@ -80,7 +80,7 @@ static int64_t find_maxima(const double *x, int64_t n, int64_t *out,
 
 la_status la_impl_signal_local_maxima(la_frame *f)
 {
-    LA_TRY(check_signal(f, 0));
+    LA_TRY(peaks_check_signal(f, 0));
     LA_LET(x, read_vector(f, 0, LA_FLOAT64, &x));
     const double *v = (const double *)la_data(x);
     int64_t n = x->numel, count = find_maxima(v, n, NULL, 0);
@@ -312,7 +312,7 @@ static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
 la_status la_meta_signal_peak_prominences(la_frame *f)
 {
     int64_t reach;
-    LA_TRY(check_signal(f, 0));
+    LA_TRY(peaks_check_signal(f, 0));
     LA_TRY(check_positions(f, 1));
     LA_TRY(read_wlen(f, 2, &reach));
     int64_t n = la_arg(f, 1)->numel;
@@ -376,7 +376,7 @@ static la_status take_known(la_frame *f, survey *s)
 la_status la_meta_signal_peak_widths(la_frame *f)
 {
     int64_t reach;
-    LA_TRY(check_signal(f, 0));
+    LA_TRY(peaks_check_signal(f, 0));
     LA_TRY(check_positions(f, 1));
     if (!(la_arg_float(f, 2) >= 0))
         return la_error_at(LA_EARG, 3, "rel_height must not be negative, got "

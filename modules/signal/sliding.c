@@ -117,7 +117,7 @@ la_status la_meta_signal_running_median(la_frame *f)
 }
 
 /* The sorted window of m elements without 'old' and with 'new'. */
-static void replace(double *w, int64_t m, double old, double new)
+static void sliding_replace(double *w, int64_t m, double old, double new)
 {
     int64_t i = 0, high = m - 1;
     while (i < high) {
@@ -133,7 +133,8 @@ static void replace(double *w, int64_t m, double old, double new)
 }
 
 /* Element k of the row, 0 outside; NaN counts and sorts as infinity. */
-static double at(const double *x, int64_t n, int64_t k, int by, int64_t *nans)
+static double sliding_at(const double *x, int64_t n, int64_t k, int by,
+                         int64_t *nans)
 {
     double v = k >= 0 && k < n ? x[k] : 0;
     if (v == v) return v;
@@ -195,13 +196,14 @@ static la_status run_sorted(const median *s, const double *x, double *out,
     if (first >= end) return LA_OK;
     memset(w, 0, (size_t)s->size * sizeof(*w));
     for (int64_t k = first - half; k <= first + half; k++) {
-        replace(w, s->size, 0, at(x, s->n, k, 1, &nans));
+        sliding_replace(w, s->size, 0, sliding_at(x, s->n, k, 1, &nans));
         LA_TRY(poll_moves(&moved, s->size));
     }
     for (int64_t i = first; i < end; i++) {
         out[i] = nans > 0 ? NAN : w[half];
-        double old = at(x, s->n, i - half, -1, &nans);
-        replace(w, s->size, old, at(x, s->n, i + half + 1, 1, &nans));
+        double old = sliding_at(x, s->n, i - half, -1, &nans);
+        sliding_replace(w, s->size, old, sliding_at(x, s->n, i + half + 1, 1,
+                                                    &nans));
         LA_TRY(poll_moves(&moved, s->size));
     }
     return LA_OK;

@@ -28,7 +28,7 @@ static double triang(const la_taper *w, double i)
     return w->length % 2 ? 2 * (i + 1) / (n + 1) : (2 * i + 1) / n;
 }
 
-static double cosine(const la_taper *w, double i)
+static double window_cosine(const la_taper *w, double i)
 {
     return la_m_sin(PI / (double)w->length * (i + 0.5));
 }
@@ -78,7 +78,7 @@ static double tukey(const la_taper *w, double i)
 }
 
 /* The parameter is the distance at which 1 / e is left. */
-static double exponential(const la_taper *w, double i)
+static double window_exponential(const la_taper *w, double i)
 {
     return la_m_exp(-fabs(i - (double)(w->length - 1) / 2) / w->p);
 }
@@ -95,7 +95,7 @@ static const struct named {
     {"blackman", NO_PARAMETER, {la_window_cosines, {0.42, 0.5, 0.08}}},
     {"bartlett", NO_PARAMETER, {la_window_bartlett, {0}}},
     {"triang", NO_PARAMETER, {triang, {0}}},
-    {"cosine", NO_PARAMETER, {cosine, {0}}},
+    {"cosine", NO_PARAMETER, {window_cosine, {0}}},
     {"nuttall", NO_PARAMETER,
      {la_window_cosines, {0.3635819, 0.4891775, 0.1365995, 0.0106411}}},
     {"blackmanharris", NO_PARAMETER,
@@ -110,7 +110,7 @@ static const struct named {
     {"kaiser", BETA, {la_window_kaiser, {0}}},
     {"gaussian", STD, {gaussian, {0}}},
     {"tukey", ALPHA, {tukey, {0}}},
-    {"exponential", TAU, {exponential, {0}}},
+    {"exponential", TAU, {window_exponential, {0}}},
     {"general_hamming", ALPHA, {la_window_cosines, {0}}},
 };
 enum { NSHAPES = 19 };

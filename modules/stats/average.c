@@ -85,7 +85,7 @@ static la_status shape_weights(la_chain *w, la_frame *f, uint64_t mask,
 }
 
 /* The sum of weighted elements over the sum of weights. */
-static la_status weighted(la_frame *f, uint64_t mask)
+static la_status average_weighted(la_frame *f, uint64_t mask)
 {
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *weights = la_arg(f, 2);
@@ -107,7 +107,7 @@ la_status la_impl_average(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     uint64_t mask = 0;
     LA_TRY(la_reduce_dims(f, 1, x, &mask));
-    if (la_arg(f, 2)) return weighted(f, mask);
+    if (la_arg(f, 2)) return average_weighted(f, mask);
     return la_run_result(f, mean, x, f->args[1], f->args[3],
                          la_v_dtype(la_inexact_dtype(x)));
 }

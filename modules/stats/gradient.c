@@ -21,8 +21,8 @@ typedef struct grid {
 } grid;
 
 /* Elements from..from + count - 1 of t along the dim. */
-static la_tensor *part(la_chain *w, const grid *g, la_tensor *t, int64_t from,
-                       int64_t count)
+static la_tensor *gradient_part(la_chain *w, const grid *g, la_tensor *t,
+                                int64_t from, int64_t count)
 {
     return R(narrow, t, g->dim, from, count);
 }
@@ -31,9 +31,10 @@ static la_tensor *part(la_chain *w, const grid *g, la_tensor *t, int64_t from,
 static la_tensor *slope(la_chain *w, const grid *g, int64_t k)
 {
     la_tensor *rise =
-        R(sub, part(w, g, g->y, k + 1, 1), part(w, g, g->y, k, 1));
+        R(sub, gradient_part(w, g, g->y, k + 1, 1),
+          gradient_part(w, g, g->y, k, 1));
     if (!g->steps) return R(div, rise, g->step);
-    return R(div, rise, part(w, g, g->steps, k, 1));
+    return R(div, rise, gradient_part(w, g, g->steps, k, 1));
 }
 
 /* *out: at an end, the slope of the nearest pair, or of the parabola through
@@ -47,8 +48,8 @@ static la_status edge(const grid *g, int64_t k, int64_t next, la_tensor **out)
     if (!g->steps)
         return la_chain_result(w, R(sub, R(mul, near, 1.5), R(mul, far, 0.5)),
                                out);
-    a = part(w, g, g->steps, k, 1);
-    b = part(w, g, g->steps, next, 1);
+    a = gradient_part(w, g, g->steps, k, 1);
+    b = gradient_part(w, g, g->steps, next, 1);
     near = R(mul, near, R(add, R(mul, a, 2), b));
     near = R(sub, near, R(mul, far, a));
     return la_chain_result(w, R(div, near, R(add, a, b)), out);
@@ -60,12 +61,14 @@ static la_status middle(const grid *g, la_tensor **out)
 {
     LA_CHAIN(w);
     int64_t m = g->n - 2;
-    la_tensor *left = part(w, g, g->y, 0, m), *right = part(w, g, g->y, 2, m);
+    la_tensor *left = gradient_part(w, g, g->y, 0, m),
+        *right = gradient_part(w, g, g->y, 2, m);
     if (!g->steps)
         return la_chain_result(w, R(div, R(sub, right, left), 2 * g->step.re),
                                out);
-    la_tensor *a = part(w, g, g->steps, 0, m);
-    la_tensor *b = part(w, g, g->steps, 1, m), *y = part(w, g, g->y, 1, m);
+    la_tensor *a = gradient_part(w, g, g->steps, 0, m);
+    la_tensor *b = gradient_part(w, g, g->steps, 1, m),
+        *y = gradient_part(w, g, g->y, 1, m);
     left = R(mul, R(div, R(sub, y, left), a), b);
     right = R(mul, R(div, R(sub, right, y), b), a);
     return la_chain_result(w, R(div, R(add, left, right), R(add, a, b)), out);

@@ -62,7 +62,7 @@ LA_FORWARD(la_impl_nanmin, extreme(f, LA_OP(amin), INFINITY))
 
 /* The first element that equals the extreme: an infinity that stands for NaN
 ** must not be taken for one. */
-static la_status position(la_frame *f, const la_op *op)
+static la_status nan_position(la_frame *f, const la_op *op)
 {
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
@@ -82,12 +82,12 @@ static la_status position(la_frame *f, const la_op *op)
 
 la_status la_impl_nanargmax(la_frame *f)
 {
-    return la_has_nan(la_arg(f, 0)) ? position(f, LA_OP(nanmax))
+    return la_has_nan(la_arg(f, 0)) ? nan_position(f, LA_OP(nanmax))
         : la_run_result(f, argmax, f->args[0], f->args[1], f->args[2]);
 }
 la_status la_impl_nanargmin(la_frame *f)
 {
-    return la_has_nan(la_arg(f, 0)) ? position(f, LA_OP(nanmin))
+    return la_has_nan(la_arg(f, 0)) ? nan_position(f, LA_OP(nanmin))
         : la_run_result(f, argmin, f->args[0], f->args[1], f->args[2]);
 }
 
@@ -115,8 +115,8 @@ la_status la_impl_nancumsum(la_frame *f)
 
 /* n - correction in the dtype of the variance, NaN where that is not above
 ** 0. */
-static la_tensor *divisor(la_chain *w, la_frame *f, la_tensor *number,
-                          la_tensor *squares)
+static la_tensor *nan_divisor(la_chain *w, la_frame *f, la_tensor *number,
+                              la_tensor *squares)
 {
     la_tensor *n =
         R(sum, number, f->args[1], f->args[3], la_v_dtype(LA_FLOAT64));
@@ -139,7 +139,7 @@ static la_tensor *variance(la_chain *w, la_frame *f)
     apart = R(where, nan, 0, apart);
     if (la_is_complex((la_dtype)x->dtype)) apart = R(abs, apart);
     la_tensor *squares = R(sum, R(square, apart), f->args[1], f->args[3]);
-    return R(div, squares, divisor(w, f, number, squares));
+    return R(div, squares, nan_divisor(w, f, number, squares));
 }
 
 la_status la_impl_nanvar(la_frame *f)

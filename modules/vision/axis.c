@@ -33,7 +33,7 @@ static double scale_of(const la_axis_plan *p)
 
 /* Position of output i in the input: corners meet corners, or centres of the
 ** outermost pixels lie half a pixel inside. */
-static double source_of(const la_axis_plan *p, double scale, int64_t i)
+static double axis_source_of(const la_axis_plan *p, double scale, int64_t i)
 {
     if (p->align_corners) return rounded(p, scale * (double)i);
     double x = rounded(p, scale * rounded(p, (double)i + 0.5));
@@ -58,7 +58,7 @@ static double sinc(double x)
     return x == 0 ? 1 : la_m_sin(x) / x;
 }
 
-static double filter(const la_axis_plan *p, double x)
+static double axis_filter(const la_axis_plan *p, double x)
 {
     switch (p->kind) {
     case LA_CUBIC: return cubic(x, p->antialias ? -0.5 : -0.75);
@@ -68,7 +68,7 @@ static double filter(const la_axis_plan *p, double x)
 }
 
 /* Inputs that the filter reaches over, at scale 1. */
-static int64_t width_of(const la_axis_plan *p)
+static int64_t axis_width_of(const la_axis_plan *p)
 {
     return p->kind == LA_LANCZOS ? 6 : p->kind == LA_CUBIC ? 4
         : p->kind == LA_LINEAR ? 2 : 1;
@@ -103,8 +103,8 @@ static void nearest(const la_axis_plan *p, int64_t i, column *c)
 /* A window of fixed width whose ends stick to the border. */
 static void clamped(const la_axis_plan *p, double scale, int64_t i, column *c)
 {
-    int64_t width = width_of(p), half = width / 2;
-    double x = source_of(p, scale, i);
+    int64_t width = axis_width_of(p), half = width / 2;
+    double x = axis_source_of(p, scale, i);
     if (p->kind == LA_LINEAR && x < 0) x = 0;
     if (p->kind == LA_LINEAR && p->in == p->out) x = (double)i;
     int64_t at = x < (double)(p->in - 1) ? (int64_t)floor(x) : p->in - 1;
@@ -117,7 +117,7 @@ static void clamped(const la_axis_plan *p, double scale, int64_t i, column *c)
     for (int64_t k = 0; k < width; k++) {
         int64_t to = la_min(la_max(first + k, 0), p->in - 1) - c->from;
         double *w = &c->weight[to * c->step];
-        *w += rounded(p, filter(p, (double)(k + 1 - half) - t));
+        *w += rounded(p, axis_filter(p, (double)(k + 1 - half) - t));
         if (*w > c->largest) c->largest = *w;
     }
 }
@@ -128,7 +128,7 @@ static void smoothed(const la_axis_plan *p, double scale, int64_t most,
                      int64_t i, column *c)
 {
     double wide = scale >= 1 ? scale : 1, sum = 0;
-    double support = rounded(p, (double)width_of(p) * 0.5 * wide);
+    double support = rounded(p, (double)axis_width_of(p) * 0.5 * wide);
     double centre = rounded(p, scale * rounded(p, (double)i + 0.5));
     double inverse = scale >= 1 ? rounded(p, 1 / scale) : 1;
     if (p->in == p->out) {
@@ -144,7 +144,7 @@ static void smoothed(const la_axis_plan *p, double scale, int64_t most,
     c->count = la_min(la_max(end - c->from, 0), most);
     for (int64_t k = 0; k < c->count; k++) {
         double x = rounded(p, (double)(k + c->from) - centre);
-        double w = rounded(p, filter(p, rounded(p, x + 0.5) * inverse));
+        double w = rounded(p, axis_filter(p, rounded(p, x + 0.5) * inverse));
         c->weight[k * c->step] = w;
         sum += w;
     }
@@ -159,7 +159,8 @@ static void smoothed(const la_axis_plan *p, double scale, int64_t most,
 
 /* Memory for a table of 'out' outputs; weights are doubles at first, and fit
 ** in whatever becomes of them: at least 16 of 16 bits per output. */
-static la_status allocate(la_axis *a, int64_t in, int64_t out, int64_t most)
+static la_status axis_allocate(la_axis *a, int64_t in, int64_t out,
+                               int64_t most)
 {
     int64_t n, bytes, taps = la_max(most, 4);
     *a = (la_axis){.taps = {.in = in, .out = out, .most = most}};
@@ -188,7 +189,7 @@ static int32_t *count_of(const la_axis *a)
 
 /* The adjoint: input j gets from output i what output i takes from input j. The
 ** outputs of one input are neighbours. */
-static la_status transpose(const la_axis *a, la_axis *out)
+static la_status axis_transpose(const la_axis *a, la_axis *out)
 {
     const la_taps *t = &a->taps;
     int64_t most = 1, first = 0, end = 0;
@@ -197,7 +198,7 @@ static la_status transpose(const la_axis *a, la_axis *out)
         while (first < end && t->from[first] + t->count[first] <= j) first++;
         most = la_max(most, end - first);
     }
-    LA_TRY(allocate(out, t->out, t->in, most));
+    LA_TRY(axis_allocate(out, t->out, t->in, most));
     int32_t *from = from_of(out), *count = count_of(out);
     double *weight = weights_of(out);
     const double *w = t->weight;
@@ -233,7 +234,7 @@ static double fixed(double w, int shift)
 
 /* Narrows doubles to floats, in place: what is written lies before what is read
 ** next. */
-static void narrow(la_axis *a, bool whole)
+static void axis_narrow(la_axis *a, bool whole)
 {
     int64_t n = a->taps.out * a->taps.most;
     LA_EACH_POLLED(k, 0, n) {
@@ -244,11 +245,11 @@ static void narrow(la_axis *a, bool whole)
 }
 
 /* To rows of 16-bit weights, one for each output. */
-static la_status pack(la_axis *a)
+static la_status axis_pack(la_axis *a)
 {
     la_axis old = *a;
     const la_taps *t = &old.taps;
-    la_status status = allocate(a, t->in, t->out, t->most);
+    la_status status = axis_allocate(a, t->in, t->out, t->most);
     if (!status) {
         int16_t *to = a->memory;
         a->taps.shift = t->shift;
@@ -264,12 +265,12 @@ static la_status pack(la_axis *a)
 }
 
 /* Converts doubles to what the kernels read; 'largest' of the weights. */
-static la_status finish(la_axis *a, const la_axis_plan *p, double largest)
+static la_status axis_finish(la_axis *a, const la_axis_plan *p, double largest)
 {
     bool bytes = p->dtype == LA_UINT8;
     if (bytes) a->taps.shift = shift_of(largest);
-    if (bytes && a->taps.shift > 15) return pack(a);
-    if (p->dtype != LA_FLOAT64) narrow(a, bytes);
+    if (bytes && a->taps.shift > 15) return axis_pack(a);
+    if (p->dtype != LA_FLOAT64) axis_narrow(a, bytes);
     return LA_OK;
 }
 
@@ -280,7 +281,7 @@ void la_axis_drop(la_axis *a)
 }
 
 /* Every output of the axis; the largest weight. */
-static double fill(const la_axis_plan *p, la_axis *a)
+static double axis_fill(const la_axis_plan *p, la_axis *a)
 {
     double scale = scale_of(p), largest = 0;
     int32_t *from = from_of(a), *count = count_of(a);
@@ -299,7 +300,7 @@ static double fill(const la_axis_plan *p, la_axis *a)
 
 la_status la_axis_make(const la_axis_plan *p, bool transposed, la_axis *out)
 {
-    int64_t most = width_of(p);
+    int64_t most = axis_width_of(p);
     double scale = scale_of(p);
     *out = (la_axis){.memory = NULL};
     if (p->in > INT32_MAX || p->out > INT32_MAX)
@@ -312,18 +313,18 @@ la_status la_axis_make(const la_axis_plan *p, bool transposed, la_axis *out)
         most += 1;
     }
     la_axis a;
-    la_status status = allocate(&a, p->in, p->out, la_min(most, p->in));
+    la_status status = axis_allocate(&a, p->in, p->out, la_min(most, p->in));
     if (status) return status;
-    double largest = fill(p, &a);
+    double largest = axis_fill(p, &a);
     if (la_poll_long(p->out)) {
         la_axis_drop(&a);
         return LA_EINTR;
     }
     if (transposed) {
-        status = transpose(&a, out);
+        status = axis_transpose(&a, out);
         la_axis_drop(&a);
     } else {
         *out = a;
     }
-    return status ? status : finish(out, p, largest);
+    return status ? status : axis_finish(out, p, largest);
 }

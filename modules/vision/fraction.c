@@ -54,7 +54,7 @@ static la_status samples_for(const la_frame *f, la_tensor *t, int nd,
                    f->args[GENERATOR]);
 }
 
-static la_status pool(la_frame *f, int nd)
+static la_status fraction_pool(la_frame *f, int nd)
 {
     la_tensor *t = la_arg(f, INPUT);
     int64_t kernel[3], size[3];
@@ -75,8 +75,8 @@ static la_status pool(la_frame *f, int nd)
 
 /* (input, kernel_size, output_size, output_ratio, return_indices,
 ** random_samples, generator) */
-static la_status pool2d(la_frame *f) { return pool(f, 2); }
-static la_status pool3d(la_frame *f) { return pool(f, 3); }
+static la_status pool2d(la_frame *f) { return fraction_pool(f, 2); }
+static la_status pool3d(la_frame *f) { return fraction_pool(f, 3); }
 
 LA_FORWARD(la_impl_fractional_max_pool2d,
            la_in_float32(f, 1u << SAMPLES, pool2d))

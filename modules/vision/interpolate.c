@@ -106,7 +106,7 @@ static la_status sizes_of(const la_frame *f, int nd, int64_t *sizes,
 }
 
 /* Means over windows that share the input out evenly. */
-static la_status means(la_frame *f, const int64_t *sizes, int nd)
+static la_status interpolate_means(la_frame *f, const int64_t *sizes, int nd)
 {
     la_tensor *t = la_arg(f, INPUT);
     for (int d = 0; d < nd; d++)
@@ -131,7 +131,7 @@ la_status la_impl_interpolate(la_frame *f)
     LA_TRY(find_mode(f, nd, &m));
     LA_TRY(check_options(f, m, nd));
     LA_TRY(sizes_of(f, nd, sizes, factors, &nfactors));
-    if (m->kind == AREA) return means(f, sizes, nd);
+    if (m->kind == AREA) return interpolate_means(f, sizes, nd);
     la_value scales = la_v_ints(factors, nfactors);
     scales.tag = LA_VFLOATS;
     return la_run_result(f, resample, f->args[INPUT], la_v_ints(sizes, nd),

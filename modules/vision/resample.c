@@ -68,17 +68,18 @@ typedef struct job {
     bool same_width;          /* rows are not stretched at all */
 } job;
 
-static int64_t row_bytes(const job *j, int64_t positions)
+static int64_t resample_row_bytes(const job *j, int64_t positions)
 {
     return positions * j->channels * j->size;
 }
 
 /* Input row y of slice z. */
-static const char *row_at(const job *j, int64_t plane, int64_t z, int64_t y)
+static const char *resample_row_at(const job *j, int64_t plane, int64_t z,
+                                   int64_t y)
 {
     const la_axis *a = j->axis;
     return j->in + ((plane * a[0].taps.in + z) * a[1].taps.in + y)
-        * row_bytes(j, a[2].taps.in);
+        * resample_row_bytes(j, a[2].taps.in);
 }
 
 /* Weight k of output i. */
@@ -114,22 +115,25 @@ static int64_t rows_at_once(const job *j)
 
 static int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static int64_t scratch_bytes(const job *j)
+static int64_t resample_scratch_bytes(const job *j)
 {
     const la_axis *a = j->axis;
     int64_t rows = rows_at_once(j);
-    return aligned(rows * 16) + aligned(row_bytes(j, a[2].taps.in) + 64)
+    return aligned(rows * 16) + aligned(resample_row_bytes(j, a[2].taps.in)
+                                        + 64)
         + (j->wide_first
-           ? a[1].taps.most * aligned(row_bytes(j, a[2].taps.out)) : 0);
+           ? a[1].taps.most * aligned(resample_row_bytes(j, a[2].taps.out))
+               : 0);
 }
 
-static scratch divide(const job *j, char *memory)
+static scratch resample_divide(const job *j, char *memory)
 {
     int64_t rows = rows_at_once(j);
     scratch s = {.weights = (double *)(void *)memory};
     s.rows = (const char **)(void *)(memory + rows * 8);
     s.blended = memory + aligned(rows * 16);
-    s.ring = s.blended + aligned(row_bytes(j, j->axis[2].taps.in) + 64);
+    s.ring = s.blended + aligned(resample_row_bytes(j, j->axis[2].taps.in)
+                                 + 64);
     return s;
 }
 
@@ -140,7 +144,7 @@ static const char *blended(const job *j, const scratch *s, char *to,
     bool whole = count == 1
         && s->weights[0] == (double)(shift ? 1 << shift : 1);
     if (whole && to == s->blended) return s->rows[0];
-    if (whole) memcpy(to, s->rows[0], (size_t)row_bytes(j, positions));
+    if (whole) memcpy(to, s->rows[0], (size_t)resample_row_bytes(j, positions));
     else j->kernels->blend(to, s->rows, s->weights, count, shift,
                            positions * j->channels);
     return to;
@@ -156,7 +160,8 @@ static void high_first(const job *j, const scratch *s, int64_t plane, int64_t z,
     bool same = j->same_width;
     for (int64_t kd = 0; kd < d->count[z]; kd++)
         for (int64_t kh = 0; kh < h->count[y]; kh++, n++) {
-            s->rows[n] = row_at(j, plane, d->from[z] + kd, h->from[y] + kh);
+            s->rows[n] = resample_row_at(j, plane, d->from[z] + kd,
+                                         h->from[y] + kh);
             s->weights[n] = weight_at(j, h, y, kh) * weight_at(j, d, z, kd);
         }
     const char *row = blended(j, s, same ? out : s->blended, n, w->in,
@@ -172,12 +177,13 @@ static void stretch_row(const job *j, const scratch *s, int64_t plane,
     const la_taps *d = &j->axis[0].taps, *w = &j->axis[2].taps;
     int64_t n = 0;
     for (int64_t k = 0; k < d->count[z]; k++, n++) {
-        s->rows[n] = row_at(j, plane, d->from[z] + k, y);
+        s->rows[n] = resample_row_at(j, plane, d->from[z] + k, y);
         s->weights[n] = weight_at(j, d, z, k);
     }
     const char *row = blended(j, s, s->blended, n, w->in, d->shift);
     j->kernels->stretch(s->ring + y % j->axis[1].taps.most
-                       * aligned(row_bytes(j, w->out)), row, w, j->channels);
+                       * aligned(resample_row_bytes(j, w->out)), row, w,
+                           j->channels);
 }
 
 /* Rows are stretched once each, then blended. *next is the first row that is
@@ -191,7 +197,7 @@ static void wide_first(const job *j, const scratch *s, int64_t plane, int64_t z,
         stretch_row(j, s, plane, z, *next);
     for (int64_t k = 0; k < h->count[y]; k++) {
         s->rows[k] = s->ring + (h->from[y] + k) % h->most
-            * aligned(row_bytes(j, w->out));
+            * aligned(resample_row_bytes(j, w->out));
         s->weights[k] = weight_at(j, h, y, k);
     }
     blended(j, s, out, h->count[y], w->out, h->shift);
@@ -230,18 +236,19 @@ static la_status run_band(void *context, int64_t u, char *memory)
     int64_t plane = u / j->bands / d->out, next = 0;
     int64_t end = la_min((band + 1) * j->band, h->out);
     char *before = NULL;
-    scratch s = j->kernels ? divide(j, memory) : (scratch){.rows = NULL};
+    scratch s = j->kernels ? resample_divide(j, memory)
+        : (scratch){.rows = NULL};
     for (int64_t y = band * j->band; y < end; y++) {
         char *out = j->out + ((plane * d->out + z) * h->out + y)
-            * row_bytes(j, w->out);
+            * resample_row_bytes(j, w->out);
         if (j->kernels && j->wide_first)
             wide_first(j, &s, plane, z, y, &next, out);
         else if (j->kernels)
             high_first(j, &s, plane, z, y, out);
         else if (before && h->from[y] == h->from[y - 1])
-            memcpy(out, before, (size_t)row_bytes(j, w->out));
+            memcpy(out, before, (size_t)resample_row_bytes(j, w->out));
         else
-            pick_row(out, row_at(j, plane, d->from[z], h->from[y]), w,
+            pick_row(out, resample_row_at(j, plane, d->from[z], h->from[y]), w,
                      j->channels * j->size);
         before = out;
     }
@@ -252,7 +259,7 @@ static la_status run_band(void *context, int64_t u, char *memory)
 
 /* Bands of rows over the threads. They are so large that the rows which two of
 ** them stretch both do not count. */
-static la_status run(job *j)
+static la_status resample_run(job *j)
 {
     const la_taps *h = &j->axis[1].taps, *w = &j->axis[2].taps;
     int64_t work = (h->most + w->most) * w->out * j->channels;
@@ -264,15 +271,15 @@ static la_status run(job *j)
     j->bands = la_ceil_div(h->out, j->band);
     la_unit_plan plan = {.run = run_band,
         .grain = la_max(UNIT_ELEMENTS / (work * j->band), 1),
-        .bytes = j->kernels ? (size_t)scratch_bytes(j) : 0};
+        .bytes = j->kernels ? (size_t)resample_scratch_bytes(j) : 0};
     return la_iter_units(j->planes * j->axis[0].taps.out * j->bands, &plan, j);
 }
 
 /* ---- the operations ---- */
 
 /* The kernels of a dtype; NULL where elements are copied. */
-static la_status choose(const la_frame *f, la_dtype dtype, bool copies,
-                        const la_resample_kernels **out)
+static la_status resample_choose(const la_frame *f, la_dtype dtype, bool copies,
+                                 const la_resample_kernels **out)
 {
     *out = NULL;
     if (copies) return LA_OK;
@@ -315,7 +322,7 @@ static la_status resample(la_frame *f, bool transposed)
     la_dtype dtype = (la_dtype)given->dtype;
     job j = {.size = (int64_t)la_itemsize(given)};
     const int64_t *before, *after;
-    LA_TRY(choose(f, dtype, is_nearest(f) && !transposed, &j.kernels));
+    LA_TRY(resample_choose(f, dtype, is_nearest(f) && !transposed, &j.kernels));
     if (out->numel == 0) return LA_OK;
     LA_LET(in, la_in_format(given, format, &in));
     before = la_sizes(in) + 2;
@@ -327,7 +334,7 @@ static la_status resample(la_frame *f, bool transposed)
     j.out = la_data(out);
     j.channels = format == LA_FORMAT_CONTIGUOUS ? 1 : la_sizes(in)[1];
     j.planes = la_sizes(in)[0] * la_sizes(in)[1] / j.channels;
-    if (!status) status = run(&j);
+    if (!status) status = resample_run(&j);
     for (int d = 0; d < 3; d++) la_axis_drop(&j.axis[d]);
     return status;
 }
@@ -338,7 +345,7 @@ la_status la_meta_resample(la_frame *f)
     const la_resample_kernels *kernels;
     const la_tensor *t = la_arg(f, DATA);
     LA_TRY(check_mode(f));
-    LA_TRY(choose(f, (la_dtype)t->dtype, is_nearest(f), &kernels));
+    LA_TRY(resample_choose(f, (la_dtype)t->dtype, is_nearest(f), &kernels));
     return set_resized(f, t, &f->args[SIZE]);
 }
 

@@ -21,8 +21,9 @@
 
 /* ---- the call as users write it ---- */
 
-static la_status find_word(const la_value *v, int arg, const char *const *words,
-                           const char *what, int *out)
+static la_status sample_find_word(const la_value *v, int arg,
+                                  const char *const *words, const char *what,
+    int *out)
 {
     for (*out = 0; *out < 3; ++*out)
         if (la_str_is(v, words[*out])) return LA_OK;
@@ -38,8 +39,9 @@ la_status la_impl_grid_sample(la_frame *f)
     static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
     static const char *const paddings[] = {"zeros", "border", "reflection"};
     int mode, padding;
-    LA_TRY(find_word(&f->args[2], 2, modes, "mode", &mode));
-    LA_TRY(find_word(&f->args[3], 3, paddings, "padding_mode", &padding));
+    LA_TRY(sample_find_word(&f->args[2], 2, modes, "mode", &mode));
+    LA_TRY(sample_find_word(&f->args[3], 3, paddings, "padding_mode",
+                            &padding));
     return la_run_result(f, grid_sampler, f->args[0], f->args[1], la_v_none(),
                          mode, padding, f->args[4]);
 }
@@ -55,7 +57,7 @@ typedef struct operands {
 } operands;
 
 /* Arguments from k on: grid, direction, mode, padding, align_corners. */
-static operands operands_of(const la_frame *f, int k)
+static operands sample_operands_of(const la_frame *f, int k)
 {
     return (operands){
         .grid = la_arg(f, k), .direction = la_arg(f, k + 1),
@@ -64,8 +66,8 @@ static operands operands_of(const la_frame *f, int k)
 }
 
 /* The grid fits an image of 'ndim' dims and dtype and its direction fits it. */
-static la_status check_grid(const la_frame *f, const operands *o,
-                            const la_tensor *image)
+static la_status sample_check_grid(const la_frame *f, const operands *o,
+                                   const la_tensor *image)
 {
     const la_tensor *g = o->grid, *u = o->direction;
     LA_TRY(la_require_dtype(f, (la_dtype)image->dtype));
@@ -94,7 +96,7 @@ static la_status check_grid(const la_frame *f, const operands *o,
 }
 
 /* Planes that 32 bits count, none of them empty. */
-static la_status check_planes(const int64_t *sizes, int nd)
+static la_status sample_check_planes(const int64_t *sizes, int nd)
 {
     int64_t n = 1;
     for (int d = 0; d < nd; d++) {
@@ -110,7 +112,8 @@ static la_status check_planes(const int64_t *sizes, int nd)
 }
 
 /* Values have the image's batch and channels, and the grid's sizes. */
-static la_status check_values(const la_tensor *value, const la_tensor *grid)
+static la_status sample_check_values(const la_tensor *value,
+                                     const la_tensor *grid)
 {
     bool fits = value->ndim == grid->ndim
         && la_sizes(value)[0] == la_sizes(grid)[0];
@@ -143,8 +146,8 @@ static void drop_held(held *h)
     la_tensor_drop(&h->value);
 }
 
-static la_status hold(const operands *o, la_tensor *plane, la_tensor *value,
-                      held *h)
+static la_status sample_hold(const operands *o, la_tensor *plane,
+                             la_tensor *value, held *h)
 {
     *h = (held){.grid = NULL};
     LA_TRY(la_as_contiguous(o->grid, &h->grid));
@@ -153,7 +156,7 @@ static la_status hold(const operands *o, la_tensor *plane, la_tensor *value,
     return la_as_contiguous(value, &h->value);
 }
 
-static job job_of(const operands *o, const held *h)
+static job sample_job_of(const operands *o, const held *h)
 {
     const la_tensor *plane = h->plane, *value = h->value;
     int nd = plane->ndim - 2;
@@ -232,7 +235,7 @@ static bool is_flat(const operands *o)
 
 #define CHANNELS_TOGETHER 8   /* they share the work of finding the taps */
 
-static la_status run_units(job *j, la_unit_fn run)
+static la_status sample_run_units(job *j, la_unit_fn run)
 {
     int64_t work = LA_SAMPLE_POINTS * (j->channels + 4) * 16;
     la_unit_plan plan = {.run = run, .grain = 65536 / work + 1,
@@ -255,10 +258,10 @@ enum { READ_IMAGE, READ_GRID };
 la_status la_meta_grid_sampler(la_frame *f)
 {
     const la_tensor *image = la_arg(f, READ_IMAGE);
-    operands o = operands_of(f, READ_GRID);
+    operands o = sample_operands_of(f, READ_GRID);
     int64_t sizes[5];
-    LA_TRY(check_grid(f, &o, image));
-    LA_TRY(check_planes(la_sizes(image) + 2, image->ndim - 2));
+    LA_TRY(sample_check_grid(f, &o, image));
+    LA_TRY(sample_check_planes(la_sizes(image) + 2, image->ndim - 2));
     sizes[0] = la_sizes(image)[0];
     sizes[1] = la_sizes(image)[1];
     for (int d = 2; d < image->ndim; d++) sizes[d] = la_sizes(o.grid)[d - 1];
@@ -268,14 +271,15 @@ la_status la_meta_grid_sampler(la_frame *f)
 
 la_status la_impl_grid_sampler(la_frame *f)
 {
-    operands o = operands_of(f, READ_GRID);
+    operands o = sample_operands_of(f, READ_GRID);
     held h;
     if (la_result(f, 0)->numel == 0) return LA_OK;
     if (is_flat(&o)) return la_zero_data(la_result(f, 0));
-    la_status status = hold(&o, la_arg(f, READ_IMAGE), la_result(f, 0), &h);
+    la_status status = sample_hold(&o, la_arg(f, READ_IMAGE), la_result(f, 0),
+                                   &h);
     if (!status) {
-        job j = job_of(&o, &h);
-        status = run_units(&j, read_unit);
+        job j = sample_job_of(&o, &h);
+        status = sample_run_units(&j, read_unit);
     }
     drop_held(&h);
     return status;
@@ -289,14 +293,14 @@ la_status la_meta_grid_sampler_grad_input(la_frame *f)
 {
     const la_tensor *grad = la_arg(f, ADD_GRAD);
     const la_value *size = &f->args[ADD_SIZE];
-    operands o = operands_of(f, ADD_GRID);
+    operands o = sample_operands_of(f, ADD_GRID);
     int64_t sizes[5];
-    LA_TRY(check_grid(f, &o, grad));
-    LA_TRY(check_values(grad, o.grid));
+    LA_TRY(sample_check_grid(f, &o, grad));
+    LA_TRY(sample_check_values(grad, o.grid));
     if (size->ints.n != grad->ndim - 2)
         return la_error(LA_ESHAPE, "%d sizes expected, got %lld",
                         grad->ndim - 2, (long long)size->ints.n);
-    LA_TRY(check_planes(size->ints.list, grad->ndim - 2));
+    LA_TRY(sample_check_planes(size->ints.list, grad->ndim - 2));
     sizes[0] = la_sizes(grad)[0];
     sizes[1] = la_sizes(grad)[1];
     memcpy(sizes + 2, size->ints.list, (size_t)size->ints.n * sizeof *sizes);
@@ -305,16 +309,16 @@ la_status la_meta_grid_sampler_grad_input(la_frame *f)
 
 la_status la_impl_grid_sampler_grad_input(la_frame *f)
 {
-    operands o = operands_of(f, ADD_GRID);
+    operands o = sample_operands_of(f, ADD_GRID);
     la_tensor *out = la_result(f, 0);
     held h;
     if (out->numel == 0) return LA_OK;
     LA_TRY(la_zero_data(out));
     if (la_arg(f, ADD_GRAD)->numel == 0 || is_flat(&o)) return LA_OK;
-    la_status status = hold(&o, out, la_arg(f, ADD_GRAD), &h);
+    la_status status = sample_hold(&o, out, la_arg(f, ADD_GRAD), &h);
     if (!status) {
-        job j = job_of(&o, &h);
-        status = run_units(&j, add_unit);
+        job j = sample_job_of(&o, &h);
+        status = sample_run_units(&j, add_unit);
     }
     drop_held(&h);
     return status;
@@ -328,10 +332,10 @@ la_status la_meta_grid_sampler_grad_grid(la_frame *f)
 {
     const la_tensor *grad = la_arg(f, SLOPE_GRAD);
     const la_tensor *image = la_arg(f, SLOPE_IMAGE);
-    operands o = operands_of(f, SLOPE_GRID);
-    LA_TRY(check_grid(f, &o, image));
-    LA_TRY(check_values(grad, o.grid));
-    LA_TRY(check_planes(la_sizes(image) + 2, image->ndim - 2));
+    operands o = sample_operands_of(f, SLOPE_GRID);
+    LA_TRY(sample_check_grid(f, &o, image));
+    LA_TRY(sample_check_values(grad, o.grid));
+    LA_TRY(sample_check_planes(la_sizes(image) + 2, image->ndim - 2));
     if (grad->dtype != image->dtype
         || la_sizes(grad)[1] != la_sizes(image)[1])
         return la_error_at(LA_ESHAPE, 1, "gradient and input differ in dtype "
@@ -342,16 +346,16 @@ la_status la_meta_grid_sampler_grad_grid(la_frame *f)
 
 la_status la_impl_grid_sampler_grad_grid(la_frame *f)
 {
-    operands o = operands_of(f, SLOPE_GRID);
+    operands o = sample_operands_of(f, SLOPE_GRID);
     held h;
     if (la_result(f, 0)->numel == 0) return LA_OK;
     if (is_flat(&o)) return la_zero_data(la_result(f, 0));
-    la_status status = hold(&o, la_arg(f, SLOPE_IMAGE), la_arg(f, SLOPE_GRAD),
-                            &h);
+    la_status status = sample_hold(&o, la_arg(f, SLOPE_IMAGE),
+                                   la_arg(f, SLOPE_GRAD), &h);
     if (!status) {
-        job j = job_of(&o, &h);
+        job j = sample_job_of(&o, &h);
         j.sample.slope = la_data(la_result(f, 0));
-        status = run_units(&j, slope_unit);
+        status = sample_run_units(&j, slope_unit);
     }
     drop_held(&h);
     return status;
@@ -360,8 +364,8 @@ la_status la_impl_grid_sampler_grad_grid(la_frame *f)
 /* ---- affine_grid ---- */
 
 /* Coordinates of n pixels, shaped to lie along dim d of nd + 2. */
-static la_status coordinates(la_frame *f, int64_t n, int d, int nd,
-                             la_tensor **out)
+static la_status sample_coordinates(la_frame *f, int64_t n, int d, int nd,
+                                    la_tensor **out)
 {
     la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
     bool align = la_arg_bool(f, 2);
@@ -418,8 +422,8 @@ la_status la_impl_affine_grid(la_frame *f)
             sum = la_tensor_retain(wide);
             continue;
         }
-        LA_TRY(coordinates(f, f->args[1].ints.list[nd + 1 - d], nd - d, nd,
-                           &line));
+        LA_TRY(sample_coordinates(f, f->args[1].ints.list[nd + 1 - d], nd - d,
+                                  nd, &line));
         LA_TRY(la_run(mul, &part, wide, line));
         LA_TRY(la_run(add, &next, sum, part));
         la_tensor_release(sum);

@@ -18,7 +18,7 @@ static const uint64_t powers_of_ten[2 * (MOST - LEAST + 1)] = {
 #include "base/decimal_powers.inc"
 };
 
-static power_of_ten power(int k)
+static power_of_ten decimal_power(int k)
 {
     const uint64_t *p = powers_of_ten + 2 * (k - LEAST);
     return (power_of_ten){p[0], p[1]};
@@ -56,7 +56,7 @@ bool la_decimal_nearest(uint64_t digits, int exponent, double *out)
 {
     if (nearest_of_small(digits, exponent, out)) return true;
     if (exponent < LEAST || exponent > MOST || digits == 0) return false;
-    power_of_ten g = power(exponent);
+    power_of_ten g = decimal_power(exponent);
     int shift = __builtin_clzll(digits);
     digits <<= shift;
     unsigned __int128 low = (unsigned __int128)digits * g.low;
@@ -106,7 +106,7 @@ la_decimal la_decimal_shortest(uint64_t c, int q, bool narrow)
 {
     int k = (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
     int h = q + log2_of_power(-k) + 1;
-    power_of_ten g = power(-k);
+    power_of_ten g = decimal_power(-k);
     uint64_t at = round_to_odd(g, (4 * c) << h), odd = c & 1;
     uint64_t least = round_to_odd(g, (4 * c - 2 + narrow) << h) + odd;
     uint64_t most = round_to_odd(g, (4 * c + 2) << h) - odd;

@@ -90,7 +90,7 @@ static bool is_below(const big *a, const big *b)
 }
 
 /* a -= b, where that is no number below zero. */
-static void subtract(big *a, const big *b)
+static void exact_subtract(big *a, const big *b)
 {
     bool borrow = false;
     for (int k = 0; k < a->n; k++) {
@@ -107,7 +107,7 @@ static void subtract(big *a, const big *b)
 static unsigned next_bit(big *a, const big *b)
 {
     bool set = !is_below(a, b);
-    if (set) subtract(a, b);
+    if (set) exact_subtract(a, b);
     shift_left(a, 1);
     return set;
 }

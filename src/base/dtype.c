@@ -18,7 +18,7 @@ static const struct { const char *name; la_dtype dtype; } aliases[] = {
     {"cfloat", LA_COMPLEX64}, {"cdouble", LA_COMPLEX128}
 };
 
-static bool same(const char *word, const char *name, size_t n)
+static bool dtype_same(const char *word, const char *name, size_t n)
 {
     return strlen(word) == n && memcmp(word, name, n) == 0;
 }
@@ -26,9 +26,9 @@ static bool same(const char *word, const char *name, size_t n)
 la_dtype la_dtype_parse(const char *name, size_t n)
 {
     for (int d = 0; d < LA_NDTYPES; d++)
-        if (same(la_dtype_table[d].name, name, n)) return (la_dtype)d;
+        if (dtype_same(la_dtype_table[d].name, name, n)) return (la_dtype)d;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (same(aliases[i].name, name, n)) return aliases[i].dtype;
+        if (dtype_same(aliases[i].name, name, n)) return aliases[i].dtype;
     return LA_UNDEFINED;
 }
 

@@ -24,7 +24,8 @@
 ** these return what is behind. */
 
 /* n digits from the k-th on, with zeros on both sides of those that are. */
-static char *put_digits(char *at, const la_decimal_digits_of *d, int k, int n)
+static char *format_put_digits(char *at, const la_decimal_digits_of *d, int k,
+                               int n)
 {
     for (int end = k + n; k < end; k++)
         *at++ = k >= 0 && k < d->n ? d->digits[k] : '0';
@@ -36,20 +37,20 @@ static char *put_fixed(char *at, const la_decimal_digits_of *d, int precision)
 {
     int before = d->n && d->point > 0 ? d->point : 0;
     if (before == 0) *at++ = '0';
-    at = put_digits(at, d, 0, before);
+    at = format_put_digits(at, d, 0, before);
     if (precision == 0) return at;
     *at++ = '.';
-    return put_digits(at, d, d->n ? d->point : 0, precision);
+    return format_put_digits(at, d, d->n ? d->point : 0, precision);
 }
 
 /* d.ddde+xx */
-static char *put_scientific(char *at, const la_decimal_digits_of *d,
-                            int precision)
+static char *format_put_scientific(char *at, const la_decimal_digits_of *d,
+                                   int precision)
 {
     int exponent = d->n ? d->point - 1 : 0;
-    at = put_digits(at, d, 0, 1);
+    at = format_put_digits(at, d, 0, 1);
     if (precision > 0) *at++ = '.';
-    at = put_digits(at, d, 1, precision);
+    at = format_put_digits(at, d, 1, precision);
     *at++ = 'e';
     *at++ = exponent < 0 ? '-' : '+';
     exponent = exponent < 0 ? -exponent : exponent;
@@ -64,7 +65,7 @@ static char *put_general(char *at, la_decimal_digits_of *d, int precision)
     while (d->n && d->digits[d->n - 1] == '0') d->n--;
     int exponent = d->n ? d->point - 1 : 0;
     if (exponent < -4 || exponent >= precision)
-        return put_scientific(at, d, d->n - 1);
+        return format_put_scientific(at, d, d->n - 1);
     int behind = d->n - d->point;
     return put_fixed(at, d, d->n && behind > 0 ? behind : 0);
 }
@@ -89,7 +90,7 @@ int la_format_number(char out[LA_NUMBER_BYTES], char notation, int precision,
     else la_decimal_expand(fabs(v), 0, significant, &d);
     la_decimal_round(&d, notation == 'f' ? d.point + precision : significant);
     at = notation == 'f' ? put_fixed(at, &d, precision)
-        : notation == 'e' ? put_scientific(at, &d, precision)
+        : notation == 'e' ? format_put_scientific(at, &d, precision)
         : put_general(at, &d, precision);
     *at = '\0';
     return (int)(at - out);
@@ -111,7 +112,7 @@ typedef struct output {
 } output;
 
 /* Characters that do not fit are counted. */
-static void put(output *o, const char *text, size_t n)
+static void format_put(output *o, const char *text, size_t n)
 {
     if (o->n + 1 < o->capacity) {
         size_t left = o->capacity - 1 - o->n;
@@ -122,12 +123,12 @@ static void put(output *o, const char *text, size_t n)
 
 static void put_repeated(output *o, char c, int n)
 {
-    for (; n > 0; n--) put(o, &c, 1);
+    for (; n > 0; n--) format_put(o, &c, 1);
 }
 
 /* Digits at *at, which ends behind them; larger numbers than any use are
 ** clipped. */
-static int read_number(const char **at)
+static int format_read_number(const char **at)
 {
     int n = 0;
     for (; la_is_digit(**at); ++*at)
@@ -146,7 +147,7 @@ static const char *read_flags(directive *d, const char *p)
     }
 }
 
-static const char *read_size(directive *d, const char *p)
+static const char *format_read_size(directive *d, const char *p)
 {
     if (strchr("hlzjt", *p) == NULL || !*p) return p;
     d->size = *p++;
@@ -178,7 +179,7 @@ static void spell(directive *d)
 
 /* Zeros come behind a sign, where there is one; infinities and NaN have blanks
 ** there. */
-static void put_float(output *o, const directive *d, double v)
+static void format_put_float(output *o, const directive *d, double v)
 {
     char text[LA_NUMBER_BYTES];
     int n = la_format_number(text, d->conversion, d->precision < 0 ? 6
@@ -188,10 +189,10 @@ static void put_float(output *o, const directive *d, double v)
     if (!d->left && !zeros) put_repeated(o, ' ', pad);
     if (zeros) {
         sign = text[0] == '-' || text[0] == '+';
-        put(o, text, (size_t)sign);
+        format_put(o, text, (size_t)sign);
         put_repeated(o, '0', pad);
     }
-    put(o, text + sign, (size_t)(n - sign));
+    format_put(o, text + sign, (size_t)(n - sign));
     if (d->left) put_repeated(o, ' ', pad);
 }
 
@@ -203,21 +204,21 @@ static void put_text(output *o, const directive *d, const char *s)
     while (d->precision > 0 && n < (size_t)d->precision && s[n]) n++;
     int pad = d->width > 0 && n < (size_t)d->width ? d->width - (int)n : 0;
     if (!d->left) put_repeated(o, ' ', pad);
-    put(o, s, n);
+    format_put(o, s, n);
     if (d->left) put_repeated(o, ' ', pad);
 }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 /* An integer of any size; the directive's own size is that of its widest. */
-static void put_integer(output *o, directive *d, long long v)
+static void format_put_integer(output *o, directive *d, long long v)
 {
     char text[256];
     if (d->width > 200) d->width = 200;
     if (d->precision > 200) d->precision = 200;
     d->size = 'L';
     spell(d);
-    put(o, text, (size_t)snprintf(text, sizeof text, d->text, v));
+    format_put(o, text, (size_t)snprintf(text, sizeof text, d->text, v));
 }
 
 static void put_pointer(output *o, directive *d, void *v)
@@ -225,7 +226,7 @@ static void put_pointer(output *o, directive *d, void *v)
     char text[256];
     if (d->width > 200) d->width = 200;
     spell(d);
-    put(o, text, (size_t)snprintf(text, sizeof text, d->text, v));
+    format_put(o, text, (size_t)snprintf(text, sizeof text, d->text, v));
 }
 #pragma GCC diagnostic pop
 
@@ -265,21 +266,21 @@ static void put_argument(output *o, directive *d, va_list *list)
     char c;
     switch (d->conversion) {
     case 'd': case 'i':
-        put_integer(o, d, signed_of(d->size, list));
+        format_put_integer(o, d, signed_of(d->size, list));
         break;
     case 'u': case 'x': case 'X': case 'o':
-        put_integer(o, d, (long long)unsigned_of(d->size, list));
+        format_put_integer(o, d, (long long)unsigned_of(d->size, list));
         break;
     case 'e': case 'f': case 'g':
-        put_float(o, d, va_arg(*list, double));
+        format_put_float(o, d, va_arg(*list, double));
         break;
     case 's': put_text(o, d, va_arg(*list, const char *)); break;
     case 'p': put_pointer(o, d, va_arg(*list, void *)); break;
     case 'c':
         c = (char)va_arg(*list, int);
-        put(o, &c, 1);
+        format_put(o, &c, 1);
         break;
-    default: put(o, "%", 1); break;
+    default: format_put(o, "%", 1); break;
     }
 }
 
@@ -294,14 +295,14 @@ static const char *put_directive(output *o, const char *p, va_list *list)
         d.width = d.width < 0 ? -d.width : d.width;
         p++;
     } else if (la_is_digit(*p)) {
-        d.width = read_number(&p);
+        d.width = format_read_number(&p);
     }
     if (*p == '.') {
         p++;
         if (*p == '*') d.precision = va_arg(*list, int), p++;
-        else d.precision = read_number(&p);
+        else d.precision = format_read_number(&p);
     }
-    p = read_size(&d, p);
+    p = format_read_size(&d, p);
     d.conversion = *p;
     if (*p) p++;
     put_argument(o, &d, list);
@@ -315,7 +316,7 @@ int la_format_list(char *out, size_t capacity, const char *format, va_list list)
     va_copy(rest, list);
     while (*format) {
         size_t plain = strcspn(format, "%");
-        put(&o, format, plain);
+        format_put(&o, format, plain);
         format += plain;
         if (*format == '%') format = put_directive(&o, format + 1, &rest);
     }

@@ -68,8 +68,8 @@ static int nsources(const order *o, const la_fuse *z, int i)
     return o->first[i] < 0 ? z->steps[i].nsources : 3;
 }
 
-static const la_fuse_source *source_of(const order *o, const la_fuse *z, int i,
-                                       int k)
+static const la_fuse_source *plan_source_of(const order *o, const la_fuse *z,
+                                            int i, int k)
 {
     const la_fuse_step *s = &z->steps[i];
     if (reduces_squares(z, s)) return &z->steps[s->from[0].index].from[0];
@@ -78,9 +78,9 @@ static const la_fuse_source *source_of(const order *o, const la_fuse *z, int i,
 }
 
 /* The step of the pass that it is, or -1. */
-static int behind(const order *o, const la_fuse *z, int i, int k)
+static int plan_behind(const order *o, const la_fuse *z, int i, int k)
 {
-    const la_fuse_source *from = source_of(o, z, i, k);
+    const la_fuse_source *from = plan_source_of(o, z, i, k);
     return from->kind == LA_FROM_STEP && o->set >> from->index & 1
         ? from->index : -1;
 }
@@ -90,7 +90,7 @@ static void find_set(order *o, const la_fuse *z)
     for (int i = z->nsteps - 1; i >= 0; i--) {
         o->first[i] = -1;
         for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
-            const la_fuse_source *from = source_of(o, z, i, k);
+            const la_fuse_source *from = plan_source_of(o, z, i, k);
             if (from->kind == LA_FROM_STEP
                 && la_fuse_is_pending(&z->steps[from->index]))
                 o->set |= LA_FUSE_ONE << from->index;
@@ -98,13 +98,13 @@ static void find_set(order *o, const la_fuse *z)
     }
 }
 
-static void find_phases(order *o, const la_fuse *z)
+static void plan_find_phases(order *o, const la_fuse *z)
 {
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
         o->phase[i] = 0;
         for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
-            int from = behind(o, z, i, k);
+            int from = plan_behind(o, z, i, k);
             if (from < 0) continue;
             int phase = o->phase[from] + (s->kind == LA_STEP_REDUCE);
             if (phase > o->phase[i]) o->phase[i] = phase;
@@ -125,7 +125,7 @@ static void delay(order *o, const la_fuse *z)
             && latest[i] < LA_FUSE_STEPS)
             o->phase[i] = latest[i];
         for (int k = 0; k < nsources(o, z, i); k++) {
-            int from = behind(o, z, i, k);
+            int from = plan_behind(o, z, i, k);
             int phase = o->phase[i] - (s->kind == LA_STEP_REDUCE);
             if (from >= 0 && phase < latest[from]) latest[from] = phase;
         }
@@ -157,10 +157,11 @@ static void find_chains(order *o, const la_fuse *z)
     int readers[LA_FUSE_STEPS] = {0};
     for (int i = 0; i < z->nsteps; i++)
         for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++)
-            if (behind(o, z, i, k) >= 0) readers[behind(o, z, i, k)]++;
+            if (plan_behind(o, z, i, k) >= 0) readers[plan_behind(o, z, i,
+                                                                  k)]++;
     for (int i = z->nsteps - 1; i >= 0; i--)
         for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
-            int from = behind(o, z, i, k);
+            int from = plan_behind(o, z, i, k);
             if (from < 0 || o->wanted >> from & 1 || readers[from] > 1
                 || o->phase[from] != o->phase[i]
                 || is_written_between(o, z, from, i)
@@ -193,7 +194,7 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
         o->last[i] = at;
         o->crosses[i] = false;
         for (int k = 0; k < nsources(o, z, i); k++) {
-            int from = behind(o, z, i, k);
+            int from = plan_behind(o, z, i, k);
             if (from < 0) continue;
             o->last[from] = at;
             bool reduces = s->kind == LA_STEP_REDUCE;
@@ -204,7 +205,7 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
     /* what reads a copy may find it in the register of its source */
     for (int at = o->n - 1; at >= 0; at--) {
         int i = o->step[at];
-        int from = z->steps[i].copies ? behind(o, z, i, 0) : -1;
+        int from = z->steps[i].copies ? plan_behind(o, z, i, 0) : -1;
         if (from >= 0 && o->last[from] < o->last[i]) o->last[from] = o->last[i];
     }
 }
@@ -214,7 +215,7 @@ static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
 {
     o->set = o->wanted = wanted;
     find_set(o, z);
-    find_phases(o, z);
+    plan_find_phases(o, z);
     delay(o, z);
     find_chains(o, z);
     sort(o, z);
@@ -263,7 +264,7 @@ static void write_copy(la_fuse_plan *p, la_fuse_location to,
 }
 
 /* The register with operand k's elements, which a line before fills. */
-static la_fuse_location load(la_fuse_plan *p, order *o, int k)
+static la_fuse_location plan_load(la_fuse_plan *p, order *o, int k)
 {
     la_fuse_operand *x = &p->operands[k];
     size_t size = la_itemsize(x->tensor);
@@ -296,7 +297,7 @@ static la_fuse_location location_of(la_fuse_plan *p, order *o, int i,
 {
     const la_fuse *z = p->z;
     const la_fuse_step *s = &z->steps[i];
-    const la_fuse_source *from = source_of(o, z, i, k);
+    const la_fuse_source *from = plan_source_of(o, z, i, k);
     if (from->kind == LA_FROM_SCALAR)
         return (la_fuse_location){LA_IN_SCALAR, 0, (char *)from->scalar};
     la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
@@ -306,7 +307,7 @@ static la_fuse_location location_of(la_fuse_plan *p, order *o, int i,
         return results[from->index];
     bool short_of = s->kind == LA_STEP_ROW && lacks_row(z, s);
     int at = operand_of(p, t, short_of);
-    if (is_scattered(z, t)) return load(p, o, at);
+    if (is_scattered(z, t)) return plan_load(p, o, at);
     return (la_fuse_location){LA_IN_OPERAND, at, NULL};
 }
 
@@ -365,7 +366,7 @@ static void write_packed(la_fuse_plan *p, order *o, int at,
 
 /* Blocks are as long as all registers together allow; those of rows, which are
 ** read again, as these and what is outside do. */
-static int64_t block_of(const la_fuse_plan *p)
+static int64_t plan_block_of(const la_fuse_plan *p)
 {
     int64_t bytes = 0;
     int64_t most = p->rows || p->packs ? ROWS_BYTES : ARENA_BYTES;
@@ -407,7 +408,7 @@ void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
         if (!(wanted >> i & 1)) results[i] = new_register(p, &o, at);
         write_line(p, &o, i, results);
     }
-    p->block = block_of(p);
+    p->block = plan_block_of(p);
     p->reduce_block = REDUCE_BLOCK;
 }
 

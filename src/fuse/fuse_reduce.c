@@ -35,7 +35,7 @@ typedef struct walk {
 /* ---- geometry ---- */
 
 /* Bytes from element to element of operand k along dim d of the program. */
-static int64_t step_of(const la_fuse_plan *p, int k, int d)
+static int64_t fused_rows_step_of(const la_fuse_plan *p, int k, int d)
 {
     const la_fuse_operand *o = &p->operands[k];
     const la_tensor *t = o->tensor;
@@ -46,7 +46,7 @@ static int64_t step_of(const la_fuse_plan *p, int k, int d)
 }
 
 /* Steps along the next outer dim; one that only continues the last joins it. */
-static void add_dim(walk *w, int64_t size, const int64_t *steps)
+static void fused_rows_add_dim(walk *w, int64_t size, const int64_t *steps)
 {
     int n = w->p->noperands, d = w->ndim - 1;
     bool joins = w->ndim > 0;
@@ -73,9 +73,9 @@ static void find_dims(walk *w, bool whole)
     for (int d = z->shape.ndim - 1; d >= 0; d--) {
         for (int k = 0; k < w->p->noperands; k++)
             steps[k] = !whole && w->p->operands[k].results ? 0
-                : step_of(w->p, k, d);
+                : fused_rows_step_of(w->p, k, d);
         if (d < lead || !whole) {
-            add_dim(w, z->shape.sizes[d], steps);
+            fused_rows_add_dim(w, z->shape.sizes[d], steps);
             continue;
         }
         for (int k = 0; k < w->p->noperands; k++)
@@ -85,7 +85,7 @@ static void find_dims(walk *w, bool whole)
 
 /* Element 'at' of the walk: operand pointers there. Returns how many follow it
 ** along the fastest dim, itself included. */
-static int64_t locate(const walk *w, int64_t at, char **data)
+static int64_t fused_rows_locate(const walk *w, int64_t at, char **data)
 {
     int n = w->p->noperands;
     for (int k = 0; k < n; k++) data[k] = la_data(w->p->operands[k].tensor);
@@ -136,7 +136,7 @@ static void run_results(const la_fuse_plan *p, const la_fuse_line *l,
     l->loop(data, strides, x->n1, 1, l->params);
 }
 
-static void run_unit(const la_fuse_plan *p, const la_fuse_box *x)
+static void fused_rows_run_unit(const la_fuse_plan *p, const la_fuse_box *x)
 {
     for (int k = 0; k < p->nlines;) {
         const la_fuse_line *l = &p->lines[k];
@@ -196,17 +196,17 @@ static void walk_rows(int64_t begin, int64_t end, void *context)
     }
     make_copies(w, &x, copies);
     for (int64_t i = begin; i < end && !la_interrupted(); i += x.n1) {
-        x.n1 = locate(w, i, x.data);
+        x.n1 = fused_rows_locate(w, i, x.data);
         for (int k = 0; k < p->noperands; k++)
             if (x.copied >> k & 1) x.data[k] = copies[k];
         if (x.n1 > end - i) x.n1 = end - i;
         if (x.n1 > w->unit) x.n1 = w->unit;
-        run_unit(p, &x);
+        fused_rows_run_unit(p, &x);
     }
     la_fuse_give_slot(p, slot);
 }
 
-static la_status whole_rows(walk *w)
+static la_status fused_rows_whole_rows(walk *w)
 {
     la_fuse_plan *p = w->p;
     const la_fuse *z = p->z;
@@ -252,7 +252,7 @@ static void run_boxes(const walk *w, int line, int end, int64_t first,
     }
     la_dim_counter_init(&c, w->ndim, w->shape, first, first + n);
     while (la_dim_counter_step(&c, step)) {
-        locate(w, c.offset, x->data);
+        fused_rows_locate(w, c.offset, x->data);
         x->at = c.offset - first;
         x->n0 = step[0];
         x->n1 = step[1];
@@ -296,7 +296,7 @@ static void walk_pieces(int64_t begin, int64_t end, void *context)
     la_fuse_give_slot(p, slot);
 }
 
-static void join_all(const walk *w)
+static void fused_rows_join_all(const walk *w)
 {
     const la_fuse_plan *p = w->p;
     int index = 0;
@@ -330,7 +330,7 @@ static la_status long_rows(walk *w)
     if (!(w->partial = la_mem_alloc((size_t)bytes))) return LA_ENOMEM;
     p->begun = true;
     la_parallel_for(pieces, grain, walk_pieces, w);
-    if (!la_interrupted()) join_all(w);
+    if (!la_interrupted()) fused_rows_join_all(w);
     la_mem_free(w->partial, (size_t)bytes);
     return LA_OK;
 }
@@ -339,6 +339,6 @@ la_status la_fuse_run_rows(la_fuse_plan *p)
 {
     walk w;
     w.p = p;
-    LA_TRY(p->z->n > LA_FUSE_ROW ? long_rows(&w) : whole_rows(&w));
+    LA_TRY(p->z->n > LA_FUSE_ROW ? long_rows(&w) : fused_rows_whole_rows(&w));
     return la_poll();
 }

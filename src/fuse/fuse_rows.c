@@ -120,14 +120,14 @@ bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
 /* ---- a reduction ---- */
 
 /* How many last dims the mask is; 0 for any other set. */
-static int trailing(uint64_t mask, int ndim)
+static int fuse_rows_trailing(uint64_t mask, int ndim)
 {
     int n = __builtin_popcountll(mask);
     uint64_t all = ndim >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << ndim) - 1;
     return n && mask == (all >> (ndim - n) << (ndim - n)) ? n : 0;
 }
 
-static bool reduces(const la_frame *f, la_reduce_plan *plan)
+static bool fuse_rows_reduces(const la_frame *f, la_reduce_plan *plan)
 {
     if (f->form != LA_FUNCTIONAL || f->op->family || f->nargs == 0
         || f->args[0].tag != LA_VTENSOR) return false;
@@ -159,9 +159,9 @@ la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
     int64_t strides[LA_MAX_DIMS];
     la_tensor *t = NULL;
     *done = false;
-    if (!reduces(f, &plan)) return LA_OK;
+    if (!fuse_rows_reduces(f, &plan)) return LA_OK;
     la_tensor *self = f->args[0].tensor;
-    int ntrail = trailing(plan.mask, self->ndim);
+    int ntrail = fuse_rows_trailing(plan.mask, self->ndim);
     if (ntrail == 0) return LA_OK;
     LA_TRY(la_fuse_reserve(z, 1));
     if (!begin_rows(z, self, ntrail)) return LA_OK;

@@ -58,8 +58,8 @@ static char *locate_operand(const la_fuse_plan *p, const la_fuse_location *a,
 }
 
 /* One step over one part. Operands without gaps between rows are one run. */
-static void run_line(const la_fuse_plan *p, const la_fuse_line *l,
-                     const la_fuse_box *x, const part *b)
+static void fuse_run_line(const la_fuse_plan *p, const la_fuse_line *l,
+                          const la_fuse_box *x, const part *b)
 {
     char *data[1 + LA_FUSE_SOURCES];
     int64_t strides[2 * (1 + LA_FUSE_SOURCES)];
@@ -89,14 +89,14 @@ void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
         for (b.i0 = 0; b.i0 < x->n0; b.i0 += step0) {
             b.n0 = x->n0 - b.i0 < step0 ? x->n0 - b.i0 : step0;
             for (int k = first; k < last; k++)
-                run_line(p, &p->lines[k], x, &b);
+                fuse_run_line(p, &p->lines[k], x, &b);
         }
     }
 }
 
 /* A la_loop. */
-static void run_blocks(char **data, const int64_t *strides, int64_t n0,
-                       int64_t n1, const void *params)
+static void fuse_run_blocks(char **data, const int64_t *strides, int64_t n0,
+                            int64_t n1, const void *params)
 {
     la_fuse_plan *p = (la_fuse_plan *)params;
     la_fuse_box x = {.n0 = n0, .n1 = n1};
@@ -130,7 +130,7 @@ static void end_pass(pass *s)
 
 /* Storage for all outputs first: LA_ENOMEM comes before anything is
 ** computed. */
-static la_status allocate(pass *s)
+static la_status fuse_allocate(pass *s)
 {
     for (int k = 0; k < s->p->noutputs; k++) {
         const la_tensor *t = s->p->operands[k].tensor;
@@ -154,7 +154,7 @@ static la_status iterate(la_fuse_plan *p)
     LA_TRY(la_iter_build(&it, &c));
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
     p->begun = true;
-    la_status status = la_iter_for_each(&it, run_blocks, p, grain);
+    la_status status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
     la_iter_close(&it);
     return status;
 }
@@ -167,7 +167,7 @@ static void trace_plan(const la_fuse_plan *p)
 }
 
 /* The host may have moved memory since it was recorded. */
-static la_status check_memory(const la_fuse_plan *p)
+static la_status fuse_check_memory(const la_fuse_plan *p)
 {
     for (int k = 0; k < p->noperands; k++) {
         const la_storage *s = p->operands[k].tensor->storage;
@@ -178,7 +178,7 @@ static la_status check_memory(const la_fuse_plan *p)
 
 /* The tensors have storage while the pass runs; deferred they stay until it is
 ** through. */
-static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
+static la_status fuse_run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
 {
     if (!(s->p = la_mem_alloc(sizeof *s->p))) return LA_ENOMEM;
     s->p->memory = NULL;
@@ -186,8 +186,8 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     la_fuse_make_plan(s->p, z, wanted);
     la_fuse_plan_verify(s->p);
     if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
-    LA_TRY(allocate(s));
-    LA_TRY(check_memory(s->p));
+    LA_TRY(fuse_allocate(s));
+    LA_TRY(fuse_check_memory(s->p));
     for (int k = 0; k < s->p->noutputs; k++)
         if (!s->p->operands[k].given)
             s->p->operands[k].tensor->storage = s->storages[k];
@@ -211,7 +211,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
 static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 {
     pass s = {0};
-    la_status status = run_pass(&s, z, wanted);
+    la_status status = fuse_run_pass(&s, z, wanted);
     bool done = status != LA_ENOMEM || (s.p && s.p->begun);
     end_pass(&s);
     for (int i = 0; i < z->nsteps; i++)
@@ -226,12 +226,12 @@ static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 typedef struct reads { uint32_t inputs; la_fuse_set steps; } reads;
 
 /* Operands that these reads need in an iterator. */
-static int count(const reads *r)
+static int fuse_count(const reads *r)
 {
     return __builtin_popcount(r->inputs) + __builtin_popcountll(r->steps);
 }
 
-static void join(reads *r, const reads *more)
+static void fuse_join(reads *r, const reads *more)
 {
     r->inputs |= more->inputs;
     r->steps |= more->steps;
@@ -251,7 +251,7 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
     const la_fuse_step *s = &z->steps[i];
     for (int k = 0; k < s->nsources; k++) {
         const la_fuse_source *from = &s->from[k];
-        if (is_pending(z, from)) join(&r, &before[from->index]);
+        if (is_pending(z, from)) fuse_join(&r, &before[from->index]);
         else if (from->kind == LA_FROM_STEP)
             r.steps |= LA_FUSE_ONE << from->index;
         else if (from->kind == LA_FROM_INPUT)
@@ -276,7 +276,7 @@ static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
     for (int i = 0; i < z->nsteps; i++) {
         if (!(set >> i & 1)) continue;
         all[i] = reads_of(z, i, all);
-        if (count(&all[i]) >= LA_ITER_MAX_OPS) return i;
+        if (fuse_count(&all[i]) >= LA_ITER_MAX_OPS) return i;
     }
     return -1;
 }
@@ -292,7 +292,7 @@ static int first_source(const la_fuse *z, int i)
 /* Steps behind 'wanted' that would read too much have their sources computed
 ** first. Afterwards every step of the set fits into a pass of its own. A source
 ** with a value is read itself, so others before may read more than they did. */
-static la_status cut(la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status fuse_cut(la_fuse *z, la_fuse_set wanted, reads *all)
 {
     for (int i; (i = too_much(z, wanted, all)) >= 0;)
         LA_TRY(one_pass(z, LA_FUSE_ONE << first_source(z, i)));
@@ -300,21 +300,22 @@ static la_status cut(la_fuse *z, la_fuse_set wanted, reads *all)
 }
 
 /* Can one pass read and write all of that? */
-static bool fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
+static bool fuse_fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
 {
     reads together = {0, 0};
     for (int i = 0; i < z->nsteps; i++)
-        if (wanted >> i & 1) join(&together, &all[i]);
-    return __builtin_popcountll(wanted) + count(&together) <= LA_ITER_MAX_OPS;
+        if (wanted >> i & 1) fuse_join(&together, &all[i]);
+    return __builtin_popcountll(wanted)
+        + fuse_count(&together) <= LA_ITER_MAX_OPS;
 }
 
 /* One by one; a pass before may have left the value. */
-static la_status run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status fuse_run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
 {
     for (int i = 0; i < z->nsteps; i++) {
         la_fuse_set one = wanted & LA_FUSE_ONE << i;
         if (!pending_of(z, one)) continue;
-        LA_TRY(cut(z, one, all));
+        LA_TRY(fuse_cut(z, one, all));
         LA_TRY(one_pass(z, one));
     }
     return LA_OK;
@@ -322,14 +323,14 @@ static la_status run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
 
 /* The steps of 'wanted' have values afterwards. On an error those of finished
 ** passes keep theirs, the others stay pending. */
-static la_status run(la_fuse *z, la_fuse_set wanted)
+static la_status fuse_run_run(la_fuse *z, la_fuse_set wanted)
 {
     reads all[LA_FUSE_STEPS];
-    LA_TRY(cut(z, wanted, all));
+    LA_TRY(fuse_cut(z, wanted, all));
     la_fuse_set left = pending_of(z, wanted), writes = left & la_fuse_writes(z);
     if (!left) return LA_OK;
-    if (fits(z, left, all)) return one_pass(z, left);
-    if (left != writes) LA_TRY(run_apart(z, left & ~writes, all));
+    if (fuse_fits(z, left, all)) return one_pass(z, left);
+    if (left != writes) LA_TRY(fuse_run_apart(z, left & ~writes, all));
     return writes ? one_pass(z, writes) : LA_OK;
 }
 
@@ -341,7 +342,7 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
         la_observe_begin(&call, LA_OBSERVED_PASS, "fused chain", 11, 0);
     la_fuse_verify(z);
     la_fuse_show(z);
-    la_status status = run(z, wanted);
+    la_status status = fuse_run_run(z, wanted);
     la_fuse_hide(z);
     if (observed) la_observe_end(&call);
     return status ? status : la_region_status(LA_OK);

@@ -19,7 +19,7 @@ LA_STUB_DECLARE(la_loops, pow_2);
 
 static la_status fuse_call(la_frame *f);
 
-static void connect(void)
+static void recorder_connect(void)
 {
     la_fuse_kernel = fuse_call;
     la_deferred_value = la_fuse_value;
@@ -35,7 +35,7 @@ la_status la_fuse_open(void)
     la_context *c = la_ctx();
     la_fuse *z = la_mem_alloc(sizeof *z);
     if (!z) return LA_ENOMEM;
-    la_run_once(&once, connect);
+    la_run_once(&once, recorder_connect);
     z->nsteps = z->ninputs = z->ntrail = 0;
     c->fuse = z;
     c->included_keys |= 1u << LA_KEY_FUSE;
@@ -61,8 +61,8 @@ static la_status no_value(void)
 }
 
 /* The steps of deferred tensors among n; others and NULL are skipped. */
-static la_status steps_of(const la_fuse *z, int n, la_tensor *const *tensors,
-                          la_fuse_set *out)
+static la_status recorder_steps_of(const la_fuse *z, int n,
+                                   la_tensor *const *tensors, la_fuse_set *out)
 {
     for (int k = 0; k < n; k++) {
         uint32_t flags = tensors[k] ? tensors[k]->flags : 0;
@@ -84,7 +84,7 @@ la_status la_fuse_values(int n, la_tensor *const *tensors)
     for (int k = 0; k < n; k++)
         if (tensors[k] && la_fuse_is_owed(tensors[k]))
             LA_TRY(z ? la_fuse_start_anew(z) : no_value());
-    LA_TRY(steps_of(z, n, tensors, &wanted));
+    LA_TRY(recorder_steps_of(z, n, tensors, &wanted));
     return wanted ? la_fuse_run(z, wanted) : LA_OK;
 }
 
@@ -92,7 +92,7 @@ la_status la_fuse_finish(int n, la_tensor *const *tensors)
 {
     la_fuse *z = la_ctx()->fuse;
     la_fuse_set wanted = 0;
-    LA_TRY(steps_of(z, n, tensors, &wanted));
+    LA_TRY(recorder_steps_of(z, n, tensors, &wanted));
     if (z) wanted |= la_fuse_writes(z);
     return wanted ? la_fuse_run(z, wanted) : LA_OK;
 }
@@ -147,7 +147,8 @@ bool la_fuse_is_simple(const la_tensor *t)
 
 /* The dtype that the loop computes in: that of all inputs but the mask, if they
 ** have one and numbers adapt to it. LA_UNDEFINED otherwise. */
-static la_dtype common_dtype(const la_frame *f, const la_family *family)
+static la_dtype recorder_common_dtype(const la_frame *f,
+                                      const la_family *family)
 {
     la_dtype d = LA_UNDEFINED;
     for (int k = family->nraw; k < family->ninputs; k++) {
@@ -371,7 +372,7 @@ static bool asks_too_early(const la_frame *f, const la_loop_plan *plan, int n)
 /* Write the call down as a step, if it can be one of this program. *done says
 ** whether it was; where not, nothing has changed but that the program may have
 ** been run. A refusal is the call's own error. */
-static la_status record(la_fuse *z, la_frame *f, bool *done)
+static la_status recorder_record(la_fuse *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
     la_shape shape;
@@ -382,7 +383,7 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
     int n = family->ninputs;
     *done = false;
     bool configured;
-    la_dtype dtype = common_dtype(f, family);
+    la_dtype dtype = recorder_common_dtype(f, family);
     LA_TRY(is_configured(f, dtype, &configured));
     if (dtype == LA_UNDEFINED || configured || !broadcast_inputs(f, n, &shape)
         || !result_strides(f, n, &shape, strides)
@@ -424,7 +425,7 @@ static la_status record_given(la_fuse *z, la_frame *f, bool *done)
     bool configured;
     const la_tensor *out = f->outs[0];
     la_fuse_call c = {.n = family->ninputs, .nraw = family->nraw};
-    c.dtype = common_dtype(f, family);
+    c.dtype = recorder_common_dtype(f, family);
     LA_TRY(is_configured(f, c.dtype, &configured));
     if (c.dtype == LA_UNDEFINED || configured
         || !broadcast_inputs(f, c.n, &shape) || shape.ndim != out->ndim
@@ -484,13 +485,13 @@ static la_status values_of_readers(la_fuse *z, const la_frame *f)
 }
 
 /* To a given tensor, in any form. */
-static bool writes(const la_frame *f)
+static bool recorder_writes(const la_frame *f)
 {
     return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
 }
 
 /* Composites that only say in other words what can be a step. */
-static bool forwards(const la_frame *f)
+static bool recorder_forwards(const la_frame *f)
 {
     if (f->form != LA_FUNCTIONAL) return false;
     const la_op *op = f->op;
@@ -504,14 +505,15 @@ static la_status fuse_call(la_frame *f)
 {
     la_fuse *z = la_ctx()->fuse;
     bool done = false;
-    if (forwards(f)) return f->op->impl(f);
+    if (recorder_forwards(f)) return f->op->impl(f);
     bool given = la_fuse_is_write(f);
-    if ((given || !writes(f)) && is_recordable(f)) {
+    if ((given || !recorder_writes(f)) && is_recordable(f)) {
         const la_family *family = f->op->family;
         if (family->check) LA_TRY(family->check(f));
         LA_TRY(la_fuse_settle(z, f, family->ninputs));
         LA_TRY(la_fuse_make_way(z, f, family->ninputs));
-        LA_TRY(given ? record_given(z, f, &done) : record(z, f, &done));
+        LA_TRY(given ? record_given(z, f, &done)
+               : recorder_record(z, f, &done));
     } else if (given && f->op == LA_OP(copy_)) {
         LA_TRY(la_fuse_make_way(z, f, 2));
         LA_TRY(la_fuse_record_copy(z, f, &done));
@@ -520,7 +522,7 @@ static la_status fuse_call(la_frame *f)
     }
     if (done) return LA_OK;
     LA_TRY(values_of_args(f));
-    if (writes(f)) LA_TRY(values_of_readers(z, f));
+    if (recorder_writes(f)) LA_TRY(values_of_readers(z, f));
     LA_WITHOUT_KEYS(1u << LA_KEY_FUSE);
     return la_dispatch(f);
 }

@@ -172,7 +172,7 @@ static bool is_of_rows(const la_fuse *z)
 }
 
 /* The program takes the step on: its shape is that of the target. */
-static bool fits(la_fuse *z, const la_tensor *t, const int64_t *strides)
+static bool write_fits(la_fuse *z, const la_tensor *t, const int64_t *strides)
 {
     return !is_of_rows(z) && la_fuse_begin(z, t->ndim, la_sizes(t), strides);
 }
@@ -215,7 +215,7 @@ la_status la_fuse_record_write(la_fuse *z, la_frame *f, const la_fuse_call *c,
         || is_read_otherwise(z, target)
         || is_owed_elsewhere(z, target))
         LA_TRY(la_fuse_start_anew(z));
-    if (!fits(z, target, strides)) return LA_OK;
+    if (!write_fits(z, target, strides)) return LA_OK;
     add_step(z, f, c, target);
     *done = true;
     return LA_OK;

@@ -57,40 +57,40 @@ static _Thread_local run *current;
 
 /* ---- lists ---- */
 
-static void start_list(node_list *l)
+static void engine_start_list(node_list *l)
 {
     l->list = l->few;
     l->n = 0;
     l->capacity = FEW_NODES;
 }
 
-static void free_list(node_list *l)
+static void engine_free_list(node_list *l)
 {
     if (l->list != l->few)
         la_mem_free(l->list, (size_t)l->capacity * sizeof(*l->list));
 }
 
 /* Four times the capacity: a list is copied rarely, and freed with the run. */
-static la_status grow(node_list *l)
+static la_status engine_grow(node_list *l)
 {
     int64_t capacity = 4 * l->capacity;
     la_node **more = la_mem_alloc((size_t)capacity * sizeof(*more));
     if (!more) return LA_ENOMEM;
     memcpy(more, l->list, (size_t)l->n * sizeof(*more));
-    free_list(l);
+    engine_free_list(l);
     l->list = more;
     l->capacity = capacity;
     return LA_OK;
 }
 
-static la_status push(node_list *l, la_node *n)
+static la_status engine_push(node_list *l, la_node *n)
 {
-    if (l->n == l->capacity) LA_TRY(grow(l));
+    if (l->n == l->capacity) LA_TRY(engine_grow(l));
     l->list[l->n++] = n;
     return LA_OK;
 }
 
-static void swap(node_list *l, int64_t i, int64_t j)
+static void engine_swap(node_list *l, int64_t i, int64_t j)
 {
     la_node *t = l->list[i];
     l->list[i] = l->list[j];
@@ -107,10 +107,10 @@ static bool later(const node_list *l, int64_t i, int64_t j)
 /* A binary heap in the list. */
 static la_status heap_push(node_list *l, la_node *n)
 {
-    LA_TRY(push(l, n));
+    LA_TRY(engine_push(l, n));
     for (int64_t i = l->n - 1; i > 0 && later(l, i, (i - 1) / 2);
          i = (i - 1) / 2)
-        swap(l, i, (i - 1) / 2);
+        engine_swap(l, i, (i - 1) / 2);
     return LA_OK;
 }
 
@@ -121,7 +121,7 @@ static la_node *heap_pop(node_list *l)
     for (int64_t i = 0, k; (k = 2 * i + 1) < l->n; i = k) {
         if (k + 1 < l->n && later(l, k + 1, k)) k++;
         if (!later(l, k, i)) break;
-        swap(l, i, k);
+        engine_swap(l, i, k);
     }
     return top;
 }
@@ -129,7 +129,7 @@ static la_node *heap_pop(node_list *l)
 /* ---- which nodes, and how many gradients each waits for ---- */
 
 /* Is 'id' this run or one around it on this thread? */
-static bool is_active(uint64_t id)
+static bool engine_is_active(uint64_t id)
 {
     for (run *r = current; r; r = r->outer)
         if (r->id == id) return true;
@@ -161,11 +161,11 @@ static la_status stash_state(run *r, la_node *n)
 
 /* The node takes part in the run. With requested inputs, 'needed' is computed
 ** later. */
-static la_status reach(run *r, la_node *n)
+static la_status engine_reach(run *r, la_node *n)
 {
     if (n->run == r->id) return LA_OK;
-    if (n->run && is_active(n->run)) LA_TRY(stash_state(r, n));
-    LA_TRY(push(&r->nodes, n));
+    if (n->run && engine_is_active(n->run)) LA_TRY(stash_state(r, n));
+    LA_TRY(engine_push(&r->nodes, n));
     n->run = r->id;
     n->waiting = 0;
     n->needed = r->ninputs < 0;
@@ -181,7 +181,7 @@ static la_status reach_all(run *r)
         for (int e = 0; e < n->nedges; e++) {
             la_node *child = n->edges[e].node;
             if (!child) continue;
-            LA_TRY(reach(r, child));
+            LA_TRY(engine_reach(r, child));
             child->waiting++;
         }
         if ((i & 4095) == 0) LA_TRY(la_poll());
@@ -204,14 +204,15 @@ static la_status mark_needed(run *r)
 {
     node_list order;
     la_status status = LA_OK;
-    start_list(&order);
+    engine_start_list(&order);
     for (int64_t i = 0; i < r->nodes.n && !status; i++)
         if (r->nodes.list[i]->waiting == 0)
-            status = push(&order, r->nodes.list[i]);
+            status = engine_push(&order, r->nodes.list[i]);
     for (int64_t i = 0; i < order.n && !status; i++)
         for (int e = 0; e < order.list[i]->nedges && !status; e++) {
             la_node *child = order.list[i]->edges[e].node;
-            if (child && --child->waiting == 0) status = push(&order, child);
+            if (child && --child->waiting == 0) status =
+                engine_push(&order, child);
         }
     for (int64_t i = order.n - 1; i >= 0 && !status; i--) {
         la_node *n = order.list[i];
@@ -223,7 +224,7 @@ static la_status mark_needed(run *r)
             n->needed = n->needed || child->needed;
         }
     }
-    free_list(&order);
+    engine_free_list(&order);
     return status;
 }
 
@@ -238,14 +239,15 @@ bool la_exclusive(const la_tensor *t)
                          | LA_F_NEG));
 }
 
-static bool same_shape(const la_output_meta *o, const la_tensor *t)
+static bool engine_same_shape(const la_output_meta *o, const la_tensor *t)
 {
     return o->ndim == t->ndim
         && memcmp(o->sizes, la_sizes(t), o->ndim * sizeof(int64_t)) == 0;
 }
 
 /* *grad = by, when that succeeded. */
-static la_status replace(la_tensor **grad, la_status status, la_tensor *by)
+static la_status engine_replace(la_tensor **grad, la_status status,
+                                la_tensor *by)
 {
     if (status) return status;
     la_tensor_release(*grad);
@@ -255,8 +257,8 @@ static la_status replace(la_tensor **grad, la_status status, la_tensor *by)
 
 /* Dims of 'grad' that 'o' broadcast: in front, or of size 1. False when the
 ** shape does not fit at all. */
-static bool broadcast_dims(const la_output_meta *o, const la_tensor *grad,
-                           int64_t *dims, int *n)
+static bool engine_broadcast_dims(const la_output_meta *o,
+                                  const la_tensor *grad, int64_t *dims, int *n)
 {
     int lead = grad->ndim - o->ndim;
     *n = 0;
@@ -272,7 +274,7 @@ static bool broadcast_dims(const la_output_meta *o, const la_tensor *grad,
 }
 
 /* " at index 2", or nothing for 0. */
-static const char *index_text(int at, char text[32])
+static const char *engine_index_text(int at, char text[32])
 {
     text[0] = 0;
     if (at > 0) snprintf(text, 32, " at index %d", at);
@@ -289,17 +291,17 @@ static la_status undo_broadcast(const la_output_meta *o, const char *name,
     la_tensor *sum = NULL, *by = NULL;
     char have[256], want[256];
     char where[32];
-    if (!broadcast_dims(o, *grad, dims, &n))
+    if (!engine_broadcast_dims(o, *grad, dims, &n))
         return la_error(LA_EGRAD, "%s returned an invalid gradient%s: got "
                         "shape %s but expected shape compatible with %s", name,
-                        index_text(at, where),
+                        engine_index_text(at, where),
                         la_sizes_text((*grad)->ndim, la_sizes(*grad), have,
                                       sizeof(have)),
                         la_sizes_text(o->ndim, o->sizes, want, sizeof(want)));
     LA_TRY(la_run(sum, &sum, *grad, la_v_ints(dims, n), la_v_bool(true)));
     la_status status = la_run(reshape, &by, sum, la_v_ints(o->sizes, o->ndim));
     la_tensor_release(sum);
-    return replace(grad, status, by);
+    return engine_replace(grad, status, by);
 }
 
 /* Device and shape first, then real from complex, then the dtype. */
@@ -311,17 +313,18 @@ la_status la_validate_grad(const la_output_meta *o, const char *name, int at,
     la_dtype want = (la_dtype)o->dtype;
     if ((*grad)->device != o->device)
         return la_error(LA_EGRAD, "%s returned an invalid gradient%s: expected "
-                        "device %s but got %s", name, index_text(at, where),
+                        "device %s but got %s", name,
+                            engine_index_text(at, where),
                         la_device_name((la_device)o->device),
                         la_device_name((la_device)(*grad)->device));
-    if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, at, grad));
+    if (!engine_same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, at, grad));
     if (la_is_complex((la_dtype)(*grad)->dtype) && !la_is_complex(want)) {
         la_status status = la_run(real, &by, *grad);
-        LA_TRY(replace(grad, status, by));
+        LA_TRY(engine_replace(grad, status, by));
     }
     if ((la_dtype)(*grad)->dtype == want) return LA_OK;
     la_status status = la_run(astype, &by, *grad, la_v_dtype(want));
-    return replace(grad, status, by);
+    return engine_replace(grad, status, by);
 }
 
 /* Adds 'grad' (consumed) to what has arrived: in place when nobody else can see
@@ -444,7 +447,7 @@ static la_status check_nan(la_node *n, la_tensor **out)
 
 /* Hooks, capture, the node's own computation; its saved values are freed at
 ** once unless the graph is retained. */
-static la_status compute(run *r, la_node *n, la_tensor **out)
+static la_status engine_compute(run *r, la_node *n, la_tensor **out)
 {
     if (!n->needed || !has_gradient(n)) return LA_OK;
     LA_TRY(run_hooks(n));
@@ -465,12 +468,12 @@ static la_status compute(run *r, la_node *n, la_tensor **out)
 #define FEW 16
 
 /* One node: compute, drop what arrived, send what came out. */
-static la_status run_one(run *r, la_node *n)
+static la_status engine_run_one(run *r, la_node *n)
 {
     la_tensor *few[FEW] = {NULL}, **out = few;
     size_t bytes = (size_t)n->nedges * sizeof(*out);
     if (n->nedges > FEW && !(out = la_mem_zalloc(bytes))) return LA_ENOMEM;
-    la_status status = compute(r, n, out);
+    la_status status = engine_compute(r, n, out);
     for (int k = 0; k < n->noutputs; k++) la_tensor_drop(&n->grads[k]);
     if (!status) status = send(r, n, out);
     for (int e = 0; e < n->nedges; e++) la_tensor_drop(&out[e]);
@@ -483,9 +486,9 @@ static la_status run_node(run *r, la_node *n)
     la_observed call;
     const char *name = la_node_name(n);
     la_node_verify(n);
-    if (__builtin_expect(!la_ctx()->observed, 1)) return run_one(r, n);
+    if (__builtin_expect(!la_ctx()->observed, 1)) return engine_run_one(r, n);
     la_observe_begin(&call, LA_OBSERVED_NODE, name, strlen(name), n->sequence);
-    la_status status = run_one(r, n);
+    la_status status = engine_run_one(r, n);
     la_observe_end(&call);
     return status;
 }
@@ -499,7 +502,7 @@ static bool may_wait(const run *r, la_node *n)
 
 /* Until the heap is empty; then the accumulators that were postponed because
 ** others held their gradient too, which then need no copy. */
-static la_status run_all(run *r)
+static la_status engine_run_all(run *r)
 {
     for (int64_t i = 0; i < r->nodes.n; i++)
         if (r->nodes.list[i]->waiting == 0)
@@ -507,7 +510,7 @@ static la_status run_all(run *r)
     while (r->ready.n > 0) {
         LA_TRY(la_poll());
         la_node *n = heap_pop(&r->ready);
-        LA_TRY(may_wait(r, n) ? push(&r->last, n) : run_node(r, n));
+        LA_TRY(may_wait(r, n) ? engine_push(&r->last, n) : run_node(r, n));
     }
     for (int64_t i = 0; i < r->last.n; i++)
         LA_TRY(run_node(r, r->last.list[i]));
@@ -545,7 +548,7 @@ static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
         return la_error(LA_EGRAD, "element %d of tensors does not require grad "
                         "and does not have a grad_fn", k + 1);
     LA_TRY(seed_root(k, root, seed, &grad));
-    la_status status = reach(r, edge->node);
+    la_status status = engine_reach(r, edge->node);
     if (!status)
         status = la_validate_grad(&edge->node->outputs[edge->slot], "the root",
                                   0, &grad);
@@ -580,9 +583,9 @@ static void end_run(run *r)
         for (int k = 0; k < n->noutputs; k++) la_tensor_drop(&n->grads[k]);
     }
     restore_stashed(r);
-    free_list(&r->nodes);
-    free_list(&r->ready);
-    free_list(&r->last);
+    engine_free_list(&r->nodes);
+    engine_free_list(&r->ready);
+    engine_free_list(&r->last);
 }
 
 /* The edges of the requested inputs; LA_EGRAD for one that needs no
@@ -605,7 +608,7 @@ static la_status run_graph(run *r, int nroots, la_tensor **roots,
         LA_TRY(add_root(r, k, roots[k], seeds ? seeds[k] : NULL, &edges[k]));
     LA_TRY(reach_all(r));
     if (r->ninputs >= 0) LA_TRY(mark_needed(r));
-    return run_all(r);
+    return engine_run_all(r);
 }
 
 /* LA_EGRAD for a requested input that the graph does not contain. */
@@ -653,9 +656,9 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
     r.outer = current;
     for (int i = 0; i < ninputs && out; i++) out[i] = NULL;
     bool grad = la_set_grad_enabled((flags & LA_BW_CREATE_GRAPH) != 0);
-    start_list(&r.nodes);
-    start_list(&r.ready);
-    start_list(&r.last);
+    engine_start_list(&r.nodes);
+    engine_start_list(&r.ready);
+    engine_start_list(&r.last);
     current = &r;
     la_status status = want_inputs(&r, inputs ? ninputs : 0, inputs);
     if (!status) status = run_graph(&r, nroots, roots, seeds, edges);

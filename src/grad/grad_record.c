@@ -19,7 +19,7 @@
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
 
 /* The kernels under the Autograd key, which then record nothing. */
-static la_status below(la_frame *f)
+static la_status history_below(la_frame *f)
 {
     LA_WITHOUT_KEYS(AUTOGRAD_BIT);
     return la_redispatch(f, LA_KEY_AUTOGRAD);
@@ -162,7 +162,7 @@ static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot)
 }
 
 /* All results; members of lists count as outputs. */
-static la_status attach(la_frame *f, la_node *n)
+static la_status history_attach(la_frame *f, la_node *n)
 {
     int slot = 0;
     for (int k = 0; k < f->nresults; k++) {
@@ -233,7 +233,7 @@ static bool wants_gradient(const la_frame *f)
 
 /* The Autograd kernel. Nothing is recorded when no input wants a gradient; a
 ** failure after the call drops its results. */
-static la_status record(la_frame *f)
+static la_status history_record(la_frame *f)
 {
     const la_grad_rule *r = f->op->state->grad;
     uint32_t forms = f->op->forms;
@@ -242,19 +242,19 @@ static la_status record(la_frame *f)
         return la_error(LA_EGRAD, "a host's operation has no derivative: "
                         "detach() the operands or use no_grad");
     if (forms & LA_NO_GRAD_OP) {
-        if (!inplace(f) || (forms & LA_METADATA)) return below(f);
+        if (!inplace(f) || (forms & LA_METADATA)) return history_below(f);
         r = &constant_rule;
     } else if (!r && (forms & LA_METADATA)) {
         LA_TRY(refuse_metadata(f));
-        return below(f);
+        return history_below(f);
     }
     if (!r) r = &unknown_rule;
     if (inplace(f)) LA_TRY(la_check_inplace(written(f)));
     LA_TRY(new_node(f, r, &n));
-    la_status status = below(f);
+    la_status status = history_below(f);
     if (!n) return status;
     if (!status) status = la_op_node_outputs(n, count_outputs(f));
-    if (!status) status = attach(f, n);
+    if (!status) status = history_attach(f, n);
     if (!status) status = la_op_node_save_results(n, f);
     if (__builtin_expect(la_trace_on, 0) && !status)
         la_trace("graph  node of %s, %d edges", f->op->name, n->nedges);
@@ -263,16 +263,16 @@ static la_status record(la_frame *f)
     return status;
 }
 
-static void connect(void)
+static void history_connect(void)
 {
     la_grad_init_node();
     la_grad_bind();
-    la_autograd_kernel = record;
+    la_autograd_kernel = history_record;
 }
 
 /* Connects the Autograd kernel; states may be opened on several threads. */
 void la_grad_init(void)
 {
     static la_once once = LA_ONCE;
-    la_run_once(&once, connect);
+    la_run_once(&once, history_connect);
 }

@@ -25,7 +25,7 @@ static void compact(la_hook_list *l)
     l->n = n;
 }
 
-static la_status grow(la_hook_list **list)
+static la_status hooks_grow(la_hook_list **list)
 {
     la_hook_list *l = *list;
     int64_t capacity = l ? 2 * l->capacity : 1;
@@ -44,14 +44,14 @@ static la_status grow(la_hook_list **list)
 
 la_status la_hooks_add(la_hook_list **list, const la_hook *h)
 {
-    if (!*list || (*list)->n == (*list)->capacity) LA_TRY(grow(list));
+    if (!*list || (*list)->n == (*list)->capacity) LA_TRY(hooks_grow(list));
     (*list)->items[(*list)->n++] = *h;
     (*list)->live++;
     return LA_OK;
 }
 
 /* The index of the first hook whose id is 'id' or more. */
-static int64_t find(const la_hook_list *l, int64_t id)
+static int64_t hooks_find(const la_hook_list *l, int64_t id)
 {
     int64_t low = 0, high = l->n;
     while (low < high) {
@@ -65,14 +65,14 @@ static int64_t find(const la_hook_list *l, int64_t id)
 const la_hook *la_hooks_after(const la_hook_list *l, int64_t after)
 {
     if (!l) return NULL;
-    for (int64_t i = find(l, after + 1); i < l->n; i++)
+    for (int64_t i = hooks_find(l, after + 1); i < l->n; i++)
         if (l->items[i].run) return &l->items[i];
     return NULL;
 }
 
 void la_hooks_remove(la_hook_list *l, int64_t id, la_hook_fn spared)
 {
-    int64_t i = l ? find(l, id) : 0;
+    int64_t i = l ? hooks_find(l, id) : 0;
     if (!l || i == l->n || l->items[i].id != id || !l->items[i].run
         || l->items[i].run == spared) return;
     la_hook gone = l->items[i];

@@ -301,7 +301,8 @@ la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
     return status;
 }
 
-static la_status keep(void *context, la_tensor *grad, la_tensor **replacement);
+static la_status leaf_keep(void *context, la_tensor *grad,
+                           la_tensor **replacement);
 
 /* Unknown ids are ignored; hooks of retain_grad are not removed this way. */
 void la_remove_hook(la_tensor *t, int64_t id)
@@ -309,13 +310,14 @@ void la_remove_hook(la_tensor *t, int64_t id)
     la_hook_list **list;
     int slot;
     if (!t->grad || hook_list(t, &list, &slot)) return;
-    la_hooks_remove(*list, id, keep);
+    la_hooks_remove(*list, id, leaf_keep);
 }
 
 /* retain_grad is a hook of the node that stores what passes in the tensor's
 ** metadata. The tensor owns the node, so the hook owns nothing; metadata that
 ** dies or moves to another node takes its hook along. */
-static la_status keep(void *context, la_tensor *grad, la_tensor **replacement)
+static la_status leaf_keep(void *context, la_tensor *grad,
+                           la_tensor **replacement)
 {
     la_grad_meta *m = context;
     (void)replacement;
@@ -327,7 +329,7 @@ static la_status keep(void *context, la_tensor *grad, la_tensor **replacement)
 /* On while the tensor has this node; moved when its history changes. */
 la_status la_keep_on(la_grad_meta *m)
 {
-    la_hook h = {keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot};
+    la_hook h = {leaf_keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot};
     m->keeper = h.id;
     return la_hooks_add(&m->fn->hooks, &h);
 }

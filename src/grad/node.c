@@ -28,7 +28,7 @@ typedef struct layout {
 } layout;
 
 /* Offsets of the parts, each aligned to 16 bytes. */
-static layout layout_of(int nedges, int noutputs, size_t extra)
+static layout node_layout_of(int nedges, int noutputs, size_t extra)
 {
     layout l;
     l.edges = round_up(sizeof(la_node));
@@ -44,7 +44,7 @@ static layout layout_of(int nedges, int noutputs, size_t extra)
 la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
                       size_t extra, la_node **out)
 {
-    layout l = layout_of(nedges, noutputs, extra);
+    layout l = node_layout_of(nedges, noutputs, extra);
     char *block = la_mem_zalloc(l.total);
     if (!block) return LA_ENOMEM;
     la_node *n = (la_node *)block;

@@ -13,13 +13,14 @@
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
-static la_status run(la_node *n, la_tensor **grads, la_tensor **out);
-static void clear(la_node *n);
-static void destroy(la_node *n);
-static void visit(const la_node *n, la_visitor *v);
+static la_status opnode_run(la_node *n, la_tensor **grads, la_tensor **out);
+static void opnode_clear(la_node *n);
+static void opnode_destroy(la_node *n);
+static void opnode_visit(const la_node *n, la_visitor *v);
 
-static const la_node_class class_operation = {"Operation", run, clear, destroy,
-                                              visit};
+static const la_node_class class_operation =
+    {"Operation", opnode_run, opnode_clear, opnode_destroy,
+                                              opnode_visit};
 
 /* ---- keeping ---- */
 
@@ -36,7 +37,7 @@ static bool copy_ints(la_value *v)
 
 /* Text arguments are one of the schemas' words; the node refers to this table,
 ** so that nothing points into a Lua string, which may be collected. */
-static void copy_text(la_value *v)
+static void opnode_copy_text(la_value *v)
 {
     static const char *const words[] = {"trunc", "floor", "none", "tanh",
         "sum", "mean", "prod", "amax", "amin", "constant", "reflect",
@@ -61,13 +62,13 @@ static inline bool copy_value(la_value *to, const la_value *from)
     }
     *to = *from;
     if (from->tag == LA_VTENSORS) to->tensors.list = NULL;
-    if (from->tag == LA_VSTR) copy_text(to);
+    if (from->tag == LA_VSTR) opnode_copy_text(to);
     if (from->tag == LA_VPOINTER) to->pointer = NULL;
     return (from->tag != LA_VINTS && from->tag != LA_VFLOATS) || copy_ints(to);
 }
 
 /* Few are set, and the plain CPU level has no instruction for it. */
-static inline int count_bits(uint32_t set)
+static inline int opnode_count_bits(uint32_t set)
 {
     int n = 0;
     for (; set; set &= set - 1) n++;
@@ -80,7 +81,7 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
 {
     int nsaved = 0, nout = la_schema_of(f->op)->nresults;
     uint32_t saves = la_saves_of(r, wanted);
-    nsaved = count_bits(saves);
+    nsaved = opnode_count_bits(saves);
     size_t extra = sizeof(la_op_node) + (size_t)f->nargs * sizeof(la_value)
         + (size_t)nsaved * sizeof(la_saved);
     LA_TRY(la_node_new(&class_operation, nedges, nout, extra, out));
@@ -104,9 +105,9 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
 }
 
 /* The saved value that bit 'bit' stands for: they are stored in bit order. */
-static la_saved *slot_of(la_op_node *o, int bit)
+static la_saved *opnode_slot_of(la_op_node *o, int bit)
 {
-    return &o->saved[count_bits(o->saves & ((1u << bit) - 1))];
+    return &o->saved[opnode_count_bits(o->saves & ((1u << bit) - 1))];
 }
 
 /* All members of a list of tensors (index tensors). */
@@ -206,7 +207,7 @@ la_status la_op_node_save_results(la_node *n, const la_frame *f)
     if (!(o->saves >> 16)) return LA_OK;
     for (int k = 0; k < f->nresults; k++)
         if ((o->saves >> (16 + k) & 1) && f->results[k].tag == LA_VTENSOR) {
-            la_saved *s = slot_of(o, 16 + k);
+            la_saved *s = opnode_slot_of(o, 16 + k);
             LA_TRY(la_saved_set(s, f->results[k].tensor, true));
             s->slot = k;
             s->fn = la_slices_around(f->results[k].tensor, n);
@@ -215,7 +216,7 @@ la_status la_op_node_save_results(la_node *n, const la_frame *f)
 }
 
 /* Frees what is saved; may run twice. */
-static void clear(la_node *n)
+static void opnode_clear(la_node *n)
 {
     la_op_node *o = la_node_extra(n);
     for (int k = 0; k < o->nsaved; k++) la_saved_clear(&o->saved[k]);
@@ -226,7 +227,7 @@ static void clear(la_node *n)
     o->nlist = 0;
 }
 
-static void visit(const la_node *n, la_visitor *v)
+static void opnode_visit(const la_node *n, la_visitor *v)
 {
     const la_op_node *o = la_node_extra((la_node *)n);
     for (int k = 0; k < o->nsaved; k++) la_visit_saved(&o->saved[k], v);
@@ -234,7 +235,7 @@ static void visit(const la_node *n, la_visitor *v)
 }
 
 /* The rest, when the node dies. */
-static void destroy(la_node *n)
+static void opnode_destroy(la_node *n)
 {
     la_op_node *o = la_node_extra(n);
     int64_t members = o->args[0].tag == LA_VTENSORS ? o->args[0].tensors.n : 0;
@@ -298,12 +299,12 @@ static la_tensor *in_full(la_formula *x, la_tensor *t)
 la_tensor *la_x_arg(la_formula *x, int k)
 {
     if (x->op->args[k].tag != LA_VTENSOR) return NULL;
-    return in_full(x, unsave(x, slot_of(x->op, k)));
+    return in_full(x, unsave(x, opnode_slot_of(x->op, k)));
 }
 
 la_tensor *la_x_result(la_formula *x, int k)
 {
-    return unsave(x, slot_of(x->op, 16 + k));
+    return unsave(x, opnode_slot_of(x->op, 16 + k));
 }
 
 /* NULL for an index that is nil (a full slice). */
@@ -337,7 +338,7 @@ la_tensor *la_x_zeros(la_formula *x, int k)
 bool la_x_is_number(const la_formula *x, int k)
 {
     if (x->op->args[k].tag != LA_VTENSOR) return false;
-    const la_tensor *t = slot_of(x->op, k)->data;
+    const la_tensor *t = opnode_slot_of(x->op, k)->data;
     return t && t->flags & LA_F_WRAPPED;
 }
 
@@ -416,7 +417,7 @@ la_tensor *la_x_on_device(la_formula *x, la_tensor *g, int k)
 /* ---- running ---- */
 
 /* The rows whose argument's gradient is wanted. */
-static la_status run_rows(la_formula *x, la_tensor **out)
+static la_status opnode_run_rows(la_formula *x, la_tensor **out)
 {
     const la_grad_rule *r = x->op->rule;
     for (int k = 0; k < r->nrows; k++) {
@@ -450,7 +451,7 @@ static uint32_t needed_args(const la_node *n, const la_op_node *o)
 }
 
 /* Runs the rows, or the one function, of the operation. */
-static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
+static la_status opnode_run(la_node *n, la_tensor **grads, la_tensor **out)
 {
     la_formula x;       /* its lists stay as they are: zeroing 2 KB costs */
     x.node = n;
@@ -461,7 +462,7 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
     x.w.status = LA_OK;
     x.w.n = 0;
     la_status status = x.op->rule->all ? x.op->rule->all(&x, out)
-                                       : run_rows(&x, out);
+                                       : opnode_run_rows(&x, out);
     if (!status) status = x.w.status;
     la_chain_drop(&x.w);
     return status;

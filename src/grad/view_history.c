@@ -50,7 +50,8 @@ static la_status side_of(const la_tensor *t, bool pairs, side *s)
     return LA_OK;
 }
 
-static la_status part_of(const la_tensor *view, const la_tensor *root, part *p)
+static la_status view_history_part_of(const la_tensor *view,
+                                      const la_tensor *root, part *p)
 {
     bool pairs = view->dtype != root->dtype;
     int64_t item = (int64_t)la_itemsize(view);
@@ -106,7 +107,8 @@ static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
 }
 
 /* Positions (from 1) in the storage of a side's elements, flat. */
-static la_status positions(const side *s, int64_t numel, la_tensor **out)
+static la_status view_history_positions(const side *s, int64_t numel,
+                                        la_tensor **out)
 {
     int64_t flat = -1;
     LA_LET(all, la_run(arange_start, &all, la_scalar_int(1),
@@ -116,8 +118,8 @@ static la_status positions(const side *s, int64_t numel, la_tensor **out)
 }
 
 /* 'flat' with 'lines' at side s. */
-static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
-                     la_tensor **out)
+static la_status view_history_put(la_tensor *flat, const side *s,
+                                  la_tensor *lines, la_tensor **out)
 {
     return la_run(as_strided_scatter, out, flat, lines,
         la_v_ints(s->g.sizes, s->g.ndim), la_v_ints(s->g.strides, s->g.ndim),
@@ -129,7 +131,7 @@ static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
                           la_tensor *lines, la_tensor **out)
 {
     int64_t all = -1;
-    LA_LET(at, positions(s, numel, &at));
+    LA_LET(at, view_history_positions(s, numel, &at));
     LA_LET(line, la_run(reshape, &line, lines, la_v_ints(&all, 1)));
     return la_run(index_add, out, flat, 0, at, line);
 }
@@ -142,7 +144,7 @@ static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
     LA_LET(flat, la_run(zeros, &flat, la_v_ints(&p->numel, 1),
                         la_v_dtype((la_dtype)lines->dtype)));
     return overlaps ? put_sums(flat, s, p->numel, lines, out)
-                    : put(flat, s, lines, out);
+                    : view_history_put(flat, s, lines, out);
 }
 
 /* ---- a view as a part of its root's storage ---- */
@@ -163,7 +165,7 @@ static la_status view_node(la_tensor *t, la_tensor *of, la_node **out)
 {
     la_node *n;
     LA_TRY(la_node_new(&class_view, 1, 1, sizeof(part), &n));
-    la_status status = part_of(t, of, la_node_extra(n));
+    la_status status = view_history_part_of(t, of, la_node_extra(n));
     if (!status) status = la_node_output(n, 0, t);
     if (!status) status = la_gradient_edge(of, &n->edges[0]);
     if (status) {
@@ -247,7 +249,7 @@ static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
     LA_TRY(la_validate_grad(&s->fn->outputs[0], "CopySlices", 0,
                             &parts[0]));
     LA_LET(lines, to_memory(&s->p.view, parts[0], &lines));
-    return put(flat, &s->p.view, lines, before);
+    return view_history_put(flat, &s->p.view, lines, before);
 }
 
 /* Gradients of the root: outside the view they pass, inside they go through
@@ -326,7 +328,7 @@ static la_status slices_node(la_tensor *view, la_node *fn, la_node **out)
         n->edges[i] = fn->edges[i];
         if (n->edges[i].node) la_node_retain(n->edges[i].node);
     }
-    la_status status = part_of(view, view->base, &s->p);
+    la_status status = view_history_part_of(view, view->base, &s->p);
     if (!status) status = la_node_output(n, 0, view->base);
     if (!status) status = la_gradient_edge(view->base, &n->edges[0]);
     if (status) {

@@ -9,7 +9,8 @@
 /* One more item of 'size' bytes. Twice the capacity when it is full, so that n
 ** additions cost O(n) copies in all; la_mem has no realloc, as its blocks come
 ** in size classes. */
-static la_status grow(void *list, int64_t n, int64_t *capacity, size_t size)
+static la_status archive_grow(void *list, int64_t n, int64_t *capacity,
+                              size_t size)
 {
     void *old, *wider;
     if (n < *capacity) return LA_OK;
@@ -39,7 +40,7 @@ la_status la_archive_add(la_archive *a, const char *name, size_t n,
                          la_tensor *owned)
 {
     LA_OWNED t = owned;
-    LA_TRY(grow(&a->list, a->n, &a->capacity, sizeof *a->list));
+    LA_TRY(archive_grow(&a->list, a->n, &a->capacity, sizeof *a->list));
     char *copy = copy_text(name, n);
     if (!copy) return LA_ENOMEM;
     a->list[a->n++] = (la_entry){copy, n, t};
@@ -94,7 +95,8 @@ la_status la_archive_sort(la_archive *a, la_status fault)
 la_status la_notes_add(la_notes *list, const char *key, size_t n,
                        const char *text, size_t text_n)
 {
-    LA_TRY(grow(&list->list, list->n, &list->capacity, sizeof *list->list));
+    LA_TRY(archive_grow(&list->list, list->n, &list->capacity,
+                        sizeof *list->list));
     la_note one = {copy_text(key, n), copy_text(text, text_n), n, text_n};
     if (!one.key || !one.text) {
         la_mem_free(one.key, n + 1);

@@ -7,7 +7,7 @@
 #include "base/runtime/memory.h"
 
 /* Twice as large where it is too small. */
-static void grow(la_bytes *b, size_t n)
+static void bytes_grow(la_bytes *b, size_t n)
 {
     size_t capacity = b->capacity ? b->capacity : 4096;
     while (capacity - b->n < n && capacity < SIZE_MAX / 2) capacity *= 2;
@@ -25,7 +25,7 @@ static void grow(la_bytes *b, size_t n)
 void la_bytes_put(la_bytes *b, const void *from, size_t n)
 {
     if (b->status || !n) return;
-    if (b->capacity - b->n < n) grow(b, n);
+    if (b->capacity - b->n < n) bytes_grow(b, n);
     if (b->status) return;
     memcpy(b->data + b->n, from, n);
     b->n += n;

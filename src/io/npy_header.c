@@ -23,7 +23,7 @@ typedef struct reader {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-static la_status malformed(const char *what)
+static la_status npy_malformed(const char *what)
 {
     return la_error(LA_EIO, "malformed .npy header (%s)", what);
 }
@@ -66,14 +66,14 @@ static la_status read_string(reader *r, const char **text, size_t *n)
     if (r->end - r->at > 1 && *r->at && strchr("uUrR", *r->at)
         && (r->at[1] == '\'' || r->at[1] == '"')) r->at++;
     char quote = accept(r, '\'') ? '\'' : accept(r, '"') ? '"' : 0;
-    if (!quote) return malformed("a string was expected");
+    if (!quote) return npy_malformed("a string was expected");
     *text = r->at;
     while (r->at < r->end && *r->at != quote) {
-        if (*r->at == '\\') return malformed("a string with escapes");
-        if (*r->at == '\n') return malformed("a string without end");
+        if (*r->at == '\\') return npy_malformed("a string with escapes");
+        if (*r->at == '\n') return npy_malformed("a string without end");
         r->at++;
     }
-    if (r->at >= r->end) return malformed("a string without end");
+    if (r->at >= r->end) return npy_malformed("a string without end");
     *n = (size_t)(r->at++ - *text);
     return LA_OK;
 }
@@ -196,14 +196,14 @@ static la_status read_size(reader *r, int64_t *out)
     while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
         if (__builtin_mul_overflow(value, 10, &value)
             || !la_add_ok(value, *r->at - '0', &value))
-            return malformed("a size of 2^63 or more");
+            return npy_malformed("a size of 2^63 or more");
         r->at++;
     }
     if (r->at == first)
-        return malformed(first < r->end && *first == '-' ? "a negative size"
-                                                         : "a bad size");
+        return npy_malformed(first < r->end && *first == '-' ? "a negative size"
+                                                             : "a bad size");
     if (*first == '0' && value)
-        return malformed("a size with leading zeros");
+        return npy_malformed("a size with leading zeros");
     accept(r, 'L');
     *out = value;
     return LA_OK;
@@ -214,16 +214,16 @@ static la_status read_size(reader *r, int64_t *out)
 static la_status read_shape(reader *r, la_npy_header *out)
 {
     bool comma = false;
-    if (!accept(r, '(')) return malformed("shape is not a tuple");
+    if (!accept(r, '(')) return npy_malformed("shape is not a tuple");
     out->ndim = 0;
     while (!accept(r, ')')) {
-        if (out->ndim && !comma) return malformed("a comma is missing");
+        if (out->ndim && !comma) return npy_malformed("a comma is missing");
         if (out->ndim == LA_MAX_DIMS)
             return la_error(LA_EIO, "more than %d dimensions", LA_MAX_DIMS);
         LA_TRY(read_size(r, &out->sizes[out->ndim++]));
         comma = accept(r, ',');
     }
-    if (out->ndim == 1 && !comma) return malformed("shape is not a tuple");
+    if (out->ndim == 1 && !comma) return npy_malformed("shape is not a tuple");
     return LA_OK;
 }
 
@@ -232,7 +232,7 @@ static la_status read_order(reader *r, la_npy_header *out)
 {
     out->fortran = accept_word(r, "True");
     if (!out->fortran && !accept_word(r, "False"))
-        return malformed("fortran_order is not True or False");
+        return npy_malformed("fortran_order is not True or False");
     return LA_OK;
 }
 
@@ -255,10 +255,10 @@ static la_status read_pair(reader *r, la_npy_header *out, int *have)
     size_t n;
     LA_TRY(read_string(r, &text, &n));
     int bit = key_bit(text, n);
-    if (!bit) return malformed("an unknown key");
-    if (*have & bit) return malformed("a key is there twice");
+    if (!bit) return npy_malformed("an unknown key");
+    if (*have & bit) return npy_malformed("a key is there twice");
     *have |= bit;
-    if (!accept(r, ':')) return malformed("':' was expected");
+    if (!accept(r, ':')) return npy_malformed("':' was expected");
     return bit == HAS_DESCR ? read_descr(r, out)
         : bit == HAS_SHAPE ? read_shape(r, out) : read_order(r, out);
 }
@@ -270,14 +270,14 @@ la_status la_npy_parse(const char *text, size_t n, la_npy_header *out)
     reader r = {text, text + n};
     int have = 0;
     bool comma = true;
-    if (!accept(&r, '{')) return malformed("'{' was expected");
+    if (!accept(&r, '{')) return npy_malformed("'{' was expected");
     while (!accept(&r, '}')) {
-        if (!comma) return malformed("a comma is missing");
+        if (!comma) return npy_malformed("a comma is missing");
         LA_TRY(read_pair(&r, out, &have));
         comma = accept(&r, ',');
     }
     skip_blanks(&r);
-    if (r.at != r.end) return malformed("text after '}'");
-    if (have != HAS_ALL) return malformed("a key is missing");
+    if (r.at != r.end) return npy_malformed("text after '}'");
+    if (have != HAS_ALL) return npy_malformed("a key is missing");
     return LA_OK;
 }

@@ -124,7 +124,7 @@ static la_status to_sink(void *sink, const void *bytes, size_t n)
     return la_writer_write(sink, bytes, n);
 }
 
-static unsigned char *put(unsigned char *at, uint64_t v, int n)
+static unsigned char *npz_put(unsigned char *at, uint64_t v, int n)
 {
     la_put_little(at, v, n);
     return at + n;
@@ -132,7 +132,7 @@ static unsigned char *put(unsigned char *at, uint64_t v, int n)
 
 /* A 32-bit field of this value; all ones say that it stands in the zip64
 ** field. */
-static uint64_t cut(int64_t v)
+static uint64_t npz_cut(int64_t v)
 {
     return v >= LIMIT ? (uint64_t)LIMIT : (uint64_t)v;
 }
@@ -143,15 +143,15 @@ static uint64_t cut(int64_t v)
 static unsigned char *put_common(unsigned char *at, const written *w, size_t n,
                                  bool wide)
 {
-    at = put(at, wide ? 45 : 20, 2);
-    at = put(at, 1 << 11, 2);       /* names are UTF-8 */
-    at = put(at, LA_ZIP_STORED, 2);
-    at = put(at, 0, 2);
-    at = put(at, 0x21, 2);
-    at = put(at, w->crc, 4);
-    at = put(at, cut(w->size), 4);
-    at = put(at, cut(w->size), 4);
-    return put(at, n, 2);
+    at = npz_put(at, wide ? 45 : 20, 2);
+    at = npz_put(at, 1 << 11, 2);       /* names are UTF-8 */
+    at = npz_put(at, LA_ZIP_STORED, 2);
+    at = npz_put(at, 0, 2);
+    at = npz_put(at, 0x21, 2);
+    at = npz_put(at, w->crc, 4);
+    at = npz_put(at, npz_cut(w->size), 4);
+    at = npz_put(at, npz_cut(w->size), 4);
+    return npz_put(at, n, 2);
 }
 
 static la_status write_name(la_writer *out, const member *m)
@@ -168,12 +168,12 @@ static la_status write_local(la_writer *out, const member *m,
 {
     unsigned char b[LOCAL] = "PK\3\4", extra[20];
     bool wide = w->size >= LIMIT;
-    put(put_common(b + 4, w, name_bytes(m), wide), wide ? 20 : 0, 2);
+    npz_put(put_common(b + 4, w, name_bytes(m), wide), wide ? 20 : 0, 2);
     LA_TRY(la_writer_write(out, b, sizeof b));
     LA_TRY(write_name(out, m));
     if (!wide) return LA_OK;
-    unsigned char *at = put(put(extra, 1, 2), 16, 2);
-    put(put(at, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
+    unsigned char *at = npz_put(npz_put(extra, 1, 2), 16, 2);
+    npz_put(npz_put(at, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
     return la_writer_write(out, extra, sizeof extra);
 }
 
@@ -203,20 +203,20 @@ static la_status write_entry(la_writer *out, const member *m,
     bool wide = w->size >= LIMIT || w->at >= LIMIT;
     int n = 0;
     if (w->size >= LIMIT) {
-        put(put(extra + 4, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
+        npz_put(npz_put(extra + 4, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
         n = 16;
     }
     if (w->at >= LIMIT) {
-        put(extra + 4 + n, (uint64_t)w->at, 8);
+        npz_put(extra + 4 + n, (uint64_t)w->at, 8);
         n += 8;
     }
-    put(put(extra, 1, 2), (uint64_t)n, 2);
-    put(b + 4, 3 << 8 | 45, 2);     /* made on Unix */
+    npz_put(npz_put(extra, 1, 2), (uint64_t)n, 2);
+    npz_put(b + 4, 3 << 8 | 45, 2);     /* made on Unix */
     unsigned char *at = put_common(b + 6, w, name_bytes(m), wide);
-    at = put(at, wide ? (uint64_t)n + 4 : 0, 2);
+    at = npz_put(at, wide ? (uint64_t)n + 4 : 0, 2);
     memset(at, 0, 6);               /* comment, disk, internal attributes */
-    put(at + 6, UINT64_C(0100644) << 16, 4);
-    put(at + 10, cut(w->at), 4);
+    npz_put(at + 6, UINT64_C(0100644) << 16, 4);
+    npz_put(at + 10, npz_cut(w->at), 4);
     LA_TRY(la_writer_write(out, b, sizeof b));
     LA_TRY(write_name(out, m));
     return wide ? la_writer_write(out, extra, (size_t)n + 4) : LA_OK;
@@ -229,15 +229,15 @@ static la_status write_end64(la_writer *out, int64_t n, int64_t at,
 {
     unsigned char b[56] = "PK\6\6", locator[20] = "PK\6\7";
     int64_t here = out->at;
-    put(b + 4, 44, 8);
-    put(b + 12, 3 << 8 | 45, 2);
-    put(b + 14, 45, 2);
-    put(b + 24, (uint64_t)n, 8);
-    put(b + 32, (uint64_t)n, 8);
-    put(b + 40, (uint64_t)bytes, 8);
-    put(b + 48, (uint64_t)at, 8);
-    put(locator + 8, (uint64_t)here, 8);
-    put(locator + 16, 1, 4);
+    npz_put(b + 4, 44, 8);
+    npz_put(b + 12, 3 << 8 | 45, 2);
+    npz_put(b + 14, 45, 2);
+    npz_put(b + 24, (uint64_t)n, 8);
+    npz_put(b + 32, (uint64_t)n, 8);
+    npz_put(b + 40, (uint64_t)bytes, 8);
+    npz_put(b + 48, (uint64_t)at, 8);
+    npz_put(locator + 8, (uint64_t)here, 8);
+    npz_put(locator + 16, 1, 4);
     LA_TRY(la_writer_write(out, b, sizeof b));
     return la_writer_write(out, locator, sizeof locator);
 }
@@ -248,10 +248,10 @@ static la_status write_end(la_writer *out, int64_t n, int64_t at, int64_t bytes)
     unsigned char b[22] = "PK\5\6";
     if (n >= 0xffff || at >= LIMIT || bytes >= LIMIT)
         LA_TRY(write_end64(out, n, at, bytes));
-    put(b + 8, n < 0xffff ? (uint64_t)n : 0xffff, 2);
-    put(b + 10, n < 0xffff ? (uint64_t)n : 0xffff, 2);
-    put(b + 12, cut(bytes), 4);
-    put(b + 16, cut(at), 4);
+    npz_put(b + 8, n < 0xffff ? (uint64_t)n : 0xffff, 2);
+    npz_put(b + 10, n < 0xffff ? (uint64_t)n : 0xffff, 2);
+    npz_put(b + 12, npz_cut(bytes), 4);
+    npz_put(b + 16, npz_cut(at), 4);
     return la_writer_write(out, b, sizeof b);
 }
 

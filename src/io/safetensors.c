@@ -49,7 +49,7 @@ typedef struct reader {
 
 /* The next string, decoded into the text buffer, which has capacity for the
 ** whole header: decoding never makes a string longer. */
-static la_status read_word(reader *r, const char **text, size_t *n)
+static la_status safetensors_read_word(reader *r, const char **text, size_t *n)
 {
     *text = r->text + r->used;
     LA_TRY(la_json_string(&r->json, r->text + r->used,
@@ -58,7 +58,7 @@ static la_status read_word(reader *r, const char **text, size_t *n)
     return LA_OK;
 }
 
-static bool is_word(const char *text, size_t n, const char *word)
+static bool safetensors_is_word(const char *text, size_t n, const char *word)
 {
     return strlen(word) == n && memcmp(text, word, n) == 0;
 }
@@ -66,13 +66,13 @@ static bool is_word(const char *text, size_t n, const char *word)
 /* The words of the format's specification; those of 8-bit floats and narrower
 ** have no dtype here, nor have words of later versions: such a tensor is
 ** skipped. */
-static la_status read_dtype(reader *r, record *out)
+static la_status safetensors_read_dtype(reader *r, record *out)
 {
     const char *text;
     size_t n;
-    LA_TRY(read_word(r, &text, &n));
+    LA_TRY(safetensors_read_word(r, &text, &n));
     for (int i = 0; i < NWORDS; i++)
-        if (is_word(text, n, dtypes[i].word)) {
+        if (safetensors_is_word(text, n, dtypes[i].word)) {
             out->dtype = dtypes[i].dtype;
             return LA_OK;
         }
@@ -83,7 +83,7 @@ static la_status read_dtype(reader *r, record *out)
 
 /* Sizes may be 0; '[]' is a scalar. Their product is checked with the
 ** offsets. */
-static la_status read_shape(reader *r, record *out)
+static la_status safetensors_read_shape(reader *r, record *out)
 {
     LA_TRY(la_json_expect(&r->json, '['));
     if (la_json_accept(&r->json, ']')) return LA_OK;
@@ -105,19 +105,20 @@ static la_status read_offsets(reader *r, record *out)
 }
 
 /* The value of one key of a tensor. */
-static la_status read_field(reader *r, record *out, int *have)
+static la_status safetensors_read_field(reader *r, record *out, int *have)
 {
     static const char *const keys[] = {"dtype", "shape", "data_offsets"};
     const char *text;
     size_t n;
     int k = 0;
-    LA_TRY(read_word(r, &text, &n));
-    while (k < 3 && !is_word(text, n, keys[k])) k++;
+    LA_TRY(safetensors_read_word(r, &text, &n));
+    while (k < 3 && !safetensors_is_word(text, n, keys[k])) k++;
     if (k == 3) return la_json_malformed("an unknown key");
     if (*have & 1 << k) return la_json_malformed("a key is there twice");
     *have |= 1 << k;
     LA_TRY(la_json_expect(&r->json, ':'));
-    return k == 0 ? read_dtype(r, out) : k == 1 ? read_shape(r, out)
+    return k == 0 ? safetensors_read_dtype(r, out) : k == 1
+        ? safetensors_read_shape(r, out)
         : read_offsets(r, out);
 }
 
@@ -127,7 +128,7 @@ static la_status read_record(reader *r, record *out)
     int have = 0;
     LA_TRY(la_json_expect(&r->json, '{'));
     do {
-        LA_TRY(read_field(r, out, &have));
+        LA_TRY(safetensors_read_field(r, out, &have));
     } while (la_json_accept(&r->json, ','));
     if (have != 7) return la_json_malformed("a key is missing");
     return la_json_expect(&r->json, '}');
@@ -152,12 +153,12 @@ static la_status add_record(reader *r, const record *one)
 
 /* A name and its tensor, or the metadata, which may be there once. Names that
 ** are twice are found when the archive is sorted. */
-static la_status read_pair(reader *r, bool *metadata)
+static la_status safetensors_read_pair(reader *r, bool *metadata)
 {
     record one = {0};
-    LA_TRY(read_word(r, &one.name, &one.n));
+    LA_TRY(safetensors_read_word(r, &one.name, &one.n));
     LA_TRY(la_json_expect(&r->json, ':'));
-    if (is_word(one.name, one.n, "__metadata__")) {
+    if (safetensors_is_word(one.name, one.n, "__metadata__")) {
         if (*metadata) return la_json_malformed("a key is there twice");
         *metadata = true;
         return la_metadata_read(&r->json, &r->out->metadata);
@@ -176,7 +177,7 @@ static la_status read_records(reader *r)
     r->json.at++;
     if (!la_json_accept(&r->json, '}')) {
         do {
-            LA_TRY(read_pair(r, &metadata));
+            LA_TRY(safetensors_read_pair(r, &metadata));
         } while (la_json_accept(&r->json, ','));
         LA_TRY(la_json_expect(&r->json, '}'));
     }
@@ -189,7 +190,7 @@ static la_status read_records(reader *r)
 
 /* Orders by begin, then by end: tensors without elements come before the one
 ** that begins at the same byte. */
-static int compare_offsets(const void *pa, const void *pb)
+static int safetensors_compare_offsets(const void *pa, const void *pb)
 {
     const record *a = pa, *b = pb;
     if (a->begin != b->begin) return a->begin > b->begin ? 1 : -1;
@@ -198,7 +199,7 @@ static int compare_offsets(const void *pa, const void *pb)
 
 /* The bytes between the offsets are those of shape and dtype, so that no later
 ** step trusts the one where the other differs. */
-static la_status check_record(const record *r)
+static la_status safetensors_check_record(const record *r)
 {
     int64_t numel, bytes;
     if (r->word) return r->end < r->begin
@@ -216,9 +217,10 @@ static la_status check_offsets(reader *r, int64_t bytes)
 {
     int64_t at = 0;
     if (r->n > 1)
-        qsort(r->list, (size_t)r->n, sizeof *r->list, compare_offsets);
+        qsort(r->list, (size_t)r->n, sizeof *r->list,
+              safetensors_compare_offsets);
     for (int64_t i = 0; i < r->n; i++) {
-        LA_TRY(check_record(&r->list[i]));
+        LA_TRY(safetensors_check_record(&r->list[i]));
         if (r->list[i].begin != at)
             return la_json_malformed("tensors overlap or leave holes");
         at = r->list[i].end;
@@ -228,7 +230,7 @@ static la_status check_offsets(reader *r, int64_t bytes)
 }
 
 /* A bool byte other than 0 and 1 would be undefined behaviour in a kernel. */
-static void normalise(const record *r, char *data, int64_t bytes)
+static void safetensors_normalise(const record *r, char *data, int64_t bytes)
 {
     if (r->dtype == LA_BOOL)
         for (int64_t i = 0; i < bytes; i++) data[i] = data[i] != 0;
@@ -242,7 +244,7 @@ static la_status read_data(const la_reader *s, int64_t base, const record *r,
     LA_LET(t, la_tensor_empty(r->ndim, r->sizes, r->dtype, &t));
     if (bytes) {
         LA_TRY(la_reader_read(s, base + r->begin, la_data(t), (size_t)bytes));
-        normalise(r, la_data(t), bytes);
+        safetensors_normalise(r, la_data(t), bytes);
     }
     return la_tensor_hand(&t, out);
 }
@@ -263,8 +265,8 @@ static la_status add_data(la_mapping *m, const la_reader *s, int64_t base,
 }
 
 /* No allocation before the end of the last tensor is known to be there. */
-static la_status read_tensors(reader *r, const la_reader *s, int64_t base,
-                              la_archive *out)
+static la_status safetensors_read_tensors(reader *r, const la_reader *s,
+                                          int64_t base, la_archive *out)
 {
     int64_t last = 0;
     LA_TRY(read_records(r));
@@ -285,7 +287,8 @@ static la_status read_with_text(const la_reader *s, la_mapping *m,
     reader r = {.json = {header, header + n}, .capacity = n + 8, .mapping = m,
                 .out = out};
     if (!(r.text = la_mem_alloc(r.capacity))) return LA_ENOMEM;
-    la_status status = read_tensors(&r, s, LENGTH_BYTES + (int64_t)n, out);
+    la_status status = safetensors_read_tensors(&r, s,
+                                                LENGTH_BYTES + (int64_t)n, out);
     la_mem_free(r.list, (size_t)r.list_capacity * sizeof *r.list);
     la_mem_free(r.text, r.capacity);
     return status;
@@ -334,7 +337,7 @@ static void put_number(la_bytes *t, int64_t v)
 
 #define PUT(t, literal) la_bytes_put(t, literal, sizeof(literal) - 1)
 
-static int64_t bytes_of(const la_tensor *t)
+static int64_t safetensors_bytes_of(const la_tensor *t)
 {
     return t->numel * (int64_t)la_itemsize(t);
 }
@@ -356,12 +359,12 @@ static void put_entry(la_bytes *t, const la_entry *e, int64_t at)
     PUT(t, "],\"data_offsets\":[");
     put_number(t, at);
     PUT(t, ",");
-    put_number(t, at + bytes_of(x));
+    put_number(t, at + safetensors_bytes_of(x));
     PUT(t, "]}");
 }
 
 /* The header, blanks behind it so that the data is aligned. */
-static void put_header(la_bytes *t, la_archive *a)
+static void safetensors_put_header(la_bytes *t, la_archive *a)
 {
     int64_t at = 0;
     PUT(t, "{");
@@ -372,7 +375,7 @@ static void put_header(la_bytes *t, la_archive *a)
     for (int64_t i = 0; i < a->n; i++) {
         if (i || a->metadata.n) PUT(t, ",");
         put_entry(t, &a->list[i], at);
-        at += bytes_of(a->list[i].tensor);
+        at += safetensors_bytes_of(a->list[i].tensor);
     }
     PUT(t, "}");
     while (t->n % ALIGN) PUT(t, " ");
@@ -400,7 +403,7 @@ static la_status check_entries(const la_archive *a)
             return la_error(LA_EDTYPE, ".safetensors has no %s",
                             la_dtype_name((la_dtype)e->tensor->dtype));
         if (!la_json_is_utf8(e->name, e->n)
-            || is_word(e->name, e->n, "__metadata__"))
+            || safetensors_is_word(e->name, e->n, "__metadata__"))
             return la_error(LA_EARG, "'%s' cannot be a name in a .safetensors"
                             " file", la_quote(e->name, e->n, shown,
                                               sizeof shown));
@@ -412,7 +415,7 @@ static la_status write_header(la_archive *a, la_writer *out)
 {
     LA_BYTES header = {0};
     unsigned char length[LENGTH_BYTES];
-    put_header(&header, a);
+    safetensors_put_header(&header, a);
     LA_TRY(header.status);
     la_put_little(length, header.n, LENGTH_BYTES);
     LA_TRY(la_writer_write(out, length, sizeof length));
@@ -428,7 +431,8 @@ la_status la_safetensors_write(la_archive *a, la_writer *out)
     for (int64_t i = 0; i < a->n; i++) {
         const la_tensor *t = a->list[i].tensor;
         if (t->numel)
-            LA_TRY(la_writer_write(out, la_data(t), (size_t)bytes_of(t)));
+            LA_TRY(la_writer_write(out, la_data(t),
+                                   (size_t)safetensors_bytes_of(t)));
     }
     return LA_OK;
 }

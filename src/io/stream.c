@@ -85,7 +85,8 @@ static la_status host_failed(const char *doing, int64_t at)
 
 /* Callbacks run with the thread's own settings and without a record; what they
 ** make current by running a script is undone. */
-static int64_t ask_host(const la_source *s, int64_t at, void *out, size_t n)
+static int64_t stream_ask_host(const la_source *s, int64_t at, void *out,
+                               size_t n)
 {
     la_host_call call;
     la_host_begin(&call);
@@ -94,7 +95,7 @@ static int64_t ask_host(const la_source *s, int64_t at, void *out, size_t n)
     return got;
 }
 
-static int give_host(const la_sink *s, const void *from, size_t n)
+static int stream_give_host(const la_sink *s, const void *from, size_t n)
 {
     la_host_call call;
     la_host_begin(&call);
@@ -105,7 +106,7 @@ static int give_host(const la_sink *s, const void *from, size_t n)
 static la_status read_host(const la_reader *s, int64_t at, char *out, size_t n)
 {
     while (n) {
-        int64_t got = ask_host(s->host, at, out, n);
+        int64_t got = stream_ask_host(s->host, at, out, n);
         if (got < 0) return host_failed("read", at);
         if (got == 0) return truncated(at);
         if (got > (int64_t)n)
@@ -125,7 +126,8 @@ void la_reader_close(la_reader *s)
 }
 
 /* One piece; short reads are taken up again. */
-static la_status read_piece(const la_reader *s, int64_t at, char *out, size_t n)
+static la_status stream_read_piece(const la_reader *s, int64_t at, char *out,
+                                   size_t n)
 {
     while (n) {
         int64_t got = la_os_read_at(s->fd, out, n, at);
@@ -150,7 +152,7 @@ la_status la_reader_read(const la_reader *s, int64_t at, void *out, size_t n)
         LA_TRY(la_poll());
         if (s->memory) memcpy(to, s->memory + at, piece);
         else if (s->host) LA_TRY(read_host(s, at, to, piece));
-        else LA_TRY(read_piece(s, at, to, piece));
+        else LA_TRY(stream_read_piece(s, at, to, piece));
         to += piece;
         at += (int64_t)piece;
         n -= piece;
@@ -160,7 +162,7 @@ la_status la_reader_read(const la_reader *s, int64_t at, void *out, size_t n)
 
 /* The stream of a part of a source: a read beyond its end is an error, never a
 ** short count. */
-static la_status read_range(la_stream *stream, void *out, size_t n)
+static la_status stream_read_range(la_stream *stream, void *out, size_t n)
 {
     la_range_stream *r = (la_range_stream *)stream;
     if (n > (uint64_t)stream->left) return truncated(r->at + stream->left);
@@ -173,13 +175,14 @@ static la_status read_range(la_stream *stream, void *out, size_t n)
 void la_range_stream_init(la_range_stream *r, const la_reader *source,
                           int64_t begin, int64_t end)
 {
-    *r = (la_range_stream){.stream = {.read = read_range, .left = end - begin},
+    *r = (la_range_stream){.stream = {.read = stream_read_range,
+                                      .left = end - begin},
                            .source = source, .at = begin};
 }
 
 /* ---- sinks ---- */
 
-static char *copy_text(const char *text, const char *more, size_t *bytes)
+static char *stream_copy_text(const char *text, const char *more, size_t *bytes)
 {
     *bytes = strlen(text) + strlen(more) + 1;
     char *copy = la_mem_alloc(*bytes);
@@ -191,7 +194,7 @@ static char *copy_text(const char *text, const char *more, size_t *bytes)
 static char *real_target(const char *path, size_t *bytes)
 {
     char real[LA_OS_PATH];
-    return copy_text(la_os_real_path(path, real), "", bytes);
+    return stream_copy_text(la_os_real_path(path, real), "", bytes);
 }
 
 /* A new file in the folder of the target, as rename cannot move one to another
@@ -204,7 +207,7 @@ static la_status open_temporary(la_writer *s, const la_os_info *old)
         snprintf(suffix, sizeof suffix, ".%ld-%u.tmp", la_os_process(),
                  counter++);
         la_mem_free(s->temporary, s->temporary_bytes);
-        s->temporary = copy_text(s->path, suffix, &s->temporary_bytes);
+        s->temporary = stream_copy_text(s->path, suffix, &s->temporary_bytes);
         if (!s->temporary) return LA_ENOMEM;
         s->fd = la_os_open(s->temporary, LA_OS_NEW);
         if (s->fd >= 0) {
@@ -244,7 +247,7 @@ la_status la_writer_to_sink(const la_sink *sink, la_writer *out)
 
 static la_status write_host(la_writer *s, const char *from, size_t n)
 {
-    if (give_host(s->host, from, n))
+    if (stream_give_host(s->host, from, n))
         return host_failed("write", s->at);
     s->at += (int64_t)n;
     return LA_OK;
@@ -252,7 +255,7 @@ static la_status write_host(la_writer *s, const char *from, size_t n)
 
 /* A system may take less than it was given (a full disk): the rest is tried
 ** again until an error says why. */
-static la_status write_piece(la_writer *s, const char *from, size_t n)
+static la_status stream_write_piece(la_writer *s, const char *from, size_t n)
 {
     while (n) {
         int64_t done = la_os_write(s->fd, from, n);
@@ -271,7 +274,7 @@ la_status la_writer_write(la_writer *s, const void *bytes, size_t n)
         size_t piece = n < PIECE ? n : PIECE;
         LA_TRY(la_poll());
         LA_TRY(s->host ? write_host(s, from, piece)
-                       : write_piece(s, from, piece));
+                       : stream_write_piece(s, from, piece));
         from += piece;
         n -= piece;
     }

@@ -15,7 +15,7 @@ enum {
     RATIO_MAX = 1032        /* what deflate can reach at most */
 };
 
-static la_status malformed(const char *what)
+static la_status directory_malformed(const char *what)
 {
     return la_error(LA_EIO, "malformed .npz file (%s)", what);
 }
@@ -62,17 +62,18 @@ static la_status read_end64(const la_reader *s, int64_t end_at, ending *e)
 {
     unsigned char locator[LOCATOR_BYTES], b[END64_BYTES];
     int64_t at = end_at - LOCATOR_BYTES;
-    if (at < 0) return malformed("no zip64 record");
+    if (at < 0) return directory_malformed("no zip64 record");
     LA_TRY(la_reader_read(s, at, locator, sizeof locator));
-    if (memcmp(locator, "PK\6\7", 4)) return malformed("no zip64 record");
+    if (memcmp(locator, "PK\6\7", 4))
+        return directory_malformed("no zip64 record");
     uint64_t offset = la_little(locator + 8, 8);
     if (offset > (uint64_t)at || (uint64_t)at - offset < END64_BYTES)
-        return malformed("the zip64 record is at a wrong offset");
+        return directory_malformed("the zip64 record is at a wrong offset");
     LA_TRY(la_reader_read(s, (int64_t)offset, b, sizeof b));
-    if (memcmp(b, "PK\6\6", 4)) return malformed("no zip64 record");
+    if (memcmp(b, "PK\6\6", 4)) return directory_malformed("no zip64 record");
     if (la_little(b + 16, 4) || la_little(b + 20, 4)
         || la_little(b + 24, 8) != la_little(b + 32, 8))
-        return malformed("several disks");
+        return directory_malformed("several disks");
     *e = (ending){la_little(b + 32, 8), la_little(b + 40, 8),
                   la_little(b + 48, 8), (int64_t)offset};
     return LA_OK;
@@ -88,15 +89,15 @@ static la_status read_end(const la_reader *s, ending *e)
     LA_TRY(la_reader_read(s, at, b, sizeof b));
     if (la_little(b + 4, 2) || la_little(b + 6, 2)
         || la_little(b + 8, 2) != la_little(b + 10, 2))
-        return malformed("several disks");
+        return directory_malformed("several disks");
     *e = (ending){la_little(b + 10, 2), la_little(b + 12, 4),
                   la_little(b + 16, 4), at};
     if (e->entries == 0xffff || e->bytes == 0xffffffff || e->at == 0xffffffff)
         LA_TRY(read_end64(s, at, e));
     if (e->at > (uint64_t)e->end || e->bytes != (uint64_t)e->end - e->at)
-        return malformed("the directory is at a wrong offset");
+        return directory_malformed("the directory is at a wrong offset");
     if (e->entries > e->bytes / ENTRY_BYTES)
-        return malformed("more members than the directory can hold");
+        return directory_malformed("more members than the directory can hold");
     return LA_OK;
 }
 
@@ -109,13 +110,16 @@ static la_status read_extra64(const unsigned char *extra, size_t n,
     int64_t *wanted[3] = {&m->size, &m->packed, &m->header};
     while (n >= 4) {
         size_t id = la_little(extra, 2), length = la_little(extra + 2, 2);
-        if (length > n - 4) return malformed("an extra field is too long");
+        if (length > n - 4)
+            return directory_malformed("an extra field is too long");
         const unsigned char *at = extra + 4, *end = at + length;
         for (int i = 0; id == 1 && i < 3; i++) {
             if (*wanted[i] != 0xffffffff) continue;
-            if (end - at < 8) return malformed("a zip64 field is too short");
+            if (end - at < 8)
+                return directory_malformed("a zip64 field is too short");
             *wanted[i] = (int64_t)la_little(at, 8);
-            if (*wanted[i] < 0) return malformed("a size of 2^63 or more");
+            if (*wanted[i] < 0)
+                return directory_malformed("a size of 2^63 or more");
             at += 8;
         }
         extra = end;
@@ -130,15 +134,17 @@ static la_status check_member(const la_zip_member *m, unsigned flags,
                               unsigned disk)
 {
     if (flags & 1) return la_error(LA_EIO, "encrypted members cannot be read");
-    if (disk) return malformed("several disks");
+    if (disk) return directory_malformed("several disks");
     if (m->method != LA_ZIP_STORED && m->method != LA_ZIP_DEFLATED)
         return la_error(LA_EIO, "compression method %d is not known (stored"
                         " and deflated are)", m->method);
     if (m->method == LA_ZIP_STORED && m->size != m->packed)
-        return malformed("sizes of a stored member differ");
+        return directory_malformed("sizes of a stored member differ");
     if (m->size / RATIO_MAX > m->packed)
-        return malformed("a member is larger than its bytes can hold");
-    if (memchr(m->name, 0, m->n)) return malformed("NUL byte in a name");
+        return directory_malformed("a member is larger than its bytes can "
+                                   "hold");
+    if (memchr(m->name, 0, m->n))
+        return directory_malformed("NUL byte in a name");
     return LA_OK;
 }
 
@@ -148,11 +154,11 @@ static la_status read_entry(const la_zip *z, size_t *at, la_zip_member *m)
     const unsigned char *b = (unsigned char *)z->directory + *at;
     size_t left = z->directory_bytes - *at;
     if (left < ENTRY_BYTES || memcmp(b, "PK\1\2", 4))
-        return malformed("a directory entry is broken");
+        return directory_malformed("a directory entry is broken");
     size_t name = la_little(b + 28, 2), extra = la_little(b + 30, 2);
     size_t comment = la_little(b + 32, 2);
     if (name + extra + comment > left - ENTRY_BYTES)
-        return malformed("a directory entry is broken");
+        return directory_malformed("a directory entry is broken");
     *m = (la_zip_member){
         .name = (const char *)b + ENTRY_BYTES, .n = name,
         .method = (int)la_little(b + 10, 2),
@@ -172,15 +178,15 @@ static la_status read_local(const la_zip *z, la_zip_member *m)
 {
     unsigned char b[LOCAL_BYTES];
     if (m->header > z->directory_at - LOCAL_BYTES)
-        return malformed("a member is at a wrong offset");
+        return directory_malformed("a member is at a wrong offset");
     LA_TRY(la_reader_read(z->source, m->header, b, sizeof b));
     if (memcmp(b, "PK\3\4", 4) || (int)la_little(b + 8, 2) != m->method
         || la_little(b + 26, 2) != m->n)
-        return malformed("a member differs from its directory entry");
+        return directory_malformed("a member differs from its directory entry");
     m->begin = m->header + LOCAL_BYTES + (int64_t)m->n
         + (int64_t)la_little(b + 28, 2);
     if (m->begin > z->directory_at || m->packed > z->directory_at - m->begin)
-        return malformed("a member is at a wrong offset");
+        return directory_malformed("a member is at a wrong offset");
     return LA_OK;
 }
 
@@ -197,7 +203,7 @@ static la_status check_overlap(la_zip *z)
         qsort(z->list, (size_t)z->n, sizeof *z->list, compare_offsets);
     for (int64_t i = 1; i < z->n; i++)
         if (z->list[i].header < z->list[i - 1].begin + z->list[i - 1].packed)
-            return malformed("members overlap");
+            return directory_malformed("members overlap");
     return LA_OK;
 }
 
@@ -219,7 +225,8 @@ static la_status read_directory(la_zip *z, const ending *e)
         LA_TRY(read_entry(z, &at, &z->list[i]));
         LA_TRY(read_local(z, &z->list[i]));
     }
-    if (at != z->directory_bytes) return malformed("bytes between the records");
+    if (at != z->directory_bytes)
+        return directory_malformed("bytes between the records");
     return check_overlap(z);
 }
 

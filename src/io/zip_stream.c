@@ -71,7 +71,7 @@ static la_status corrupt(void)
 
 /* The packed bytes are used up but the deflate stream has not ended: nothing
 ** left to read means that it was cut off. */
-static la_status refill(la_zip_stream *s, inflater *f)
+static la_status zip_stream_refill(la_zip_stream *s, inflater *f)
 {
     int64_t n = s->packed.stream.left;
     if (n > CHUNK) n = CHUNK;
@@ -89,7 +89,7 @@ static la_status inflate_some(la_zip_stream *s, unsigned char *out, size_t n,
     inflater *f = s->inflate;
     uInt piece = n < PIECE ? (uInt)n : PIECE;
     if (f->ended) return corrupt();
-    if (!f->z.avail_in) LA_TRY(refill(s, f));
+    if (!f->z.avail_in) LA_TRY(zip_stream_refill(s, f));
     f->z.next_out = out;
     f->z.avail_out = piece;
     int code = inflate(&f->z, Z_NO_FLUSH);

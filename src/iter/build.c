@@ -215,7 +215,7 @@ static la_status count_elements(la_iter *it)
 
 /* Strides, order and merging of dims, and the outputs that are still missing;
 ** the fast set-up does all at once for operands alike. */
-static la_status arrange(la_iter *it)
+static la_status build_arrange(la_iter *it)
 {
     bool done;
     LA_TRY(la_iter_fast_setup(it, &done));
@@ -229,7 +229,7 @@ static la_status arrange(la_iter *it)
 
 /* Data pointers, now that every operand has its tensor, and names to
 ** outputs. */
-static void finish(la_iter *it)
+static void build_finish(la_iter *it)
 {
     it->needs_cast = false;
     for (int k = 0; k < it->noperands; k++) {
@@ -251,7 +251,7 @@ static la_status build(la_iter *it, const la_iter_config *c)
     LA_TRY(check_overlap(it));
     if (c->flags & (LA_IT_ROWS | LA_IT_IS_REDUCTION)) {
         LA_TRY(la_iter_build_rows(it, c));
-        finish(it);
+        build_finish(it);
         return LA_OK;
     }
     LA_TRY(compute_names(it));
@@ -259,8 +259,8 @@ static la_status build(la_iter *it, const la_iter_config *c)
     LA_TRY(count_elements(it));
     LA_TRY(mark_resizes(it));
     LA_TRY(la_iter_compute_types(it, c));
-    LA_TRY(arrange(it));
-    finish(it);
+    LA_TRY(build_arrange(it));
+    build_finish(it);
     return LA_OK;
 }
 

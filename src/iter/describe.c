@@ -10,10 +10,10 @@ typedef struct writer {
     size_t capacity, at;
 } writer;
 
-static void put(writer *w, const char *format, ...)
+static void describe_put(writer *w, const char *format, ...)
     __attribute__((format(LA_PRINTF, 2, 3)));
 
-static void put(writer *w, const char *format, ...)
+static void describe_put(writer *w, const char *format, ...)
 {
     if (w->at + 1 >= w->capacity) return;
     va_list args;
@@ -25,37 +25,37 @@ static void put(writer *w, const char *format, ...)
 
 static void put_list(writer *w, const char *name, int n, const int64_t *v)
 {
-    put(w, " %s=[", name);
+    describe_put(w, " %s=[", name);
     for (int d = 0; d < n; d++)
-        put(w, "%s%lld", d ? "," : "", (long long)v[d]);
-    put(w, "]");
+        describe_put(w, "%s%lld", d ? "," : "", (long long)v[d]);
+    describe_put(w, "]");
 }
 
 static void put_operand(writer *w, const la_iter *it, int k)
 {
     const la_iter_operand *op = &it->op[k];
-    put(w, "\n  %s %d: %s", op->is_output ? "out" : "in", k + 1,
-        la_dtype_name(op->current));
+    describe_put(w, "\n  %s %d: %s", op->is_output ? "out" : "in", k + 1,
+                 la_dtype_name(op->current));
     if (op->target != op->current)
-        put(w, " as %s", la_dtype_name(op->target));
+        describe_put(w, " as %s", la_dtype_name(op->target));
     put_list(w, "strides", it->ndim, op->strides);
-    if (op->is_read_write) put(w, " read-write");
-    if (op->was_null) put(w, " allocated");
-    else if (op->will_resize) put(w, " resized");
+    if (op->is_read_write) describe_put(w, " read-write");
+    if (op->was_null) describe_put(w, " allocated");
+    else if (op->will_resize) describe_put(w, " resized");
 }
 
 void la_iter_describe(const la_iter *it, char *out, size_t capacity)
 {
     writer w = {out, capacity, 0};
     if (capacity) out[0] = '\0';
-    put(&w, "iter");
+    describe_put(&w, "iter");
     put_list(&w, "shape", it->ndim, it->shape);
-    put(&w, " numel=%lld", (long long)it->numel);
+    describe_put(&w, " numel=%lld", (long long)it->numel);
     if (it->common != LA_UNDEFINED)
-        put(&w, " common=%s", la_dtype_name(it->common));
-    if (it->inner) put(&w, " inner=%d", it->inner);
-    if (it->flags & LA_IT_IS_REDUCTION) put(&w, " reduction");
-    if (it->coalesced) put(&w, " coalesced");
-    if (it->needs_cast) put(&w, " casts");
+        describe_put(&w, " common=%s", la_dtype_name(it->common));
+    if (it->inner) describe_put(&w, " inner=%d", it->inner);
+    if (it->flags & LA_IT_IS_REDUCTION) describe_put(&w, " reduction");
+    if (it->coalesced) describe_put(&w, " coalesced");
+    if (it->needs_cast) describe_put(&w, " casts");
     for (int k = 0; k < it->noperands; k++) put_operand(&w, it, k);
 }

@@ -32,7 +32,7 @@ static void survey_output(la_iter_operand *op, la_dtype fixed, survey *s)
     op->target = fixed != LA_UNDEFINED ? fixed : op->current;
 }
 
-static void look(la_iter *it, const la_iter_config *c, survey *s)
+static void dtype_look(la_iter *it, const la_iter_config *c, survey *s)
 {
     it->common = LA_UNDEFINED;
     it->device = LA_CPU;
@@ -115,7 +115,7 @@ static la_status settle_output(la_iter *it, la_iter_operand *op,
 la_status la_iter_compute_types(la_iter *it, const la_iter_config *c)
 {
     survey s = {.output = LA_UNDEFINED};
-    look(it, c, &s);
+    dtype_look(it, c, &s);
     if (it->flags & LA_IT_CHECK_ALL_SAME_DTYPE)
         LA_TRY(check_same_dtype(it, &s));
     if (it->noperands == it->noutputs) {

@@ -138,7 +138,7 @@ static int compare_dims(const void *context, int a, int b)
     return 0;
 }
 
-static void permute(int64_t *values, const uint8_t *perm, int n)
+static void layout_permute(int64_t *values, const uint8_t *perm, int n)
 {
     int64_t old[LA_MAX_DIMS];
     memcpy(old, values, sizeof(int64_t) * n);
@@ -197,10 +197,10 @@ void la_iter_reorder(la_iter *it)
         it->perm[d] = (uint8_t)(it->ndim - 1 - d);
     if (it->ndim <= 1) return;
     choose_order(it);
-    permute(it->shape, it->perm, it->ndim);
+    layout_permute(it->shape, it->perm, it->ndim);
     for (int k = 0; k < it->noperands; k++)
         if (la_iter_fixed(&it->op[k]))
-            permute(it->op[k].strides, it->perm, it->ndim);
+            layout_permute(it->op[k].strides, it->perm, it->ndim);
 }
 
 /* Is the order that of a contiguous tensor? */

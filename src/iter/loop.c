@@ -43,7 +43,7 @@ static void runner_init(runner *r, const la_iter *it, la_loop loop,
 }
 
 /* The operands at the counter's position. */
-static void locate(const la_iter *it, const int64_t *values, char **data)
+static void loop_locate(const la_iter *it, const int64_t *values, char **data)
 {
     for (int k = 0; k < it->noperands; k++) {
         const la_iter_operand *op = &it->op[k];
@@ -99,8 +99,8 @@ static void buffers_init(const la_iter *it, char *memory, int64_t chunk,
 }
 
 /* Convert what the box covers of operand k, into the buffer or out of it. */
-static void convert(const buffer *b, la_loop cast, const box *x, int k,
-                    char *at, bool out)
+static void loop_convert(const buffer *b, la_loop cast, const box *x, int k,
+                         char *at, bool out)
 {
     int64_t s0 = x->strides[k], s1 = x->strides[x->count + k];
     char *in_data[2] = {b->memory, at}, *out_data[2] = {at, b->memory};
@@ -122,7 +122,7 @@ static void run_buffered(const runner *r, buffer *b, const box *x, char **data)
             int64_t size = (int64_t)la_dtype_size(it->op[k].target);
             b[k].inner = s0 ? size : 0;
             b[k].outer = s1 ? size * (s0 ? x->n[0] : 1) : 0;
-            if (b[k].load) convert(&b[k], b[k].load, x, k, data[k], false);
+            if (b[k].load) loop_convert(&b[k], b[k].load, x, k, data[k], false);
             s0 = b[k].inner;
             s1 = b[k].outer;
         }
@@ -132,7 +132,7 @@ static void run_buffered(const runner *r, buffer *b, const box *x, char **data)
     }
     r->loop(given, strides, x->n[0], x->n[1], r->params);
     for (int k = 0; k < it->noutputs; k++)
-        if (b[k].store) convert(&b[k], b[k].store, x, k, data[k], true);
+        if (b[k].store) loop_convert(&b[k], b[k].store, x, k, data[k], true);
 }
 
 /* A box in pieces: parts of a row when rows are long, else several rows. */
@@ -167,7 +167,7 @@ static void range_buffered(const runner *r, int64_t begin, int64_t end)
     buffers_init(it, memory, chunk, b);
     la_dim_counter_init(&c, it->ndim, it->shape, begin, end);
     while (la_dim_counter_step(&c, step)) {
-        locate(it, c.values, data);
+        loop_locate(it, c.values, data);
         cut_box(r, b, chunk, data, step);
         la_dim_counter_advance(&c, step);
     }
@@ -182,7 +182,7 @@ typedef struct numbers {
     struct { char *data; la_dtype current; } before[LA_ITER_MAX_OPS];
 } numbers;
 
-static bool is_number(const la_iter *it, int k)
+static bool loop_is_number(const la_iter *it, int k)
 {
     for (int d = 0; d < it->ndim; d++)
         if (it->op[k].strides[d] != 0) return false;
@@ -197,7 +197,7 @@ static void settle_numbers(la_iter *it, numbers *x)
         la_iter_operand *op = &it->op[k];
         x->before[k].data = op->data;
         x->before[k].current = op->current;
-        if (is_number(it, k)) {
+        if (loop_is_number(it, k)) {
             char *data[2] = {x->value[k], op->data};
             la_cast_loop(op->target, op->current)(data, none, 1, 1, NULL);
             op->data = x->value[k];
@@ -228,7 +228,7 @@ static void range_flat(const runner *r, int64_t begin, int64_t end)
 }
 
 /* Whole planes along dim 2: from one to the next is an addition. */
-static void run_planes(const runner *r, char *const *data, int64_t planes)
+static void loop_run_planes(const runner *r, char *const *data, int64_t planes)
 {
     const la_iter *it = r->it;
     char *given[LA_ITER_MAX_OPS];
@@ -247,9 +247,9 @@ static void range_boxes(const runner *r, int64_t begin, int64_t end)
     la_dim_counter_init(&c, r->it->ndim, r->it->shape, begin, end);
     while (la_dim_counter_step(&c, step)) {
         int64_t planes = la_dim_counter_planes(&c, step);
-        locate(r->it, c.values, data);
+        loop_locate(r->it, c.values, data);
         if (planes > 1) {
-            run_planes(r, data, planes);
+            loop_run_planes(r, data, planes);
             la_dim_counter_skip(&c, planes);
             continue;
         }
@@ -265,7 +265,7 @@ static void range_in_order(const runner *r, int64_t begin, int64_t end)
         else range_boxes(r, i, i + 1);
 }
 
-static void run_range(const runner *r, int64_t begin, int64_t end)
+static void loop_run_range(const runner *r, int64_t begin, int64_t end)
 {
     if (begin >= end) return;
     if (r->it->flags & LA_IT_IN_ORDER) range_in_order(r, begin, end);
@@ -279,7 +279,7 @@ void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
 {
     runner r;
     runner_init(&r, it, loop, params);
-    run_range(&r, begin, end);
+    loop_run_range(&r, begin, end);
 }
 
 /* Elements of a piece between two looks: whole tiles of rows, as a transpose
@@ -293,11 +293,11 @@ static int64_t piece(const la_iter *it)
 }
 
 /* Too few elements to read the clock for. */
-static void run_short(const runner *r, int64_t begin, int64_t end)
+static void loop_run_short(const runner *r, int64_t begin, int64_t end)
 {
     for (int64_t i = begin, stop; (stop = la_poll_part(i, end, UNKNOWN)) > i;
          i = stop)
-        run_range(r, i, stop);
+        loop_run_range(r, i, stop);
 }
 
 /* A range with a look at the interrupt flag now and then. The first piece tells
@@ -308,17 +308,17 @@ static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
     if (end - begin <= POLLED) {
-        run_short(r, begin, end);
+        loop_run_short(r, begin, end);
         return;
     }
     int64_t start = la_nanoseconds();
-    run_range(r, begin, begin + UNKNOWN);
+    loop_run_range(r, begin, begin + UNKNOWN);
     int64_t before = la_nanoseconds();
     bool quick = before - start < QUICK * UNKNOWN / POLLED;
     int64_t most = quick ? piece(r->it) : UNKNOWN;
     for (int64_t i = begin + UNKNOWN, stop;
          (stop = la_poll_part(i, end, most - i % most)) > i; i = stop) {
-        run_range(r, i, stop);
+        loop_run_range(r, i, stop);
         int64_t now = la_nanoseconds();
         if (now - before < QUICK && most < end - begin) most *= 2;
         before = now;
@@ -347,7 +347,7 @@ la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
     runner r;
     runner_init(&r, it, loop, params);
     if (it->numel < grain) {
-        run_range(&r, 0, it->numel);
+        loop_run_range(&r, 0, it->numel);
         return LA_OK;
     }
     if (it->flags & LA_IT_IN_ORDER) {

@@ -64,7 +64,7 @@ static bool is_transposed(const la_reduction *kernel, int64_t n, int64_t step,
 /* Rows or columns, and where they are cut: from sizes and strides alone.
 ** Columns where neighbours of a kept dim are closer than those of the reduced
 ** one. */
-static void choose(plan *p)
+static void reduce_choose(plan *p)
 {
     const la_iter *it = p->it;
     const int64_t *in = it->op[p->job->nouts].strides;
@@ -159,8 +159,8 @@ static void some_rows(const plan *p, const la_reduce_rows *r, char *acc)
 }
 
 /* Loop of la_iter_rows: at most BATCH rows, to their results. */
-static void whole_rows(const la_iter *it, char *const *data, int64_t rows,
-                       void *context)
+static void reduce_whole_rows(const la_iter *it, char *const *data,
+                              int64_t rows, void *context)
 {
     const plan *p = context;
     char acc[BATCH * MAX_ACC] __attribute__((aligned(64)));
@@ -199,7 +199,7 @@ void la_reduce_join(const la_reduce_plan *how, char *acc, int64_t pieces,
 /* ---- pieces ---- */
 
 /* Line l of the other inner dims, of the row at 'in'. */
-static const char *line_at(const plan *p, const char *in, int64_t l)
+static const char *reduce_line_at(const plan *p, const char *in, int64_t l)
 {
     const la_iter *it = p->it;
     for (int d = 1; d < it->inner && l > 0; d++) {
@@ -221,7 +221,7 @@ static void combine_lines(const plan *p, const char *in, int64_t first,
         m = run - l % run;
         if (m > last - l) m = last - l;
         if (m > BATCH) m = BATCH;
-        la_reduce_rows r = {line_at(p, in, l), p->step, p->n, step, m};
+        la_reduce_rows r = {reduce_line_at(p, in, l), p->step, p->n, step, m};
         some_rows(p, &r, some);
         halve(p->kernel, some, m, 1);
         if (l == first) memcpy(acc, some, (size_t)p->kernel->acc_size);
@@ -241,7 +241,8 @@ static void row_piece(const plan *p, const char *in, int64_t piece, char *acc)
     }
     int64_t c = piece % p->cuts * p->cut;
     int64_t n = p->n - c < p->cut ? p->n - c : p->cut;
-    la_reduce_rows r = {line_at(p, in, piece / p->cuts) + c * p->step, p->step,
+    la_reduce_rows r = {reduce_line_at(p, in, piece / p->cuts) + c * p->step,
+                        p->step,
                         n, 0, 1};
     p->kernel->inner(&r, acc, &p->job->args);
 }
@@ -287,7 +288,7 @@ static void column_piece(const plan *p, const char *in, int64_t cols,
     int64_t first = piece / p->cuts * p->group, last = first + p->group;
     if (last > p->lines) last = p->lines;
     for (int64_t l = first; l < last; l++) {
-        la_reduce_cols k = {line_at(p, in, l) + c * p->step, p->step, n,
+        la_reduce_cols k = {reduce_line_at(p, in, l) + c * p->step, p->step, n,
                             p->row_step, cols};
         some_columns(p, &k, l == first ? acc : other);
         if (l > first) p->kernel->combine(acc, other, cols);
@@ -391,12 +392,13 @@ static la_status in_pieces(plan *p, int64_t targets)
 }
 
 /* Pieces, whole short rows many at a time, or a target at a time. */
-static la_status run_plan(plan *p)
+static la_status reduce_run_plan(plan *p)
 {
     int64_t targets = p->outer * (p->columns ? p->blocks : p->rows);
     if (p->pieces > 1) return in_pieces(p, targets);
     if (!p->columns && p->lines == 1) {
-        la_row_plan rows = {whole_rows, 1, BATCH, la_ceil_div(LA_GRAIN, p->n)};
+        la_row_plan rows = {reduce_whole_rows, 1, BATCH,
+                            la_ceil_div(LA_GRAIN, p->n)};
         return la_iter_rows(p->it, &rows, p);
     }
     la_row_plan whole = {whole_target, p->width, p->width,
@@ -415,7 +417,7 @@ static void set_count(la_reduce_job *job, const la_tensor *in, uint64_t mask)
 }
 
 /* Everything of a contiguous tensor, in one call of the kernel. */
-static void run_small(plan *p, const la_tensor *in)
+static void reduce_run_small(plan *p, const la_tensor *in)
 {
     char acc[MAX_ACC] __attribute__((aligned(16)));
     char *data[2] = {la_data(p->job->out[0].tensor), NULL};
@@ -456,7 +458,7 @@ static bool run_dense(const la_reduce_job *job, const la_tensor *in,
 }
 
 /* No element at all: every result is what the identity becomes. */
-static void run_empty(plan *p)
+static void reduce_run_empty(plan *p)
 {
     char acc[MAX_ACC] __attribute__((aligned(16)));
     la_reduce_rows r = {NULL, 1, 0, 0, 1};
@@ -471,7 +473,7 @@ static void run_empty(plan *p)
 }
 
 /* The general way: any layout, by a built iterator. */
-static la_status run_iter(plan *p, la_tensor *in, uint64_t mask)
+static la_status reduce_run_iter(plan *p, la_tensor *in, uint64_t mask)
 {
     const la_reduce_job *job = p->job;
     la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION | LA_IT_BORROWED,
@@ -482,8 +484,8 @@ static la_status run_iter(plan *p, la_tensor *in, uint64_t mask)
     c.row_dims = mask;
     LA_TRY(la_iter_build(&it, &c));
     p->it = &it;
-    choose(p);
-    return run_plan(p);
+    reduce_choose(p);
+    return reduce_run_plan(p);
 }
 
 /* Small and dense cases first: their answer is that of the plan, without the
@@ -498,14 +500,14 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
     p.decided = &decided;
     set_count(job, in, mask);
     if (in->numel == 0) {
-        run_empty(&p);
+        reduce_run_empty(&p);
         return LA_OK;
     }
     if (la_is_contiguous(in) && in->numel <= LA_REDUCE_CHUNK
         && job->out[0].tensor->numel == 1) {
-        run_small(&p, in);
+        reduce_run_small(&p, in);
         return LA_OK;
     }
     if (run_dense(job, in, mask)) return LA_OK;
-    return run_iter(&p, (la_tensor *)in, mask);
+    return reduce_run_iter(&p, (la_tensor *)in, mask);
 }

@@ -229,7 +229,7 @@ static bool number_like(lua_State *L, int at)
     return t == LUA_TNUMBER || t == LUA_TBOOLEAN;
 }
 
-static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
+static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
 {
     la_handle *h = la_to_handle(p->L, at);
     bool self = k == 0 && p->method;
@@ -282,7 +282,7 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
 }
 
 /* Tensors as varargs: as many as follow. */
-static bool tensors_in_row(parser *p, int *at, la_value *v)
+static bool args_tensors_in_row(parser *p, int *at, la_value *v)
 {
     int first = *at, n = 0;
     while (first + n <= p->top && la_to_handle(p->L, first + n)) n++;
@@ -301,7 +301,7 @@ static bool tensors_in_row(parser *p, int *at, la_value *v)
 
 /* ---- words ---- */
 
-static bool read_dtype(parser *p, int at, int arg, la_value *v)
+static bool args_read_dtype(parser *p, int at, int arg, la_value *v)
 {
     size_t n;
     char quoted[256];
@@ -319,7 +319,8 @@ static bool read_dtype(parser *p, int at, int arg, la_value *v)
     return true;
 }
 
-static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
+static bool args_read_word(parser *p, int at, int arg, la_type type,
+                           la_value *v)
 {
     size_t n;
     char quoted[256];
@@ -345,7 +346,7 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
 }
 
 /* Names of dims, interned; "*" is a dim without a name. */
-static bool read_names(parser *p, int at, int arg, la_value *v)
+static bool args_read_names(parser *p, int at, int arg, la_value *v)
 {
     lua_State *L = p->L;
     if (lua_type(L, at) != LUA_TTABLE)
@@ -370,7 +371,8 @@ static bool read_names(parser *p, int at, int arg, la_value *v)
 
 /* ---- one value of a type ---- */
 
-static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
+static bool args_read_number(parser *p, int at, int arg, la_type type,
+                             la_value *v)
 {
     v->given = true;
     if (type == LA_TYPE_SCALAR) {
@@ -396,17 +398,17 @@ static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
     return one_int(p, at, arg, type, &v->i);
 }
 
-static bool read_value(parser *p, int at, int arg, int k)
+static bool args_read_value(parser *p, int at, int arg, int k)
 {
     la_type type = p->schema->params[k].type;
     la_value *v = &p->out->args[k];
     *v = (la_value){.tag = LA_VNONE, .given = true};
     switch (type) {
-    case LA_TYPE_TENSOR: return read_tensor(p, at, arg, k, v);
+    case LA_TYPE_TENSOR: return args_read_tensor(p, at, arg, k, v);
     case LA_TYPE_TENSORS: return tensor_list(p, at, arg, k, v);
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT: case LA_TYPE_INT:
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
-        return read_number(p, at, arg, type, v);
+        return args_read_number(p, at, arg, type, v);
     case LA_TYPE_DIM_LISTS: return dim_lists(p, at, arg, v);
     case LA_TYPE_CELLS: return cell_list(p, at, arg, v);
     case LA_TYPE_BOOL:
@@ -415,15 +417,15 @@ static bool read_value(parser *p, int at, int arg, int k)
         v->tag = LA_VBOOL;
         v->b = lua_toboolean(p->L, at);
         return true;
-    case LA_TYPE_DTYPE: return read_dtype(p, at, arg, v);
-    case LA_TYPE_NAMES: return read_names(p, at, arg, v);
+    case LA_TYPE_DTYPE: return args_read_dtype(p, at, arg, v);
+    case LA_TYPE_NAMES: return args_read_names(p, at, arg, v);
     case LA_TYPE_GENERATOR:
         v->pointer = la_to_generator(p->L, at);
         v->tag = LA_VPOINTER;
         return v->pointer ? true : expected(p, at, arg, "generator");
     default:
         if (!la_type_is_ints(type) && type != LA_TYPE_FLOATS)
-            return read_word(p, at, arg, type, v);
+            return args_read_word(p, at, arg, type, v);
         return lua_type(p->L, at) == LUA_TTABLE
             ? int_list(p, at, arg, type, v) : int_single(p, at, arg, type, v);
     }
@@ -456,7 +458,7 @@ static bool refuse_out(parser *p, const char *why)
 }
 
 /* out = tensor, or for several results a list of as many. */
-static bool read_out(parser *p, int at)
+static bool args_read_out(parser *p, int at)
 {
     bool is_list = lua_istable(p->L, at);
     int n = is_list ? (int)luaL_len(p->L, at) : 1, all = p->schema->nresults;
@@ -481,13 +483,13 @@ static bool one_keyword(parser *p, int at)
     lua_State *L = p->L;
     const char *word = lua_tolstring(L, at - 1, &n);
     if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
-        return read_out(p, at);
+        return args_read_out(p, at);
     int k = la_schema_find(p->schema, word, n);
     if (k < 0) return unknown_keyword(p, word, n);
     if (p->out->args[k].given)
         return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
                                              "twice", p->name, word);
-    return read_value(p, at, by_name(k), k);
+    return args_read_value(p, at, by_name(k), k);
 }
 
 /* How many keys of the table are names of parameters. */
@@ -592,10 +594,10 @@ static bool read_positional(parser *p, int *at, bool *both)
             continue;
         }
         if (param->type == LA_TYPE_TENSORS && la_to_handle(L, *at)) {
-            if (!tensors_in_row(p, at, &p->out->args[k])) return false;
+            if (!args_tensors_in_row(p, at, &p->out->args[k])) return false;
             continue;
         }
-        if (!read_value(p, *at, *at, k)) return false;
+        if (!args_read_value(p, *at, *at, k)) return false;
         if (*at == p->top && lua_istable(L, *at)
             && la_type_is_list(param->type) && has_string_key(L, *at))
             *both = true;
@@ -640,7 +642,7 @@ static bool odd_word(parser *p, int at)
                      la_known_dtypes);
 }
 
-static bool finish(parser *p, int at, bool both)
+static bool args_finish(parser *p, int at, bool both)
 {
     if (both && !read_keywords(p, p->top, true)) return false;
     if (at == p->top && lua_istable(p->L, at) && !la_to_handle(p->L, at)) {
@@ -671,5 +673,5 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
     }
     out->nouts = out->used = out->score = 0;
     memset(out->outs, 0, sizeof(out->outs));
-    return read_positional(&p, &at, &both) && finish(&p, at, both);
+    return read_positional(&p, &at, &both) && args_finish(&p, at, both);
 }

@@ -29,7 +29,7 @@ static int shape_equal(lua_State *L)
     return 1;
 }
 
-static int shape_text(lua_State *L)
+static int attr_shape_text(lua_State *L)
 {
     luaL_Buffer b;
     lua_Integer n = luaL_len(L, 1);
@@ -58,7 +58,7 @@ void la_push_shape(lua_State *L, int n, const int64_t *list)
     if (la_new_metatable(L, SHAPE_NAME, "a shape's metatable is locked")) {
         lua_pushcfunction(L, shape_equal);
         lua_setfield(L, -2, "__eq");
-        lua_pushcfunction(L, shape_text);
+        lua_pushcfunction(L, attr_shape_text);
         lua_setfield(L, -2, "__tostring");
     }
     la_take_metatable(L);
@@ -110,7 +110,7 @@ static int get_names(lua_State *L, la_tensor *t)
 }
 
 /* x.names = {"N", "*"} or nil. Nothing is changed unless all are valid. */
-static int set_names(lua_State *L, la_tensor *t)
+static int attr_set_names(lua_State *L, la_tensor *t)
 {
     const char *list[LA_MAX_DIMS];
     la_names *names = NULL;
@@ -139,8 +139,8 @@ static int set_names(lua_State *L, la_tensor *t)
 /* Attributes that are operations with one tensor: T, mT, H, mH, real, imag.
 ** Making the handle may run finalizers, so the tensor is looked up again.
 ** Returns 1. */
-static int push_view(lua_State *L, la_tensor *t, const la_op *op,
-                     const char *name)
+static int attr_push_view(lua_State *L, la_tensor *t, const la_op *op,
+                          const char *name)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
@@ -158,7 +158,7 @@ static int push_view(lua_State *L, la_tensor *t, const la_op *op,
 }
 
 #define VIEW(name) static int get_##name(lua_State *L, la_tensor *t) \
-    { return push_view(L, t, LA_OP(name), #name); }
+    { return attr_push_view(L, t, LA_OP(name), #name); }
 VIEW(T)
 VIEW(mT)
 VIEW(H)
@@ -171,7 +171,7 @@ VIEW(imag)
 ** is refused. */
 static int get_data(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP(detach), "data");
+    return attr_push_view(L, t, LA_OP(detach), "data");
 }
 
 /* x.data = y: y's storage, dtype and geometry; history and gradient stay. */
@@ -188,7 +188,7 @@ static int set_data(lua_State *L, la_tensor *t)
 /* x.real = v and x.imag = v write through the view. The view is built in C
 ** alone, without a handle: no Lua code runs between the look-up and the copy.
 ** Recorded like any in-place operation. */
-static int write_view(lua_State *L, la_tensor *t, const la_op *op,
+static int attr_write_view(lua_State *L, la_tensor *t, const la_op *op,
                      const char *name)
 {
     la_tensor *view = NULL, *from = NULL;
@@ -209,11 +209,11 @@ static int write_view(lua_State *L, la_tensor *t, const la_op *op,
 
 static int set_real(lua_State *L, la_tensor *t)
 {
-    return write_view(L, t, LA_OP(real), "real");
+    return attr_write_view(L, t, LA_OP(real), "real");
 }
 static int set_imag(lua_State *L, la_tensor *t)
 {
-    return write_view(L, t, LA_OP(imag), "imag");
+    return attr_write_view(L, t, LA_OP(imag), "imag");
 }
 
 /* x["..."] is the one string that is an index. It comes by here as an
@@ -229,7 +229,7 @@ static int set_rest(lua_State *L, la_tensor *t) { return la_bracket_set(L); }
 const la_attr la_attributes[] = {
     {"shape", get_shape, NULL}, {"dtype", get_dtype, NULL},
     {"ndim", get_ndim, NULL}, {"device", get_device, NULL},
-    {"_version", get_version, NULL}, {"names", get_names, set_names},
+    {"_version", get_version, NULL}, {"names", get_names, attr_set_names},
     {"T", get_T, NULL}, {"mT", get_mT, NULL}, {"H", get_H, NULL},
     {"mH", get_mH, NULL}, {"real", get_real, set_real},
     {"imag", get_imag, set_imag}, {"data", get_data, set_data},

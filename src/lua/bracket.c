@@ -52,7 +52,7 @@ static bool range_field(lua_State *L, int table, int i, const char *what,
 /* Length of the table by '#', without asking for metamethods it has not
 ** ('plain'). With a metatable luaL_len may run __len, and the reads that follow
 ** __index. */
-static int64_t length(lua_State *L, int table, bool *plain)
+static int64_t bracket_length(lua_State *L, int table, bool *plain)
 {
     *plain = !lua_getmetatable(L, table);
     if (*plain) return (int64_t)lua_rawlen(L, table);
@@ -61,10 +61,10 @@ static int64_t length(lua_State *L, int table, bool *plain)
 }
 
 /* {}, {first, last}, {first, last, step}; the ends may be nil. */
-static void read_range(lua_State *L, int table, la_index_item *it)
+static void bracket_read_range(lua_State *L, int table, la_index_item *it)
 {
     bool plain;
-    int64_t more = length(L, table, &plain);
+    int64_t more = bracket_length(L, table, &plain);
     *it = (la_index_item){.kind = LA_ITEM_RANGE, .step = 1};
     it->has_first = range_field(L, table, 1, "first", &it->first);
     it->has_last = range_field(L, table, 2, "last", &it->last);
@@ -93,7 +93,7 @@ static void read_item(lua_State *L, int at, key *k)
     *it = (la_index_item){.kind = LA_ITEM_INTEGER};
     switch (lua_type(L, at)) {
     case LUA_TNUMBER: it->first = integer_at(L, at, "position"); return;
-    case LUA_TTABLE: read_range(L, at, it); return;
+    case LUA_TTABLE: bracket_read_range(L, at, it); return;
     case LUA_TSTRING:
         it->kind = LA_ITEM_ELLIPSIS;
         if (strcmp(lua_tostring(L, at), "...") == 0) return;
@@ -116,10 +116,10 @@ static void read_item(lua_State *L, int at, key *k)
 }
 
 /* Leaves the tensors among the entries on the stack, nothing else. */
-static void read_list(lua_State *L, int table, key *k)
+static void bracket_read_list(lua_State *L, int table, key *k)
 {
     bool plain;
-    int64_t n = length(L, table, &plain);
+    int64_t n = bracket_length(L, table, &plain);
     if (n > LA_MAX_ITEMS)
         luaL_error(L, "index: more than %d entries", LA_MAX_ITEMS);
     int at = lua_gettop(L) + 1;
@@ -133,11 +133,11 @@ static void read_list(lua_State *L, int table, key *k)
 
 /* A table is always the list of entries, so that x[{1, 2}] is an element and
 ** not a range: a range is {{1, 2}}. */
-static void read_key(lua_State *L, int at, key *k)
+static void bracket_read_key(lua_State *L, int at, key *k)
 {
     k->n = 0;
     k->has_tensors = false;
-    if (lua_type(L, at) == LUA_TTABLE) read_list(L, at, k);
+    if (lua_type(L, at) == LUA_TTABLE) bracket_read_list(L, at, k);
     else read_item(L, at, k);
 }
 
@@ -145,7 +145,7 @@ static void read_key(lua_State *L, int at, key *k)
 
 /* Takes borrowed tensors out of handles. Until the end of the operation nothing
 ** may allocate in Lua. */
-static la_status take_tensors(key *k)
+static la_status bracket_take_tensors(key *k)
 {
     for (int i = 0; i < k->n; i++) {
         if (k->items[i].kind != LA_ITEM_TENSOR) continue;
@@ -157,8 +157,8 @@ static la_status take_tensors(key *k)
 }
 
 /* Returns 1 with the handle 'h' on the top of the stack, or raises. */
-static int finish(lua_State *L, la_state *s, la_handle *h, la_status status,
-                  la_tensor *out)
+static int bracket_finish(lua_State *L, la_state *s, la_handle *h,
+                          la_status status, la_tensor *out)
 {
     if (status) return la_raise(L, "index", status);
     la_fill_handle(s, h, out);
@@ -170,13 +170,13 @@ static int finish(lua_State *L, la_state *s, la_handle *h, la_status status,
 static la_status read_key_of(lua_State *L, key *k, la_tensor **out)
 {
     la_tensor *x = la_check_tensor(L, 1, "index");
-    if (k->has_tensors) LA_TRY(take_tensors(k));
+    if (k->has_tensors) LA_TRY(bracket_take_tensors(k));
     return la_index_get(x, k->n, k->items, out);
 }
 
 /* Push x[key]; once more after a full collection where there is no memory, as
 ** dead tensors may hold it. */
-static int get(lua_State *L, key *k)
+static int bracket_get(lua_State *L, key *k)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
@@ -184,7 +184,7 @@ static int get(lua_State *L, key *k)
     la_status status = read_key_of(L, k, &out);
     if (__builtin_expect(status == LA_ENOMEM, 0) && la_collect_all(L, s))
         status = read_key_of(L, k, &out);
-    return finish(L, s, h, status, out);
+    return bracket_finish(L, s, h, status, out);
 }
 
 /* Kept out of line: the key's eight kilobytes of stack are for this path
@@ -193,8 +193,8 @@ static __attribute__((noinline)) int get_any(lua_State *L)
 {
     key k;
     la_check_stack(L, la_enter(L));
-    read_key(L, 2, &k);
-    return get(L, &k);
+    bracket_read_key(L, 2, &k);
+    return bracket_get(L, &k);
 }
 
 /* The state comes with the tensor: an upvalue would be a call more. An integer
@@ -214,7 +214,7 @@ int la_bracket_get(lua_State *L, int type)
     la_handle *h = la_new_handle(L, s);
     if (!from->tensor) la_raise_no_tensor(L, 1, "index");
     la_status status = la_index_get_first(from->tensor, i, &out);
-    return finish(L, s, h, status, out);
+    return bracket_finish(L, s, h, status, out);
 }
 
 /* z:imag() gets the attribute and calls it with z. Where Lua says that the call
@@ -240,16 +240,16 @@ int la_bracket_call(lua_State *L)
     k.n = 0;
     k.has_tensors = false;
     for (int at = 2, top = lua_gettop(L); at <= top; at++) read_item(L, at, &k);
-    return get(L, &k);
+    return bracket_get(L, &k);
 }
 
 /* x[key] = value, the tensor of 'h' or the scalar where that is NULL. */
-static la_status put(lua_State *L, key *k, la_handle *h,
-                     const la_scalar *scalar)
+static la_status bracket_put(lua_State *L, key *k, la_handle *h,
+                             const la_scalar *scalar)
 {
     la_tensor *x = la_check_tensor(L, 1, "index");
     la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
-    if (k->has_tensors) LA_TRY(take_tensors(k));
+    if (k->has_tensors) LA_TRY(bracket_take_tensors(k));
     return la_index_put(x, k->n, k->items, value, scalar);
 }
 
@@ -275,11 +275,11 @@ int la_bracket_set(lua_State *L)
                                       lua_tointeger(L, 2), &scalar);
         return done ? la_raise(L, "index", done) : 0;
     }
-    read_key(L, 2, &k);
-    la_status status = put(L, &k, h, &scalar);
+    bracket_read_key(L, 2, &k);
+    la_status status = bracket_put(L, &k, h, &scalar);
     if (__builtin_expect(status == LA_ENOMEM, 0)
         && la_collect_all(L, la_up_state(L)))
-        status = put(L, &k, h, &scalar);
+        status = bracket_put(L, &k, h, &scalar);
     return status ? la_raise(L, "index", status) : 0;
 }
 

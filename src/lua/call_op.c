@@ -48,7 +48,7 @@ static la_status wrap_number(call *c, la_value *v)
 
 /* Numbers without a tensor next to them are what la.tensor makes of them: there
 ** is nothing that their full width would be for. */
-static la_status default_numbers(call *c)
+static la_status call_op_default_numbers(call *c)
 {
     if (la_keeps_numbers(c->op, c->schema->nparams, c->args.args))
         return LA_OK;
@@ -78,7 +78,7 @@ static inline void unwrap_numbers(call *c, bool again)
 
 /* Fill args[].tensor from the handles, of which a finalizer may have emptied
 ** one since parsing. LA_ESTATE names the argument. */
-static la_status take_tensors(call *c)
+static la_status call_op_take_tensors(call *c)
 {
     const la_schema *s = c->schema;
     for (int k = 0; k < s->nwatched; k++) {
@@ -93,7 +93,7 @@ static la_status take_tensors(call *c)
             LA_TRY(wrap_number(c, v));
         }
     }
-    return c->nwrapped ? default_numbers(c) : LA_OK;
+    return c->nwrapped ? call_op_default_numbers(c) : LA_OK;
 }
 
 /* An 'out' makes any form an LA_OUT one. */
@@ -123,7 +123,7 @@ static __attribute__((noinline, cold)) la_status dispatch_observed(call *c)
 
 /* Results are in the frame, owned, after LA_OK. After LA_ENOMEM the arguments
 ** are as before, so that it may be called again. */
-static inline la_status compute(call *c, la_form form)
+static inline la_status call_op_compute(call *c, la_form form)
 {
     la_frame *f = &c->frame;
     f->op = c->op;
@@ -132,7 +132,7 @@ static inline la_status compute(call *c, la_form form)
     f->nargs = c->schema->nparams;
     f->nresults = 0;
     c->nwrapped = 0;
-    la_status status = take_tensors(c);
+    la_status status = call_op_take_tensors(c);
     if (!status) status = take_outs(c);
     if (!status) status = __builtin_expect(c->state->context.observed, 0)
         ? dispatch_observed(c) : la_dispatch(f);
@@ -199,7 +199,7 @@ static void push_ints(lua_State *L, const la_value *v)
 
 /* Returns how many values were pushed. A list of tensors must be in its box by
 ** now. */
-static int push_value(call *c, la_value *v)
+static int call_op_push_value(call *c, la_value *v)
 {
     lua_State *L = c->L;
     switch (v->tag) {
@@ -248,7 +248,7 @@ static int late_handle(call *c)
 /* The one result, in the empty handle on the top of the stack; takes over the
 ** reference. A result that is the first argument itself (to, contiguous) is
 ** pushed as the userdata it came in, so that it is the same key of a table. */
-static void fill_result(call *c, la_tensor *t)
+static void call_op_fill_result(call *c, la_tensor *t)
 {
     const la_value *first = &c->frame.args[0];
     bool same = c->frame.nargs > 0 && first->tag == LA_VTENSOR
@@ -267,14 +267,14 @@ static void fill_result(call *c, la_tensor *t)
 /* Results go to the handles made before. A list moves into Lua's ownership
 ** first, so that running out of memory while it is pushed leaks nothing. An
 ** operation may give fewer results than its schema has at most. */
-static int push_results(call *c)
+static int call_op_push_results(call *c)
 {
     lua_State *L = c->L;
     const la_schema *s = c->schema;
     int n = 0, status = LUA_OK;
     if (s->nresults == 1 && c->frame.results[0].tag == LA_VTENSOR) {
         if (!c->results[0] && late_handle(c) != LUA_OK) return lua_error(L);
-        fill_result(c, c->frame.results[0].tensor);
+        call_op_fill_result(c, c->frame.results[0].tensor);
         la_pace(L, c->state);
         return 1;               /* the top of the stack */
     }
@@ -297,7 +297,7 @@ static int push_results(call *c)
         if (c->results[k] && c->results[k]->tensor)
             lua_pushvalue(L, first + k), n++;
         else
-            n += push_value(c, &c->frame.results[k]);
+            n += call_op_push_value(c, &c->frame.results[k]);
     }
     la_pace(L, c->state);
     return n;
@@ -341,13 +341,13 @@ static int finish_call(call *c, const char *name, la_form form)
     int top = lua_gettop(c->L);
     la_status status;
     for (bool again = true;; again = false) {
-        status = compute(c, form);
+        status = call_op_compute(c, form);
         la_assert(lua_gettop(c->L) == top);     /* no Lua code ran */
         if (__builtin_expect(status != LA_ENOMEM, 1) || !again
             || !la_collect_all(c->L, c->state)) break;
     }
     if (status) return la_raise(c->L, name, status);
-    if (fresh) return push_results(c);
+    if (fresh) return call_op_push_results(c);
     la_drop_results(&c->frame);
     if (!inplace) return push_outs(c);
     lua_settop(c->L, 1);
@@ -365,7 +365,7 @@ typedef struct entry {
     char name[40];
 } entry;
 
-static la_form form_of(const entry *e)
+static la_form call_op_form_of(const entry *e)
 {
     return e->forms == LA_INPLACE_FORM ? LA_INPLACE : LA_FUNCTIONAL;
 }
@@ -382,7 +382,7 @@ static const la_op *with_form(const la_op *op, uint32_t forms)
 
 /* Parse for 'op'. False, with the Lua stack as before, when the arguments do
 ** not fit and 'quiet' is set; an error is raised otherwise. */
-static bool fits(call *c, const entry *e, const la_op *op, bool quiet)
+static bool call_op_fits(call *c, const entry *e, const la_op *op, bool quiet)
 {
     lua_State *L = c->L;
     int top = lua_gettop(L);
@@ -406,16 +406,16 @@ static __attribute__((noinline)) void find_overload(call *c, const entry *e)
     c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
     if (with_form(op->state->next, e->forms))
         for (; op; op = with_form(op->state->next, e->forms)) {
-            if (fits(c, e, op, true)) return;
+            if (call_op_fits(c, e, op, true)) return;
             if (c->args.score < most) continue;
             most = c->args.score;
             best = op;
         }
-    fits(c, e, best, false);
+    call_op_fits(c, e, best, false);
 }
 
 /* Like la_enter, with the state from the entry: one upvalue instead of two. */
-static const entry *enter(lua_State *L, call *c)
+static const entry *call_op_enter(lua_State *L, call *c)
 {
     const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
     c->L = L;
@@ -430,12 +430,12 @@ static const entry *enter(lua_State *L, call *c)
 static int run_operation(lua_State *L)
 {
     call c;
-    const entry *e = enter(L, &c);
+    const entry *e = call_op_enter(L, &c);
     c.op = e->op;
     c.schema = la_schema_of(e->op);
     if (!la_parse_plain(L, c.schema, is_method(e), &c.args))
         find_overload(&c, e);
-    return finish_call(&c, e->name, form_of(e));
+    return finish_call(&c, e->name, call_op_form_of(e));
 }
 
 static int operation(lua_State *L) { return la_masked(L, run_operation); }
@@ -454,7 +454,7 @@ static int hosted_operation(lua_State *L)
 /* Operators: two operands (or one, given twice by Lua), no keywords. False for
 ** a value that has a metamethod of its own for the event; raises for others
 ** that are no tensor and no number. */
-static bool operand(call *c, const entry *e, int k)
+static bool call_op_operand(call *c, const entry *e, int k)
 {
     lua_State *L = c->L;
     la_handle *h = la_to_handle(L, k + 1);
@@ -496,14 +496,14 @@ static int call_other(lua_State *L)
 static int run_operator(lua_State *L)
 {
     call c;
-    const entry *e = enter(L, &c);
+    const entry *e = call_op_enter(L, &c);
     c.op = e->op;
     const la_schema *s = c.schema = la_schema_of(e->op);
     for (int k = 0; k < s->nparams; k++) {
         c.args.handles[k] = NULL;
         if (s->params[k].type != LA_TYPE_TENSOR)
             c.args.args[k] = s->params[k].fallback;
-        else if (!operand(&c, e, k))
+        else if (!call_op_operand(&c, e, k))
             return call_other(L);
     }
     c.args.nouts = 0;

@@ -55,7 +55,7 @@ int la_extra_levels(lua_State *L)
 }
 
 /* An error value is on the top. */
-static int leave(lua_State *L)
+static int error_leave(lua_State *L)
 {
     la_fp_lower_flags(la_entry_mode);
     la_entry_mode = LA_FP_ANY;
@@ -84,7 +84,7 @@ static int raise_text(lua_State *L)
     push_where(L);
     lua_insert(L, -2);
     lua_concat(L, 2);
-    return leave(L);
+    return error_leave(L);
 }
 
 /* Code of a fault that only Lua's side knows. */
@@ -97,7 +97,7 @@ static la_status code_of(const char *text)
 
 /* "bad argument #2 to 'sum' (text)" is "sum: argument 2: text" in the record;
 ** other texts begin with the function's name already. */
-static void record(const char *text)
+static void error_record(const char *text)
 {
     static const char start[] = "bad argument ";
     la_status code = code_of(text);
@@ -119,14 +119,14 @@ static int raise_at(lua_State *L, int level)
     luaL_where(L, level + la_extra_levels(L));
     lua_insert(L, -2);
     lua_concat(L, 2);
-    return leave(L);
+    return error_leave(L);
 }
 
 int la_throw(lua_State *L, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    record(lua_pushvfstring(L, fmt, ap));
+    error_record(lua_pushvfstring(L, fmt, ap));
     va_end(ap);
     return raise_at(L, 1);
 }
@@ -144,8 +144,8 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     va_start(ap, fmt);
     const char *text = lua_pushvfstring(L, fmt, ap);
     va_end(ap);
-    record(lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name,
-                           text));
+    error_record(lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name,
+                                 text));
     return raise_text(L);
 }
 
@@ -170,12 +170,12 @@ int la_module_error(lua_State *L)
     const char *name = luaL_optlstring(L, 3, NULL, NULL);
     if (level == 0 || lua_type(L, 1) != LUA_TSTRING) {
         lua_pushvalue(L, 1);
-        return leave(L);
+        return error_leave(L);
     }
     make_harmless(L, 1);
     lua_pushvalue(L, 1);
     if (name) return la_throw_as(L, name, level);
-    record(lua_tostring(L, 1));
+    error_record(lua_tostring(L, 1));
     return raise_at(L, level);
 }
 

@@ -60,7 +60,7 @@ static const char *element_text(const walk *w, int depth)
 
 /* Push element at[d] of the table that stands for dim d; its type. Lua code may
 ** run where the table has a metatable. */
-static inline int push_element(walk *w, int d)
+static inline int table_push_element(walk *w, int d)
 {
     int table = w->base + d;
     return w->raw[d] ? lua_rawgeti(w->L, table, w->at[d] + 1)
@@ -68,7 +68,7 @@ static inline int push_element(walk *w, int d)
 }
 
 /* How long the table of dim d is, which is looked at now. */
-static int64_t enter_table(walk *w, int d)
+static int64_t table_enter_table(walk *w, int d)
 {
     int table = w->base + d;
     w->raw[d] = !lua_getmetatable(w->L, table);
@@ -120,26 +120,26 @@ static void learn_shape(walk *w)
         if (w->ndim > LA_MAX_DIMS)
             luaL_error(L, "bad argument #1 to '%s' (nested too deep: at most "
                        "%d levels)", w->name, LA_MAX_DIMS);
-        w->sizes[d] = enter_table(w, d);
+        w->sizes[d] = table_enter_table(w, d);
         w->at[d] = 0;
         if (w->raw[d] && d > 0) check_holes(w, d, w->sizes[d]);
         if (w->sizes[d] == 0) return;
         luaL_checkstack(L, 4, "nested too deep");
-        push_element(w, d);
+        table_push_element(w, d);
     }
     lua_settop(L, w->base + w->ndim - (w->ndim > 0));
 }
 
 /* The table for dim d is on the stack: raises unless it has the size that the
 ** first one of that dim had. */
-static void check_row(walk *w, int d, int type)
+static void table_check_row(walk *w, int d, int type)
 {
     lua_State *L = w->L;
     if (type != LUA_TTABLE)
         luaL_error(L, "bad argument #1 to '%s' (%s: table of %d elements "
                    "expected, got %s)", w->name, element_text(w, d),
                    (int)w->sizes[d], la_type_text(L, w->base + d));
-    int64_t n = enter_table(w, d);
+    int64_t n = table_enter_table(w, d);
     if (n != w->sizes[d])
         luaL_error(L, "bad argument #1 to '%s' (%s: %d elements expected, got "
                    "%d)", w->name, element_text(w, d), (int)w->sizes[d],
@@ -149,15 +149,15 @@ static void check_row(walk *w, int d, int type)
 
 /* Step to the next innermost row; false at the end. Tables of the dims are on
 ** the stack from base on. */
-static bool next_row(walk *w)
+static bool table_next_row(walk *w)
 {
     int d = w->ndim - 2;
     while (d >= 0 && ++w->at[d] == w->sizes[d]) w->at[d--] = 0;
     if (d < 0) return false;
     lua_settop(w->L, w->base + d);
     for (; d < w->ndim - 1; d++) {
-        int type = push_element(w, d);
-        check_row(w, d + 1, type);
+        int type = table_push_element(w, d);
+        table_check_row(w, d + 1, type);
     }
     return true;
 }
@@ -174,7 +174,7 @@ static void leaf_error(walk *w)
 }
 
 /* The string at 'at' as a uint64: digits alone, nothing that is too large. */
-static bool read_digits(lua_State *L, int at, la_scalar *out)
+static bool table_read_digits(lua_State *L, int at, la_scalar *out)
 {
     size_t n;
     const char *s = lua_tolstring(L, at, &n);
@@ -190,11 +190,11 @@ static bool read_digits(lua_State *L, int at, la_scalar *out)
 
 /* The value on top of the stack, of this Lua type. A one-element tensor is a
 ** leaf too, unless it needs a gradient. */
-static void read_leaf(walk *w, int type, la_scalar *out)
+static void table_read_leaf(walk *w, int type, la_scalar *out)
 {
     lua_State *L = w->L;
     if (type != LUA_TNUMBER) {
-        if (w->digits && type == LUA_TSTRING && read_digits(L, -1, out))
+        if (w->digits && type == LUA_TSTRING && table_read_digits(L, -1, out))
             return;
         if (type == LUA_TTABLE || !la_to_scalar(L, -1, out)) leaf_error(w);
     } else if (lua_isinteger(L, -1)) {
@@ -224,12 +224,12 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
     do {
         for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
             la_scalar *s = w->leaf;
-            read_leaf(w, push_element(w, last), s);
+            table_read_leaf(w, table_push_element(w, last), s);
             fn(w, s, context);
             if (w->at[last] % 8 == 7) lua_settop(L, row);
             poll_leaves(L, w->name, ++count);
         }
-    } while (next_row(w));
+    } while (table_next_row(w));
 }
 
 /* Up to so many leaves the second walk is spared. */
@@ -295,7 +295,7 @@ static bool look_at_list(walk *w, int at, first_look *k)
         if (k->n == KEPT || !lua_isinteger(L, -2)
             || lua_tointeger(L, -2) != k->n + 1
             || lua_type(L, -1) != LUA_TNUMBER) break;
-        read_leaf(w, LUA_TNUMBER, w->leaf);
+        table_read_leaf(w, LUA_TNUMBER, w->leaf);
         look_at_leaf(w, w->leaf, k);
         lua_settop(L, top + 1);
     }
@@ -325,11 +325,11 @@ static void rewind_walk(walk *w)
     lua_settop(w->L, w->base);
     for (int d = 0; d < w->ndim; d++) w->at[d] = 0;
     for (int d = 0; d + 1 < w->ndim && w->sizes[d] > 0; d++) {
-        push_element(w, d);
+        table_push_element(w, d);
         if (!is_table(w->L, -1))
             luaL_error(w->L, "%s: the table changed while it was read",
                        w->name);
-        enter_table(w, d + 1);
+        table_enter_table(w, d + 1);
     }
 }
 
@@ -382,7 +382,7 @@ static void from_number(lua_State *L, int at, const la_build_options *o,
     la_tensor *t = NULL;
     la_begin_work(L, la_up_state(L), name, 1);
     bool digits = o->dtype == LA_UINT64 && lua_type(L, at) == LUA_TSTRING
-        && read_digits(L, at, &s);
+        && table_read_digits(L, at, &s);
     if (!digits && !la_to_scalar(L, at, &s))
         la_raise_arg(L, at, name, "table, number, boolean or tensor expected, "
                      "got %s", la_type_text(L, at));
@@ -548,7 +548,7 @@ static bool lies_plain(const la_tensor *t)
 /* A plain contiguous CPU copy, or the tensor itself, in a handle on the top,
 ** from which the result is borrowed. Each intermediate is in the handle before
 ** the next is computed, so that an error leaks nothing. */
-static la_tensor *push_plain(lua_State *L, int arg, const char *name)
+static la_tensor *table_push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
     if (lua_isnone(L, arg)) la_check_tensor(L, arg, name);
@@ -582,7 +582,7 @@ static int64_t numel_at(lua_State *L, int arg)
 static int method_tostring_raw(lua_State *L)
 {
     la_begin(L, "tostring_raw", numel_at(L, 1));
-    la_tensor *t = push_plain(L, 1, "tostring_raw");
+    la_tensor *t = table_push_plain(L, 1, "tostring_raw");
     lua_pushlstring(L, t->numel ? la_data(t) : "",
                     (size_t)t->numel * la_itemsize(t));
     return 1;
@@ -593,7 +593,7 @@ static int fn_hash(lua_State *L)
 {
     uint64_t hash;
     la_begin(L, "hash", numel_at(L, 1));
-    la_tensor *t = push_plain(L, 1, "hash");
+    la_tensor *t = table_push_plain(L, 1, "hash");
     LA_CHECK(L, "hash", la_tensor_hash(t, &hash));
     lua_pushinteger(L, (lua_Integer)hash);
     return 1;
@@ -679,7 +679,7 @@ static int method_totable(lua_State *L)
 {
     la_begin(L, "totable", numel_at(L, 1));
     if (push_short(L)) return 1;
-    la_tensor *t = push_plain(L, 1, "totable");
+    la_tensor *t = table_push_plain(L, 1, "totable");
     if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));
     else push_nested(L, t);
     return 1;

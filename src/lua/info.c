@@ -229,7 +229,7 @@ static int fn_get_default_dtype(lua_State *L)
     return 1;
 }
 
-static bool is_word(lua_State *L, const char *word)
+static bool info_is_word(lua_State *L, const char *word)
 {
     return lua_type(L, 1) == LUA_TSTRING
         && strcmp(lua_tostring(L, 1), word) == 0;
@@ -243,8 +243,8 @@ static bool is_word(lua_State *L, const char *word)
 static int fn_use_deterministic(lua_State *L)
 {
     la_context *c = &la_enter(L)->context;
-    bool lockstep = is_word(L, "lockstep");
-    bool strict = lockstep || is_word(L, "strict");
+    bool lockstep = info_is_word(L, "lockstep");
+    bool strict = lockstep || info_is_word(L, "strict");
     if (!strict && lua_type(L, 1) != LUA_TBOOLEAN)
         return la_raise_arg(L, 1, "use_deterministic", "boolean, \"strict\" or "
                             "\"lockstep\" expected, got %s",
@@ -284,7 +284,7 @@ static int fn_broadcast_shapes(lua_State *L)
 /* ---- threads, memory, machine ---- */
 
 /* These settings belong to the runtime, which other states share. */
-static void refuse_in_sandbox(lua_State *L, const char *name)
+static void info_refuse_in_sandbox(lua_State *L, const char *name)
 {
     if (la_enter(L)->sandboxed)
         luaL_error(L, "%s: not available in a sandbox", name);
@@ -295,7 +295,7 @@ static int fn_set_num_threads(lua_State *L)
 {
     la_check_count(L, 1, "set_num_threads");
     int64_t n = la_check_int(L, 1, "set_num_threads");
-    refuse_in_sandbox(L, "set_num_threads");
+    info_refuse_in_sandbox(L, "set_num_threads");
     if (n < 1 || n > 256)
         return la_raise_arg(L, 1, "set_num_threads", "1 to 256 expected");
     la_set_num_threads((int)n);
@@ -327,7 +327,7 @@ static int fn_set_memory_limit(lua_State *L)
 {
     int64_t n = lua_isnoneornil(L, 1) ? 0
         : la_check_int(L, 1, "set_memory_limit");
-    refuse_in_sandbox(L, "set_memory_limit");
+    info_refuse_in_sandbox(L, "set_memory_limit");
     if (n < 0)
         return la_raise_arg(L, 1, "set_memory_limit", "bytes (0 for none) "
                             "expected");
@@ -368,7 +368,7 @@ static void list_extensions(lua_State *L, const char *field, unsigned set)
     lua_setfield(L, -2, field);
 }
 
-static void list_names(lua_State *L)
+static void info_list_names(lua_State *L)
 {
     lua_createtable(L, LA_NDTYPES, 0);
     for (int d = 0; d < LA_NDTYPES; d++) {
@@ -419,7 +419,7 @@ static int fn_config(lua_State *L)
     field_integer(L, "cache_l2", (lua_Integer)la_cpu_cache(2));
     field_integer(L, "cache_l3", (lua_Integer)la_cpu_cache(3));
     list_capabilities(L);
-    list_names(L);
+    info_list_names(L);
     list_modules(L);
     return 1;
 }

@@ -57,8 +57,8 @@ typedef union fetched {
 
 /* Element 'at' of the storage. The bounds are checked here because another
 ** tensor on the same storage may have resized it. Raises without data. */
-static const char *element(lua_State *L, const la_tensor *t, int64_t at,
-                           const char *name, fetched *own)
+static const char *item_element(lua_State *L, const la_tensor *t, int64_t at,
+                                const char *name, fetched *own)
 {
     int64_t item = (int64_t)la_itemsize(t);
     bool remote = la_is_remote(t->device);
@@ -88,12 +88,12 @@ static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));
     }
-    return element(L, t, n > 0 ? item_offset(L, t, n)
-                               : only_offset(L, t, name), name, own);
+    return item_element(L, t, n > 0 ? item_offset(L, t, n)
+                                    : only_offset(L, t, name), name, own);
 }
 
 /* The element at 'p' with the lazy conj and neg bits of 't' applied. */
-static la_scalar load(const la_tensor *t, const char *p)
+static la_scalar item_load(const la_tensor *t, const char *p)
 {
     la_scalar s = la_scalar_load((la_dtype)t->dtype, p);
     if (t->flags & (LA_F_CONJ | LA_F_NEG)) apply_bits(t, &s);
@@ -112,7 +112,7 @@ int la_item(lua_State *L)
         lua_pushnumber(L, *(const float *)p);
         return 1;
     }
-    la_scalar s = load(t, p);
+    la_scalar s = item_load(t, p);
     la_push_scalar(L, &s);
     return s.kind == LA_KCOMPLEX ? 2 : 1;
 }
@@ -124,7 +124,7 @@ static la_scalar real_scalar(lua_State *L, const char *name)
     la_begin_work(L, la_up_state(L), name, 0);
     fetched own;
     la_tensor *t = la_check_tensor(L, 1, name);
-    la_scalar s = load(t, find_element(L, t, 0, name, &own));
+    la_scalar s = item_load(t, find_element(L, t, 0, name, &own));
     if (s.kind == LA_KCOMPLEX && s.im != 0)
         luaL_error(L, "%s: the value has an imaginary part: take real() or "
                    "abs() of it first", name);

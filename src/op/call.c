@@ -27,7 +27,7 @@ static void drop_owned(owned *o)
     while (o->n > 0) la_tensor_release(*o->slots[--o->n]);
 }
 
-static la_status wrap(la_value *v, owned *o)
+static la_status call_wrap(la_value *v, owned *o)
 {
     la_tensor *t = NULL;
     LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
@@ -39,7 +39,7 @@ static la_status wrap(la_value *v, owned *o)
 
 /* C numbers fit every parameter that takes a scalar; true and what a
 ** comparison gives are ints in C. */
-static void widen(la_value *v, la_type type)
+static void call_widen(la_value *v, la_type type)
 {
     bool number = type == LA_TYPE_SCALAR || type == LA_TYPE_TENSOR;
     if (number && v->tag == LA_VINT) *v = la_v_scalar(la_scalar_int(v->i));
@@ -66,19 +66,19 @@ static la_status default_numbers(const la_op *op, int n, const la_value *args,
 
 /* The arguments of the frame from the 'n' given ones and the defaults. What is
 ** wrapped here belongs to 'o', also after a failure. */
-static la_status fill(const la_schema *s, int n, const la_value *given,
-                      la_value *args, owned *o)
+static la_status call_fill(const la_schema *s, int n, const la_value *given,
+                           la_value *args, owned *o)
 {
     for (int k = 0; k < s->nparams; k++) {
         const la_param *p = &s->params[k];
         args[k] = k < n ? given[k] : p->fallback;
         if (args[k].tag == LA_VNONE && k < n && !p->optional)
             args[k] = p->fallback;
-        widen(&args[k], p->type);
+        call_widen(&args[k], p->type);
         if (la_type_is_ints(p->type) && args[k].tag == LA_VINT)
             args[k] = la_v_ints(&given[k].i, 1);
         if (p->type == LA_TYPE_TENSOR && args[k].tag == LA_VSCALAR)
-            LA_TRY(wrap(&args[k], o));
+            LA_TRY(call_wrap(&args[k], o));
         if (args[k].tag == LA_VNONE && p->required && !p->optional)
             return la_error_at(LA_EARG, k + 1, "%s expected, got nothing",
                                la_type_name(p->type));
@@ -97,7 +97,7 @@ la_status la_do_frame(la_frame *f, int n, const la_value *given)
     f->nresults = 0;
     f->keys = 0;
     memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
-    la_status status = fill(s, n, given, args, &o);
+    la_status status = call_fill(s, n, given, args, &o);
     if (!status && o.n) status = default_numbers(f->op, s->nparams, args, &o);
     if (!status) status = la_dispatch(f);
     drop_owned(&o);

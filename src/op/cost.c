@@ -36,7 +36,7 @@ static int64_t total(const la_value *v)
     return n;
 }
 
-static int64_t results(const la_frame *f)
+static int64_t cost_results(const la_frame *f)
 {
     return f->nresults ? total(&f->results[0]) : 0;
 }
@@ -48,7 +48,7 @@ typedef struct extent {
     int64_t sizes[LA_MAX_DIMS];
 } extent;
 
-static void widen(extent *e, const la_tensor *t)
+static void cost_widen(extent *e, const la_tensor *t)
 {
     while (e->ndim < t->ndim) e->sizes[e->ndim++] = 1;
     for (int d = 0; d < t->ndim; d++) {
@@ -70,7 +70,7 @@ static int64_t broadcast(const la_frame *f)
     extent e;
     e.ndim = 0;
     for (int k = 0; k < f->nargs; k++)
-        if (f->args[k].tag == LA_VTENSOR) widen(&e, f->args[k].tensor);
+        if (f->args[k].tag == LA_VTENSOR) cost_widen(&e, f->args[k].tensor);
     return elements_of(&e);
 }
 
@@ -136,7 +136,7 @@ static int64_t cost_positions(const la_frame *f)
         int64_t end = d + (mask ? t->ndim : 1);
         for (; d < end && d < self->ndim; d++)
             if (t && la_sizes(self)[d]) rest /= la_sizes(self)[d];
-        if (t && !mask) widen(&e, t);
+        if (t && !mask) cost_widen(&e, t);
         else if (t) rest = times(rest, t->numel);
     }
     return with_elements(f, times(rest, elements_of(&e)));
@@ -166,12 +166,12 @@ static int64_t products(const la_frame *f, int arg, int64_t work)
 
 static int64_t cost_product(const la_frame *f)
 {
-    return products(f, 0, times(results(f), last(f, 0)));
+    return products(f, 0, times(cost_results(f), last(f, 0)));
 }
 
 static int64_t cost_add_product(const la_frame *f)
 {
-    return products(f, 1, times(results(f), last(f, 1)));
+    return products(f, 1, times(cost_results(f), last(f, 1)));
 }
 
 static int64_t cost_sum_product(const la_frame *f)
@@ -199,7 +199,7 @@ static int64_t kernel_of(const la_frame *f, int arg)
 
 static int64_t cost_convolution(const la_frame *f)
 {
-    int64_t n = f->args[6].b ? numel(f, 0) : results(f);
+    int64_t n = f->args[6].b ? numel(f, 0) : cost_results(f);
     return products(f, 1, times(n, kernel_of(f, 1)));
 }
 
@@ -253,7 +253,7 @@ static int64_t window_of(const la_frame *f, int arg)
 
 static int64_t cost_windows(const la_frame *f)
 {
-    return with_elements(f, times(results(f), window_of(f, 1)));
+    return with_elements(f, times(cost_results(f), window_of(f, 1)));
 }
 
 static int64_t cost_windows_grad(const la_frame *f)

@@ -45,7 +45,7 @@ typedef struct gate {
 } gate;
 
 /* Contiguous tensors are the common case: one multiplication. */
-static inline bool is_inside(const la_tensor *t)
+static inline bool dispatch_is_inside(const la_tensor *t)
 {
     return la_is_contiguous(t) && t->storage
         && (t->offset + t->numel) * (int64_t)la_itemsize(t)
@@ -72,21 +72,21 @@ static __attribute__((noinline)) la_status look_closer(const la_tensor *t)
 }
 
 /* A tensor is alive and inside its storage; its key and flags join the gate. */
-static inline la_status check_tensor(const la_tensor *t, gate *g)
+static inline la_status dispatch_check_tensor(const la_tensor *t, gate *g)
 {
     la_tensor_verify(t);
     g->flags |= t->flags | la_grad_flag(t);
     g->keys |= BIT(t->device);
     g->sharing += t->storage == g->written;
     g->foreign |= t->owner ^ g->here;
-    return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(t);
+    return __builtin_expect(dispatch_is_inside(t), 1) ? LA_OK : look_closer(t);
 }
 
-static la_status check_list(const la_value *v, gate *g)
+static la_status dispatch_check_list(const la_value *v, gate *g)
 {
     for (int64_t i = 0; i < v->tensors.n; i++)
         if (v->tensors.list[i])
-            LA_TRY(check_tensor(v->tensors.list[i], g));
+            LA_TRY(dispatch_check_tensor(v->tensors.list[i], g));
     return LA_OK;
 }
 
@@ -118,8 +118,8 @@ static la_status check_args(const la_frame *f, gate *g)
     for (; k < s->nwatched; k++) {
         const la_value *v = &f->args[k];
         fits &= (unsigned)s->tags[k] >> v->tag;
-        if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(v->tensor, g));
-        else if (v->tag == LA_VTENSORS) LA_TRY(check_list(v, g));
+        if (v->tag == LA_VTENSOR) LA_TRY(dispatch_check_tensor(v->tensor, g));
+        else if (v->tag == LA_VTENSORS) LA_TRY(dispatch_check_list(v, g));
         else if (v->tag == LA_VDEVICE) g->keys |= BIT(v->device);
     }
     for (; k < s->nparams; k++)
@@ -143,7 +143,7 @@ static la_status check_outputs(const la_frame *f, gate *g)
     LA_TRY(la_check_outputs(f, g->keys));
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (!f->outs[k]) continue;
-        LA_TRY(check_tensor(f->outs[k], g));
+        LA_TRY(dispatch_check_tensor(f->outs[k], g));
         LA_TRY(la_tensor_check_writable(f->outs[k]));
     }
     return LA_OK;
@@ -165,7 +165,7 @@ static la_status no_values(void)
 
 /* The first argument's dtype has to be one of the row's. A number that became a
 ** tensor for the call takes the dtype of the tensors next to it. */
-static inline la_status check_dtype(const la_frame *f)
+static inline la_status dispatch_check_dtype(const la_frame *f)
 {
     const la_value *v = f->args;
     const la_tensor *t = NULL;
@@ -182,7 +182,7 @@ static la_status run_meta(la_frame *f)
 {
     la_op_fn meta = meta_of(f->op);
     if (f->keys & BIT(LA_KEY_CPU)) LA_TRY(la_check_devices(f));
-    if (!f->op->family) LA_TRY(check_dtype(f));
+    if (!f->op->family) LA_TRY(dispatch_check_dtype(f));
     return meta ? meta(f) : no_values();
 }
 
@@ -191,7 +191,7 @@ static inline la_status run_cpu(la_frame *f)
     const la_family *family = f->op->family;
     if (__builtin_expect(la_trace_on, 0)) la_trace_kernel(f);
     la_op_fn impl = family ? family->impl : f->op->impl;
-    if (!family) LA_TRY(check_dtype(f));
+    if (!family) LA_TRY(dispatch_check_dtype(f));
     if (!family && f->op->meta) LA_TRY(f->op->meta(f));
     if (__builtin_expect(la_fuel_running != NULL, 0)) LA_TRY(la_fuel_kernel(f));
     la_status status = impl ? impl(f) : LA_OK;
@@ -199,7 +199,7 @@ static inline la_status run_cpu(la_frame *f)
     return status;
 }
 
-static bool writes(const la_frame *f)
+static bool dispatch_writes(const la_frame *f)
 {
     return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
 }
@@ -231,7 +231,7 @@ static la_status run_inplace_or_view(la_frame *f)
     return note_write(f, la_redispatch(f, LA_KEY_INPLACE_OR_VIEW));
 }
 
-static la_op_fn kernel_of(int key)
+static la_op_fn dispatch_kernel_of(int key)
 {
     switch (key) {
     case LA_KEY_CPU: return run_cpu;
@@ -259,7 +259,8 @@ static la_status run_keys(la_frame *f)
     if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     while (f->keys) {
         int key = 31 - __builtin_clz(f->keys);
-        la_op_fn fn = kernel_of(key), host = la_registered_kernel(f->op, key);
+        la_op_fn fn = dispatch_kernel_of(key),
+            host = la_registered_kernel(f->op, key);
         if (key < LA_NDEVICES && la_is_remote((uint8_t)key))
             return la_run_remote(f, (la_device)key, host);
         if (host) return la_hosted_kernel(f, host);
@@ -294,7 +295,7 @@ static void own_result(la_tensor *t)
 ** device, which nothing records. */
 static la_status run_composite(la_frame *f)
 {
-    LA_TRY(check_dtype(f));
+    LA_TRY(dispatch_check_dtype(f));
     if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
@@ -389,11 +390,12 @@ static la_status launch(la_frame *f, const gate *g)
         LA_TRY(refuse_history(f));
     if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
-    if (writes(f) && (g->sharing > 1 || f->form == LA_OUT) && has_entangled(f))
+    if (dispatch_writes(f) && (g->sharing > 1 || f->form == LA_OUT)
+        && has_entangled(f))
         return run_apart(f);
     if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)
         keys |= BIT(LA_KEY_AUTOGRAD);
-    if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
+    if (dispatch_writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
     if (f->op->forms & LA_COMPOSITE) return run_composite(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);

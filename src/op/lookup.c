@@ -22,7 +22,7 @@ static struct slot {
 static _Atomic int ready;    /* 0 no, 1 somebody is at it, 2 yes */
 
 /* FNV-1a. */
-static uint32_t hash(const char *name, size_t n)
+static uint32_t lookup_hash(const char *name, size_t n)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)name[i]) * 16777619u;
@@ -32,14 +32,14 @@ static uint32_t hash(const char *name, size_t n)
 /* The slot of the name, or the empty one where it would stand. */
 static struct slot *slot_of(const char *name, size_t n)
 {
-    uint32_t k = hash(name, n) & (SLOTS - 1);
+    uint32_t k = lookup_hash(name, n) & (SLOTS - 1);
     while (slots[k].name
            && (slots[k].n != n || memcmp(slots[k].name, name, n) != 0))
         k = (k + 1) & (SLOTS - 1);
     return &slots[k];
 }
 
-static void add(const char *name, size_t n, const la_op *op)
+static void lookup_add(const char *name, size_t n, const la_op *op)
 {
     struct slot *s = slot_of(name, n);
     if (!s->name) *s = (struct slot){name, n, op};
@@ -52,7 +52,7 @@ static void add_row(const la_op *op)
     la_op_state *s = op->state;
     s->calls[0] = (la_callable){op, false};
     s->calls[1] = (la_callable){op, true};
-    add(op->signature, la_op_name_length(op), op);
+    lookup_add(op->signature, la_op_name_length(op), op);
     while (last && last->state->next) last = last->state->next;
     if (last) last->state->next = op;
 }
@@ -69,7 +69,7 @@ static void fill_table(void)
     for (int id = 0; id < la_op_builtin(); id++) add_row(la_op_at(id));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         const la_op *op = slot_of(others[i][1], strlen(others[i][1]))->op;
-        if (op) add(others[i][0], strlen(others[i][0]), op);
+        if (op) lookup_add(others[i][0], strlen(others[i][0]), op);
     }
 }
 

@@ -52,8 +52,8 @@ la_status la_list_new(int64_t n, la_value *out)
 
 /* Shape of a given output: in place it must be that of the result; an out=
 ** without elements may be resized. */
-static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
-                             const int64_t *sizes)
+static la_status results_check_shape(const la_frame *f, const la_tensor *out,
+                                     int ndim, const int64_t *sizes)
 {
     char have[256], want[256];
     if (la_has_sizes(out, ndim, sizes)) return LA_OK;
@@ -116,7 +116,7 @@ la_status la_infer_dtype(const la_frame *f, const la_value *asked,
 }
 
 /* Without tensors among the arguments the outputs say where. */
-static la_status check_device(const la_tensor *out, la_keyset keys)
+static la_status results_check_device(const la_tensor *out, la_keyset keys)
 {
     int want = LA_NDEVICES - 1;
     while (want >= 0 && !(keys >> want & 1)) want--;
@@ -132,7 +132,7 @@ la_status la_check_outputs(const la_frame *f, la_keyset keys)
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         const la_tensor *out = f->outs[k];
         if (!out) continue;
-        LA_TRY(check_device(out, keys));
+        LA_TRY(results_check_device(out, keys));
         for (int j = 0; j < k; j++)
             if (f->outs[j] && la_pair_overlap(f->outs[j], out))
                 return la_error(LA_EALIAS, "unsupported operation: two outputs "
@@ -226,12 +226,13 @@ static bool are_usual(int ndim, const int64_t *sizes, const int64_t *strides)
     return true;
 }
 
-static la_status set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
-                            const int64_t *strides, la_dtype dtype)
+static la_status results_set_output(la_frame *f, int k, int ndim,
+                                    const int64_t *sizes,
+    const int64_t *strides, la_dtype dtype)
 {
     la_tensor *out = f->outs[k], *fresh;
     if (out) {
-        LA_TRY(check_shape(f, out, ndim, sizes));
+        LA_TRY(results_check_shape(f, out, ndim, sizes));
         LA_TRY(la_check_out_dtype(f, k, dtype));
         if (la_internal_overlap(out) == LA_OVERLAP_YES)
             return la_error(LA_EALIAS, "unsupported operation: more than one "
@@ -257,9 +258,9 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype)
 {
     if (__builtin_expect(la_fuel_running == NULL, 1))
-        return set_output(f, k, ndim, sizes, strides, dtype);
+        return results_set_output(f, k, ndim, sizes, strides, dtype);
     LA_TRY(la_fuel_announce(f, ndim, sizes));
-    LA_TRY(set_output(f, k, ndim, sizes, strides, dtype));
+    LA_TRY(results_set_output(f, k, ndim, sizes, strides, dtype));
     return la_fuel_kernel(f);
 }
 
@@ -281,7 +282,7 @@ la_status la_check_fits(const la_tensor *t, int arg, const char *what,
 static la_status copy_to_out(la_frame *f, int k)
 {
     la_tensor *out = f->outs[k], *fresh = f->results[k].tensor;
-    LA_TRY(check_shape(f, out, fresh->ndim, la_sizes(fresh)));
+    LA_TRY(results_check_shape(f, out, fresh->ndim, la_sizes(fresh)));
     LA_TRY(la_check_out_dtype(f, k, (la_dtype)fresh->dtype));
     if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh)))
         LA_TRY(la_tensor_resize(out, fresh->ndim, la_sizes(fresh)));

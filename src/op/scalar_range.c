@@ -5,7 +5,7 @@
 
 #include "tensor/scalar.h"
 
-static bool bounded(la_dtype dtype)
+static bool range_bounded(la_dtype dtype)
 {
     return dtype != LA_BOOL && la_is_integral(dtype);
 }
@@ -27,7 +27,7 @@ int la_scalar_side(const la_scalar *s, la_dtype dtype)
 
 la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg)
 {
-    if (!bounded(dtype)) return LA_OK;
+    if (!range_bounded(dtype)) return LA_OK;
     if (s->kind != LA_KCOMPLEX && s->re == s->re
         && la_scalar_side(s, dtype) == 0) return LA_OK;
     return la_error_at(LA_EDTYPE, arg, "value cannot be converted to type %s "
@@ -37,7 +37,7 @@ la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg)
 la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg)
 {
     if (!(t->flags & LA_F_WRAPPED) || t->device != LA_CPU) return LA_OK;
-    if (t->dtype == LA_INT64 && bounded(dtype)
+    if (t->dtype == LA_INT64 && range_bounded(dtype)
         && la_integer_fits(*(const int64_t *)la_data(t), dtype)) return LA_OK;
     la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
     return la_scalar_fits(&s, dtype, arg);
@@ -45,7 +45,7 @@ la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg)
 
 la_status la_clip_limit(la_scalar *s, la_dtype dtype, bool upper, int arg)
 {
-    if (!bounded(dtype) || s->kind == LA_KCOMPLEX) return LA_OK;
+    if (!range_bounded(dtype) || s->kind == LA_KCOMPLEX) return LA_OK;
     int side = la_scalar_side(s, dtype);
     if (side == 0) return LA_OK;
     if (side == (upper ? -1 : 1))

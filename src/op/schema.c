@@ -96,7 +96,7 @@ static void skip(reader *r)
     while (la_is_space(*r->at)) r->at++;
 }
 
-static bool take(reader *r, const char *word)
+static bool schema_take(reader *r, const char *word)
 {
     skip(r);
     size_t n = strlen(word);
@@ -125,29 +125,29 @@ static bool take_word(reader *r, la_word *out)
 }
 
 /* "Tensor?[]" is written as such; "dim[]?" has the mark behind. */
-static la_status read_type(reader *r, la_param *p)
+static la_status schema_read_type(reader *r, la_param *p)
 {
     skip(r);
-    if (take(r, "Tensor?[]")) {
+    if (schema_take(r, "Tensor?[]")) {
         p->type = LA_TYPE_TENSORS;
         p->nullable = true;
-        p->optional = take(r, "?");
+        p->optional = schema_take(r, "?");
         return LA_OK;
     }
-    if (take(r, "Number[]")) {
+    if (schema_take(r, "Number[]")) {
         p->type = LA_TYPE_TENSORS;
         p->numbers = true;
-        p->optional = take(r, "?");
+        p->optional = schema_take(r, "?");
         return LA_OK;
     }
-    if (take(r, "Array")) {
+    if (schema_take(r, "Array")) {
         p->type = LA_TYPE_TENSOR;
         p->no_number = true;
-        p->optional = take(r, "?");
+        p->optional = schema_take(r, "?");
         return LA_OK;
     }
     for (int i = 0; i < NROWS; i++)
-        if (take(r, types[i].word)) {
+        if (schema_take(r, types[i].word)) {
             p->type = types[i].type;
             p->optional = *r->at == '?';
             r->at += p->optional;
@@ -158,7 +158,7 @@ static la_status read_type(reader *r, la_param *p)
 
 /* A sign and digits, and nothing that makes it a fraction; else the reader
 ** stays. */
-static bool read_integer(reader *r, int64_t *out)
+static bool schema_read_integer(reader *r, int64_t *out)
 {
     const char *p = r->at;
     bool minus = *p == '-';
@@ -189,14 +189,15 @@ static bool read_double(reader *r, double *out)
 }
 
 /* "[1, 2]" behind "=": into the parameter itself, so at most four. */
-static la_status read_list(reader *r, la_param *p)
+static la_status schema_read_list(reader *r, la_param *p)
 {
     int n = 0;
-    while (!take(r, "]")) {
-        if (n > 0 && !take(r, ",")) return fault(r, "',' or ']'");
+    while (!schema_take(r, "]")) {
+        if (n > 0 && !schema_take(r, ",")) return fault(r, "',' or ']'");
         if (n == 4) return fault(r, "at most four numbers");
         skip(r);
-        if (!read_integer(r, &p->ints[n++])) return fault(r, "a whole number");
+        if (!schema_read_integer(r, &p->ints[n++]))
+            return fault(r, "a whole number");
     }
     p->fallback.tag = LA_VINTS;
     p->fallback.ints.list = p->ints;
@@ -204,7 +205,7 @@ static la_status read_list(reader *r, la_param *p)
     return LA_OK;
 }
 
-static la_status read_text(reader *r, la_param *p)
+static la_status schema_read_text(reader *r, la_param *p)
 {
     const char *end = strchr(r->at, '\'');
     if (!end) return fault(r, "a closing quote");
@@ -217,12 +218,12 @@ static la_status read_text(reader *r, la_param *p)
 
 /* A default of the parameter's type: whole numbers stay integers for a
 ** scalar. */
-static la_status read_number(reader *r, la_param *p)
+static la_status schema_read_number(reader *r, la_param *p)
 {
     double d = 0;
     int64_t i = 0;
     skip(r);
-    bool whole = read_integer(r, &i);
+    bool whole = schema_read_integer(r, &i);
     if (whole) d = (double)i;
     else if (!read_double(r, &d)) return fault(r, "a default value");
     la_value *v = &p->fallback;
@@ -244,18 +245,18 @@ static la_status read_number(reader *r, la_param *p)
 static la_status read_default(reader *r, la_param *p)
 {
     p->required = false;
-    if (take(r, "nil")) return LA_OK;       /* LA_VNONE is the zero tag */
-    if (take(r, "[")) return read_list(r, p);
-    if (take(r, "'")) return read_text(r, p);
-    bool yes = take(r, "true");
-    if (yes || take(r, "false")) {
+    if (schema_take(r, "nil")) return LA_OK; /* LA_VNONE is the zero tag */
+    if (schema_take(r, "[")) return schema_read_list(r, p);
+    if (schema_take(r, "'")) return schema_read_text(r, p);
+    bool yes = schema_take(r, "true");
+    if (yes || schema_take(r, "false")) {
         bool scalar = p->type == LA_TYPE_SCALAR;
         p->fallback.tag = scalar ? LA_VSCALAR : LA_VBOOL;
         if (scalar) p->fallback.scalar = la_scalar_bool(yes);
         else p->fallback.b = yes;
         return LA_OK;
     }
-    return read_number(r, p);
+    return schema_read_number(r, p);
 }
 
 static bool is_named_before(const la_schema *s, const la_word *name)
@@ -271,11 +272,11 @@ static bool is_named_before(const la_schema *s, const la_word *name)
 static la_status read_param(reader *r, la_schema *s, la_param *p)
 {
     p->required = true;
-    LA_TRY(read_type(r, p));
+    LA_TRY(schema_read_type(r, p));
     if (!take_word(r, &p->name)) return fault(r, "a parameter's name");
     if (is_named_before(s, &p->name)) return fault(r, "another name");
     uint16_t tags = tags_of(p);
-    if (take(r, "=")) {
+    if (schema_take(r, "=")) {
         LA_TRY(read_default(r, p));
         tags |= p->fallback.tag == LA_VNONE ? 1u << LA_VNONE : 0;
         bool wraps = p->type == LA_TYPE_TENSOR
@@ -293,10 +294,10 @@ static la_status read_param(reader *r, la_schema *s, la_param *p)
 static la_status read_params(reader *r, la_schema *s)
 {
     bool keyword = false;
-    while (!take(r, ")")) {
-        if ((s->nparams > 0 || keyword) && !take(r, ","))
+    while (!schema_take(r, ")")) {
+        if ((s->nparams > 0 || keyword) && !schema_take(r, ","))
             return fault(r, "',' or ')'");
-        if (take(r, "*")) {
+        if (schema_take(r, "*")) {
             keyword = true;
             continue;
         }
@@ -309,7 +310,7 @@ static la_status read_params(reader *r, la_schema *s)
     return LA_OK;
 }
 
-static la_status read_result(reader *r, la_schema *s)
+static la_status schema_read_result(reader *r, la_schema *s)
 {
     static const struct { const char *word; la_tag tag; } rows[] = {
         {"Tensor[]", LA_VTENSORS}, {"Tensor", LA_VTENSOR}, {"bool", LA_VBOOL},
@@ -318,7 +319,7 @@ static la_status read_result(reader *r, la_schema *s)
     };
     if (s->nresults == LA_MAX_RESULTS) return fault(r, "fewer results");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (take(r, rows[i].word)) {
+        if (schema_take(r, rows[i].word)) {
             s->results[s->nresults] = rows[i].tag;
             take_word(r, &s->result_names[s->nresults++]);
             return LA_OK;
@@ -329,11 +330,12 @@ static la_status read_result(reader *r, la_schema *s)
 /* "-> Tensor" or "-> (Tensor values, Tensor indices)". */
 static la_status read_results(reader *r, la_schema *s)
 {
-    if (!take(r, "->")) return fault(r, "'->'");
-    if (!take(r, "(")) return read_result(r, s);
-    while (!take(r, ")")) {
-        if (s->nresults > 0 && !take(r, ",")) return fault(r, "',' or ')'");
-        LA_TRY(read_result(r, s));
+    if (!schema_take(r, "->")) return fault(r, "'->'");
+    if (!schema_take(r, "(")) return schema_read_result(r, s);
+    while (!schema_take(r, ")")) {
+        if (s->nresults > 0 && !schema_take(r, ","))
+            return fault(r, "',' or ')'");
+        LA_TRY(schema_read_result(r, s));
     }
     return LA_OK;
 }

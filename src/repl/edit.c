@@ -67,7 +67,7 @@ static char *prompt_of(EditLine *el)
 ** Bytes that are no character of the locale stand for themselves. A window of
 ** another size wraps what is on it in a way of its own: where lines above are
 ** shown it is drawn anew, by the key for that. */
-static int read_key(EditLine *el, wchar_t *out)
+static int edit_read_key(EditLine *el, wchar_t *out)
 {
     mbstate_t state = {0};
     for (;;) {
@@ -134,7 +134,7 @@ static void show(const repl_candidates *c)
 /* ---- lines above ---- */
 
 /* The lines above and the first n bytes of 'text'; NULL without memory. */
-static char *join(const char *text, size_t n)
+static char *edit_join(const char *text, size_t n)
 {
     size_t above = editor.above ? strlen(editor.above) + 1 : 0;
     char *all = malloc(above + n + 1);
@@ -164,7 +164,7 @@ static const char *first_shown(void)
 
 /* Columns that the n bytes take from column 'at' on; those between bytes 1 take
 ** none. */
-static int width_of(const char *text, size_t n, int at)
+static int edit_width_of(const char *text, size_t n, int at)
 {
     mbstate_t state = {0};
     const char *end = text + n;
@@ -187,14 +187,16 @@ static int width_of(const char *text, size_t n, int at)
 static char *put_line(char *to, const char *prompt, const char *line, size_t n)
 {
     int columns = repl_edit_columns();
-    int at = width_of(prompt, strlen(prompt), 0);
+    int at = edit_width_of(prompt, strlen(prompt), 0);
     to += sprintf(to, "%s", prompt);
     for (size_t i = 0; i < n; i++) {
-        int blanks = line[i] == '\t' ? 8 - (at + width_of(line, i, at)) % 8 : 0;
+        int blanks = line[i] == '\t' ? 8 - (at
+                                            + edit_width_of(line, i, at)) % 8
+            : 0;
         if (blanks) to += sprintf(to, "%*s", blanks, "");
         else if ((unsigned char)line[i] >= 32) *to++ = line[i];
     }
-    at += width_of(line, n, at);
+    at += edit_width_of(line, n, at);
     if (at % columns) to += sprintf(to, "%*s", columns - at % columns, "");
     return to;
 }
@@ -230,7 +232,8 @@ static bool raise_line(EditLine *el)
 {
     const LineInfo *line = el_line(el);
     char *before = editor.above;
-    char *all = join(line->buffer, (size_t)(line->lastchar - line->buffer));
+    char *all = edit_join(line->buffer, (size_t)(line->lastchar
+                                                 - line->buffer));
     if (!all) return false;
     editor.above = all;
     if (!show_above()) {
@@ -249,7 +252,7 @@ static void lower_lines(EditLine *el)
 {
     const LineInfoW *line = el_wline(el);
     int at = (int)(line->cursor - line->buffer);
-    char *text = editor.above ? join("", 0) : NULL;
+    char *text = editor.above ? edit_join("", 0) : NULL;
     if (!text) return;
     el_cursor(el, -at);
     if (el_insertstr(el, text) == 0) drop_above();
@@ -262,7 +265,7 @@ static void lower_lines(EditLine *el)
 static unsigned char complete_word(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
-    char *text = join(line->buffer, (size_t)(line->cursor - line->buffer));
+    char *text = edit_join(line->buffer, (size_t)(line->cursor - line->buffer));
     if (!text) return CC_ERROR;
     repl_candidates c = editor.ask.complete(editor.ask.context, text,
                                             strlen(text));
@@ -287,11 +290,11 @@ static unsigned char complete_word(EditLine *el, int key)
 
 /* Bound to Enter. A line that goes on and is alone is ended; within a text of
 ** several lines the break is one more character. */
-static unsigned char enter(EditLine *el, int key)
+static unsigned char edit_enter(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->lastchar - line->buffer);
-    char *text = join(line->buffer, n);
+    char *text = edit_join(line->buffer, n);
     if (!text) return CC_ERROR;
     bool done = editor.ask.finished(editor.ask.context, text, strlen(text));
     free(text);
@@ -333,7 +336,7 @@ static unsigned char go_down(EditLine *el, int key)
 }
 
 /* Bound to Ctrl-R. */
-static unsigned char search(EditLine *el, int key)
+static unsigned char edit_search(EditLine *el, int key)
 {
     lower_lines(el);
     el_push(el, KEY_SEARCH);
@@ -360,7 +363,7 @@ static unsigned char line_start(EditLine *el, int key)
 }
 
 /* To the line's end, before the character that ends it. */
-static unsigned char line_end(EditLine *el, int key)
+static unsigned char edit_line_end(EditLine *el, int key)
 {
     const LineInfoW *line = el_wline(el);
     const wchar_t *at = line->cursor;
@@ -430,14 +433,14 @@ static void bind_keys(EditLine *el)
         {KEY_BACK, "ed-prev-history"}, {KEY_FORTH, "ed-next-history"},
     };
     el_set(el, EL_ADDFN, "complete", "complete the word", complete_word);
-    el_set(el, EL_ADDFN, "enter", "run the chunk or go on", enter);
+    el_set(el, EL_ADDFN, "enter", "run the chunk or go on", edit_enter);
     el_set(el, EL_ADDFN, "break-line", "go on in a new line", break_line);
     el_set(el, EL_ADDFN, "go-up", "to the line above", go_up);
     el_set(el, EL_ADDFN, "go-down", "to the line below", go_down);
-    el_set(el, EL_ADDFN, "search", "search the history", search);
+    el_set(el, EL_ADDFN, "search", "search the history", edit_search);
     el_set(el, EL_ADDFN, "erase", "the character before the cursor", erase);
     el_set(el, EL_ADDFN, "line-start", "start of the line", line_start);
-    el_set(el, EL_ADDFN, "line-end", "end of the line", line_end);
+    el_set(el, EL_ADDFN, "line-end", "end of the line", edit_line_end);
     el_set(el, EL_ADDFN, "paste", "insert what is pasted", paste);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         el_set(el, EL_BIND, rows[i].keys, rows[i].name, NULL);
@@ -514,7 +517,7 @@ void repl_edit_open(const char *path, const repl_callbacks *ask)
     if (!editor.el) return;
     el_set(editor.el, EL_PROMPT_ESC, prompt_of, '\1');
     el_set(editor.el, EL_EDITOR, "emacs");
-    el_set(editor.el, EL_GETCFN, read_key);
+    el_set(editor.el, EL_GETCFN, edit_read_key);
     bind_keys(editor.el);
     open_history(path);
     el_source(editor.el, NULL);
@@ -587,7 +590,7 @@ static repl_line edited_line(const char **line, size_t *n)
     }
     if (text[got - 1] == '\n') got--;
     free(editor.whole);
-    editor.whole = join(text, (size_t)got);
+    editor.whole = edit_join(text, (size_t)got);
     drop_above();
     if (!editor.whole) return REPL_STOPPED;
     *line = editor.whole;

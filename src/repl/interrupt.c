@@ -69,7 +69,7 @@ void repl_stop_listening(lua_State *L)
 
 /* Run 'co' with the 'n' arguments on top of L. The number of results, moved
 ** to L, or -1 with the error value there. */
-static int resume(lua_State *L, lua_State *co, int n)
+static int interrupt_resume(lua_State *L, lua_State *co, int n)
 {
     lua_State *outer = running;
     int nresults = 0;
@@ -101,7 +101,7 @@ static int co_resume(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1);
     luaL_argexpected(L, co, 1, "coroutine");
-    int n = resume(L, co, lua_gettop(L) - 1);
+    int n = interrupt_resume(L, co, lua_gettop(L) - 1);
     lua_pushboolean(L, n >= 0);
     if (n < 0) n = 1;
     lua_insert(L, -(n + 1));
@@ -125,10 +125,10 @@ static int wrap_failed(lua_State *L, lua_State *co)
     return lua_error(L);
 }
 
-static int wrapped(lua_State *L)
+static int interrupt_wrapped(lua_State *L)
 {
     lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-    int n = resume(L, co, lua_gettop(L));
+    int n = interrupt_resume(L, co, lua_gettop(L));
     return n < 0 ? wrap_failed(L, co) : n;
 }
 
@@ -140,7 +140,7 @@ static int co_wrap(lua_State *L)
     lua_State *co = lua_newthread(L);
     lua_pushvalue(L, 1);
     lua_xmove(L, co, 1);
-    lua_pushcclosure(L, wrapped, 1);
+    lua_pushcclosure(L, interrupt_wrapped, 1);
     return 1;
 }
 

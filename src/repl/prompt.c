@@ -169,7 +169,7 @@ typedef struct completer {
 #define MODULE "lunarray.prompt"
 
 /* Push the function of the prompt that has that name. */
-static void push_function(lua_State *L, const char *name)
+static void prompt_push_function(lua_State *L, const char *name)
 {
     lua_getfield(L, LUA_REGISTRYINDEX, MODULE);
     lua_getfield(L, -1, name);
@@ -208,13 +208,14 @@ static void keep_words(lua_State *L, completer *c)
 
 /* Candidates come from Lua (lunarray.repl), protected: a broken metamethod must
 ** not end the prompt. They are valid until the next call. */
-static repl_candidates complete(void *context, const char *line, size_t n)
+static repl_candidates prompt_complete(void *context, const char *line,
+                                       size_t n)
 {
     completer *c = context;
     lua_State *L = c->L;
     int top = lua_gettop(L);
     forget_words(c);
-    push_function(L, "complete");
+    prompt_push_function(L, "complete");
     lua_pushlstring(L, line, n);
     if (lua_pcall(L, 1, 2, 0) == LUA_OK && lua_istable(L, -2))
         keep_words(L, c);
@@ -228,7 +229,7 @@ static bool is_finished(void *context, const char *text, size_t n)
     completer *c = context;
     lua_State *L = c->L;
     int top = lua_gettop(L);
-    push_function(L, "finished");
+    prompt_push_function(L, "finished");
     lua_pushlstring(L, text, n);
     bool yes = lua_pcall(L, 1, 1, 0) != LUA_OK || lua_toboolean(L, -1);
     lua_settop(L, top);
@@ -259,11 +260,11 @@ static const char *history_path(void)
 /* Until the input ends (true) or output fails (false); an error that escapes a
 ** step is one of memory or of a broken handler, and is reported like any
 ** other. */
-static bool run_loop(lua_State *L)
+static bool prompt_run_loop(lua_State *L)
 {
     for (;;) {
         lua_settop(L, 0);
-        push_function(L, "step");
+        prompt_push_function(L, "step");
         if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
             repl_report(L);
             continue;
@@ -273,7 +274,7 @@ static bool run_loop(lua_State *L)
 }
 
 /* require "lunarray.repl".start(terminal) gives the table of functions. */
-static int start(lua_State *L)
+static int prompt_start(lua_State *L)
 {
     lua_getglobal(L, "require");
     lua_pushliteral(L, "lunarray.repl");
@@ -290,14 +291,14 @@ static int start(lua_State *L)
 bool repl_prompt(lua_State *L)
 {
     completer c = {.L = L};
-    repl_callbacks ask = {complete, is_finished, &c};
+    repl_callbacks ask = {prompt_complete, is_finished, &c};
     signal(SIGPIPE, SIG_IGN);  /* a closed pipe ends the loop instead */
     setlocale(LC_CTYPE, "");
     repl_edit_open(history_path(), &ask);
     if (repl_edit_on_terminal()) repl_version();
-    lua_pushcfunction(L, start);
+    lua_pushcfunction(L, prompt_start);
     bool good = lua_pcall(L, 0, 0, 0) == LUA_OK;
-    if (good) good = run_loop(L);
+    if (good) good = prompt_run_loop(L);
     else repl_report(L);
     if (repl_edit_on_terminal()) putchar('\n');
     repl_edit_close();

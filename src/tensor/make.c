@@ -53,15 +53,15 @@ static inline void drop_storage(la_storage *s)
         la_storage_destroy(s);
 }
 
-static void destroy(la_tensor *t);
+static void make_destroy(la_tensor *t);
 static __attribute__((noinline, cold)) void destroy_elsewhere(la_tensor *t)
 {
     la_position before = la_move_to_owner(t->owner);
-    destroy(t);
+    make_destroy(t);
     la_move_back(&before);
 }
 
-static void destroy(la_tensor *t)
+static void make_destroy(la_tensor *t)
 {
     la_storage *s = t->storage;
     if (la_is_elsewhere(t->owner)) {
@@ -89,7 +89,7 @@ static void destroy(la_tensor *t)
 void la_tensor_release(la_tensor *t)
 {
     if (t && la_drop_ref(&t->refs))
-        destroy(t);
+        make_destroy(t);
 }
 
 /* A header with one reference and nothing in it but inline dims. */
@@ -243,7 +243,7 @@ static la_status bytes_needed(const la_tensor *t, int64_t *out)
     return LA_OK;
 }
 
-static la_status check_dtype(la_dtype dtype)
+static la_status make_check_dtype(la_dtype dtype)
 {
     if ((unsigned)dtype >= LA_NDTYPES)
         return la_error(LA_EDTYPE, "a dtype is needed to make a tensor");
@@ -255,7 +255,7 @@ la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
                              la_tensor **out)
 {
     int64_t nbytes;
-    LA_TRY(check_dtype(dtype));
+    LA_TRY(make_check_dtype(dtype));
     for (int d = 0; strides && d < ndim; d++)
         if (strides[d] < 0)
             return la_error(LA_ESHAPE, "negative strides are not supported, "
@@ -312,7 +312,7 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype dtype,
                              la_tensor **out)
 {
-    LA_TRY(check_dtype(dtype));
+    LA_TRY(make_check_dtype(dtype));
     LA_TRY(header_new(LA_CPU, dtype, ndim, sizes, strides, out));
     (*out)->flags |= LA_F_DEFERRED;
     return LA_OK;
@@ -424,9 +424,9 @@ static __attribute__((noinline)) la_status check_base(const la_tensor *base)
     return LA_OK;
 }
 
-static inline la_status view(la_tensor *base, la_dtype dtype, int ndim,
-                             const int64_t *sizes, const int64_t *strides,
-                             int64_t offset, la_tensor **out)
+static inline la_status tensor_make_view(la_tensor *base, la_dtype dtype,
+                                         int ndim, const int64_t *sizes,
+    const int64_t *strides, int64_t offset, la_tensor **out)
 {
     if (!base->storage) LA_TRY(check_base(base));
     la_tensor *t = view_header(base, dtype, offset);
@@ -444,15 +444,15 @@ la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t offset,
                          la_tensor **out)
 {
-    return view(base, (la_dtype)base->dtype, ndim, sizes, strides, offset,
-                out);
+    return tensor_make_view(base, (la_dtype)base->dtype, ndim, sizes, strides,
+                            offset, out);
 }
 
 la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
                             const int64_t *sizes, const int64_t *strides,
                             int64_t offset, la_tensor **out)
 {
-    return view(base, dtype, ndim, sizes, strides, offset, out);
+    return tensor_make_view(base, dtype, ndim, sizes, strides, offset, out);
 }
 
 la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
@@ -477,7 +477,7 @@ la_status la_tensor_on(la_storage *s, la_dtype dtype, int ndim,
                        const int64_t *sizes, const int64_t *strides,
                        int64_t offset, la_tensor **out)
 {
-    LA_TRY(check_dtype(dtype));
+    LA_TRY(make_check_dtype(dtype));
     LA_LET(t,
            header_new((la_device)s->device, dtype, ndim, sizes, strides, &t));
     t->offset = offset;
@@ -486,12 +486,12 @@ la_status la_tensor_on(la_storage *s, la_dtype dtype, int ndim,
     return la_tensor_hand(&t, out);
 }
 
-static la_status wrap(void *data, la_dtype dtype, int ndim,
-                      const int64_t *sizes, const int64_t *strides,
-                      la_tensor **out)
+static la_status make_wrap(void *data, la_dtype dtype, int ndim,
+                           const int64_t *sizes, const int64_t *strides,
+                           la_tensor **out)
 {
     int64_t nbytes;
-    LA_TRY(check_dtype(dtype));
+    LA_TRY(make_check_dtype(dtype));
     for (int d = 0; strides && d < ndim; d++)
         if (strides[d] < 0)
             return la_error(LA_ESHAPE, "negative strides are not supported");
@@ -513,7 +513,7 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
                          const int64_t *sizes, const int64_t *strides,
                          la_release_fn release, void *context, la_tensor **out)
 {
-    la_status status = wrap(data, dtype, ndim, sizes, strides, out);
+    la_status status = make_wrap(data, dtype, ndim, sizes, strides, out);
     if (status) {
         la_host_release(release, context, data);
         return status;
@@ -580,7 +580,7 @@ la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
         && t->storage)
         return LA_OK;
     LA_TRY(la_tensor_check_not_fixed(t));
-    LA_TRY(check_dtype(t->dtype));
+    LA_TRY(make_check_dtype(t->dtype));
     LA_TRY(la_plan_make(&plan, ndim, sizes, NULL));
     la_status status = grow_for(t, &plan);
     if (status)

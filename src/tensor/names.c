@@ -27,7 +27,7 @@ typedef struct word {
 static word *_Atomic chains[NCHAINS];
 static _Atomic int32_t word_count;
 
-static unsigned hash(const char *text, size_t n)
+static unsigned names_hash(const char *text, size_t n)
 {
     unsigned h = 2166136261u;  /* FNV-1a */
     for (size_t k = 0; k < n; k++)
@@ -67,7 +67,7 @@ static word *word_new(const char *text, size_t n)
 
 const char *la_name_intern(const char *text, size_t n)
 {
-    word *_Atomic *chain = &chains[hash(text, n)];
+    word *_Atomic *chain = &chains[names_hash(text, n)];
     word *head = atomic_load(chain);
     word *found = find_word(head, text, n);
     if (found)

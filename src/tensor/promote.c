@@ -94,7 +94,7 @@ static la_status no_common(la_dtype a, la_dtype b)
 
 /* LA_UNDEFINED is no operand yet. A pair without a common dtype is kept by
 ** remembering both: see la_result_type_get. */
-static la_dtype join(la_dtype have, la_dtype more)
+static la_dtype promote_join(la_dtype have, la_dtype more)
 {
     if (have == LA_UNDEFINED)
         return more;
@@ -107,11 +107,11 @@ enum { CONFLICT = 1 << 16 };
 
 /* The first conflict stays, so that the message names the operands in the order
 ** of the call. */
-static void add(la_dtype *slot, la_dtype dtype)
+static void promote_add(la_dtype *slot, la_dtype dtype)
 {
     if ((int)*slot >= CONFLICT || dtype >= LA_NDTYPES)
         return;
-    la_dtype both = join(*slot, dtype);
+    la_dtype both = promote_join(*slot, dtype);
     if (both == LA_UNDEFINED)
         both = (la_dtype)(CONFLICT | (int)*slot << 8 | (int)dtype);
     *slot = both;
@@ -128,26 +128,26 @@ void la_result_type_add(la_result_type *r, const la_tensor *t)
             d = la_ctx()->default_dtype;
         else if (la_is_complex(d))
             d = la_dtype_to_complex(la_ctx()->default_dtype);
-        add(&r->wrapped, d);
+        promote_add(&r->wrapped, d);
     } else if (t->ndim == 0) {
-        add(&r->zero, t->dtype);
+        promote_add(&r->zero, t->dtype);
     } else {
-        add(&r->dim, t->dtype);
+        promote_add(&r->dim, t->dtype);
     }
 }
 
 void la_result_type_add_scalar(la_result_type *r, const la_scalar *s)
 {
-    add(&r->wrapped, la_scalar_dtype(s));
+    promote_add(&r->wrapped, la_scalar_dtype(s));
 }
 
 void la_result_type_add_dtype(la_result_type *r, la_dtype dtype)
 {
-    add(&r->dim, dtype);
+    promote_add(&r->dim, dtype);
 }
 
 /* 'low' only matters where it is of a higher category. */
-static la_dtype combine(la_dtype high, la_dtype low)
+static la_dtype promote_combine(la_dtype high, la_dtype low)
 {
     if (high == LA_UNDEFINED || low == LA_UNDEFINED)
         return high == LA_UNDEFINED ? low : high;
@@ -162,7 +162,7 @@ static la_dtype combine(la_dtype high, la_dtype low)
 
 static la_status combine_checked(la_dtype high, la_dtype low, la_dtype *out)
 {
-    *out = combine(high, low);
+    *out = promote_combine(high, low);
     if (*out == LA_UNDEFINED && high != low)
         return no_common(high, low);
     return LA_OK;

@@ -141,7 +141,7 @@ static bool double_fits(double v, la_dtype real)
 
 /* Floats take integers (rounded) up to their range; integers take floats only
 ** when whole and in range; only complex dtypes take an imaginary part. */
-static bool fits(const la_scalar *s, la_dtype dtype)
+static bool scalar_fits(const la_scalar *s, la_dtype dtype)
 {
     char kind = la_dtype_kind(dtype);
     la_dtype real = la_dtype_to_real(dtype);
@@ -166,7 +166,7 @@ la_status la_scalar_store(const la_scalar *s, la_dtype dtype, void *out)
         memcpy(out, &f, sizeof f);
         return LA_OK;
     }
-    if (!fits(s, dtype))
+    if (!scalar_fits(s, dtype))
         return conversion_error(s, dtype);
     la_scalar_cast(s, dtype, out);
     return LA_OK;

@@ -72,7 +72,7 @@ static void survive_forks(void)
 
 /* ---- images ---- */
 
-static la_status new_copy(int64_t bytes, copy *out)
+static la_status snapshot_new_copy(int64_t bytes, copy *out)
 {
     char *data = la_mem_alloc((size_t)bytes);
     if (!data) return LA_ENOMEM;
@@ -127,7 +127,8 @@ static image *hold_image(la_storage *s, int64_t *bytes)
 /* So many bytes are copied to 'fresh', which the image gets, unless another
 ** thread has done so: then that is left alone. LA_OK; LA_ESTATE where the image
 ** wants more by now. */
-static la_status complete(la_storage *s, image *m, int64_t bytes, copy *fresh)
+static la_status snapshot_complete(la_storage *s, image *m, int64_t bytes,
+                                   copy *fresh)
 {
     image *linked = NULL;
     take_lock();
@@ -154,8 +155,8 @@ la_status la_storage_before_write(la_storage *s)
         image *m = hold_image(s, &bytes);
         if (!m) return LA_OK;
         copy fresh = {.data = NULL};
-        status = bytes > 0 ? new_copy(bytes, &fresh) : LA_OK;
-        if (!status) status = complete(s, m, bytes, &fresh);
+        status = bytes > 0 ? snapshot_new_copy(bytes, &fresh) : LA_OK;
+        if (!status) status = snapshot_complete(s, m, bytes, &fresh);
         free_copy(&fresh);
         release_image(m);
     }
@@ -254,7 +255,7 @@ static la_status copy_now(entry *e, image *m)
     char *from = e->storage->data + e->first;
     int64_t bytes = e->t->numel * (int64_t)la_dtype_size((la_dtype)e->dtype);
     e->packed = bytes < e->last - e->first;
-    LA_TRY(new_copy(e->packed ? bytes : e->last - e->first, &m->copy));
+    LA_TRY(snapshot_new_copy(e->packed ? bytes : e->last - e->first, &m->copy));
     char *to = m->copy.data;
     if (e->packed) move_dims(e, 0, from, &to, PACK);
     else memcpy(to, from, (size_t)m->copy.bytes);
@@ -262,7 +263,7 @@ static la_status copy_now(entry *e, image *m)
 }
 
 /* A new image for 'e': linked to the storage, or with a copy of its own. */
-static la_status new_image(entry *e)
+static la_status snapshot_new_image(entry *e)
 {
     la_storage *s = e->storage;
     bool copied = is_exposed(s);
@@ -341,7 +342,7 @@ static la_status fill_entry(entry *e, la_tensor *t)
     if (t->storage) e->storage = la_storage_retain(t->storage);
     if (t->numel == 0 || t->device != LA_CPU) return LA_OK;
     find_span(e);
-    return join_image(e) ? LA_OK : new_image(e);
+    return join_image(e) ? LA_OK : snapshot_new_image(e);
 }
 
 static void drop_entry(entry *e)
@@ -360,7 +361,7 @@ static void drop_entry(entry *e)
     if (e->dims) la_mem_free(e->dims, la_dims_bytes(e->ndim));
 }
 
-static size_t size_of(int64_t n)
+static size_t snapshot_size_of(int64_t n)
 {
     return sizeof(la_snapshot) + (size_t)n * sizeof(entry);
 }
@@ -370,7 +371,7 @@ void la_snapshot_drop(la_snapshot *s)
     if (!s) return;
     la_position before = la_move_to_owner(s->owner);
     for (int64_t k = 0; k < s->n; k++) drop_entry(&s->list[k]);
-    la_mem_free(s, size_of(s->n));
+    la_mem_free(s, snapshot_size_of(s->n));
     la_move_back(&before);
 }
 
@@ -379,7 +380,7 @@ la_status la_snapshot_make(int64_t n, la_tensor *const *list, la_snapshot **out)
     if (n < 0 || n > INT32_MAX || (n && !list))
         return la_error(LA_EARG, "a list of tensors is needed");
     survive_forks();
-    la_snapshot *s = la_mem_zalloc(size_of(n));
+    la_snapshot *s = la_mem_zalloc(snapshot_size_of(n));
     if (!s) return LA_ENOMEM;
     s->n = n;
     s->owner = la_here.owner;

@@ -63,7 +63,7 @@ la_status la_geo_select(la_geometry *g, int dim, int64_t index)
     return LA_OK;
 }
 
-static int64_t cut(int64_t v, int64_t low, int64_t high)
+static int64_t view_cut(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
@@ -80,8 +80,8 @@ la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
     if (step <= 0)
         return la_error(LA_EARG, "slice step must be positive");
     int64_t size = g->sizes[dim];
-    first = cut(first < 0 ? first + size : first, 0, size);
-    end = cut(end < 0 ? end + size : end, first, size);
+    first = view_cut(first < 0 ? first + size : first, 0, size);
+    end = view_cut(end < 0 ? end + size : end, first, size);
     int64_t length = end - first;
     g->offset += first * g->strides[dim];
     g->sizes[dim] = step == 1 ? length : length / step + (length % step != 0);
@@ -212,7 +212,7 @@ la_status la_geo_diagonal(la_geometry *g, int64_t offset, int64_t d0,
         return la_error(LA_EARG, "diagonal dimensions cannot be identical %d, "
                         "%d", a + 1, b + 1);
     /* Past the sizes there is nothing: cutting keeps the sums in range. */
-    offset = cut(offset, -g->sizes[a], g->sizes[b]);
+    offset = view_cut(offset, -g->sizes[a], g->sizes[b]);
     int64_t rows = g->sizes[a] + (offset < 0 ? offset : 0);
     int64_t columns = g->sizes[b] - (offset > 0 ? offset : 0);
     int64_t size = rows < columns ? rows : columns;

@@ -7,7 +7,8 @@
 #include "op/value.h"
 #include "tensor/shape.h"
 
-static la_status give(la_vcall *c, la_chain *w, la_tensor *t, bool *done)
+static la_status indexing_give(la_vcall *c, la_chain *w, la_tensor *t,
+                               bool *done)
 {
     if (w->status) return w->status;
     *done = true;
@@ -15,7 +16,7 @@ static la_status give(la_vcall *c, la_chain *w, la_tensor *t, bool *done)
 }
 
 /* Dim 'from' of 't' as dim 'to'. */
-static la_tensor *moved(la_chain *w, la_tensor *t, int from, int to)
+static la_tensor *indexing_moved(la_chain *w, la_tensor *t, int from, int to)
 {
     if (from == to) return t;
     return R(movedim, t, la_v_ints((int64_t[]){from}, 1),
@@ -33,7 +34,8 @@ static la_status select_shared(la_vcall *c, int d, bool *done)
              la_v_ints((int64_t[]){c->level->size * each}, 1));
     r = R(index_select, t, d, r);
     r = R(unflatten, r, d, la_v_ints(sizes, 2));
-    return give(c, w, w->status ? NULL : moved(w, r, d, 0), done);
+    return indexing_give(c, w, w->status ? NULL : indexing_moved(w, r, d, 0),
+                         done);
 }
 
 /* Positions of its own for each element: gather takes them along the dim, the
@@ -54,7 +56,7 @@ la_status la_vmap_rule_index_select(la_vcall *c, bool *done)
     for (int k = d + 1; k < t->ndim; k++) at = R(unsqueeze, at, k + 1);
     s.sizes[d + 1] = index->numel;
     at = R(expand, at, la_v_ints(s.sizes, s.ndim));
-    return give(c, w, R(gather, t->base, d + 1, at), done);
+    return indexing_give(c, w, R(gather, t->base, d + 1, at), done);
 }
 
 /* take of one tensor for all, at the positions of each. */
@@ -154,12 +156,12 @@ la_status la_vmap_rule_index(la_vcall *c, bool *done)
                              la_v_tensors(list, v->tensors.n + own));
     if (!r) return w->status;
     if (!k.batched) {       /* the batch comes before, or behind the block */
-        r = moved(w, r, apart ? rank : 0, 0);
+        r = indexing_moved(w, r, apart ? rank : 0, 0);
     } else if (!own) {
-        r = moved(w, r, at, 0);
+        r = indexing_moved(w, r, at, 0);
     } else {                /* {batch, block, rest}, or the block where it is */
         for (int d = 0; d < rank && at > 0 && r; d++)
-            r = moved(w, r, 1, at + rank);
+            r = indexing_moved(w, r, 1, at + rank);
     }
-    return give(c, w, r, done);
+    return indexing_give(c, w, r, done);
 }

@@ -61,7 +61,7 @@ la_status la_vmap_header(const la_vmap *v, la_tensor *owned, la_tensor **out)
 
 /* A view with dim 'from' as dim 'to', without names. A view even where nothing
 ** moves: what the function does to the tensor's metadata is its own. */
-static la_status moved(la_tensor *t, int from, int to, la_tensor **out)
+static la_status level_moved(la_tensor *t, int from, int to, la_tensor **out)
 {
     int64_t order[LA_MAX_DIMS];
     for (int n = 0, d = 0; n < t->ndim; n++) {
@@ -81,7 +81,7 @@ la_status la_vmap_wrap(la_vmap *v, la_tensor *t, int dim, la_tensor **out)
         return la_error(LA_ESHAPE, "a batch of %lld, and one of %lld",
                         (long long)v->size, (long long)la_sizes(t)[dim]);
     la_vmap *before = la_vmap_enter(v->outer);
-    la_status status = moved(t, dim, 0, &front);
+    la_status status = level_moved(t, dim, 0, &front);
     la_vmap_enter(before);
     return status ? status : la_vmap_header(v, front, out);
 }
@@ -133,7 +133,7 @@ la_status la_vmap_unwrap(la_vmap *v, la_tensor *t, int64_t dim,
     la_vmap *before = la_vmap_enter(v->outer);
     la_status status = la_vmap_expanded(v, t, t->ndim, &front);
     if (!status && to == 0) *out = la_tensor_retain(front);
-    else if (!status) status = moved(front, 0, to, out);
+    else if (!status) status = level_moved(front, 0, to, out);
     la_vmap_enter(before);
     return status;
 }
@@ -141,7 +141,7 @@ la_status la_vmap_unwrap(la_vmap *v, la_tensor *t, int64_t dim,
 /* ---- the dispatcher's way in ---- */
 
 /* The innermost level among the arguments; NULL where none has a batch. */
-static la_status look(la_tensor *t, la_vmap **v)
+static la_status level_look(la_tensor *t, la_vmap **v)
 {
     la_vmap *own;
     if (!t) return LA_OK;
@@ -155,12 +155,12 @@ static la_status level_of(const la_frame *f, la_vmap **v)
     *v = NULL;
     for (int k = 0; k < f->nargs; k++) {
         const la_value *a = &f->args[k];
-        if (a->tag == LA_VTENSOR) LA_TRY(look(a->tensor, v));
+        if (a->tag == LA_VTENSOR) LA_TRY(level_look(a->tensor, v));
         if (a->tag != LA_VTENSORS) continue;
         for (int64_t i = 0; i < a->tensors.n; i++)
-            LA_TRY(look(a->tensors.list[i], v));
+            LA_TRY(level_look(a->tensors.list[i], v));
     }
-    for (int k = 0; k < LA_MAX_RESULTS; k++) LA_TRY(look(f->outs[k], v));
+    for (int k = 0; k < LA_MAX_RESULTS; k++) LA_TRY(level_look(f->outs[k], v));
     return LA_OK;
 }
 
@@ -178,7 +178,7 @@ static la_status no_batch(const char *text)
 }
 
 /* Calls that can't be made inside of a function of one element. */
-static la_status refuse(const la_frame *f, const la_vmap *v)
+static la_status level_refuse(const la_frame *f, const la_vmap *v)
 {
     if (f->form == LA_OUT)
         return la_error(LA_ESTATE, "out= can't be given inside vmap: use the "
@@ -277,7 +277,7 @@ static la_status vmap_call(la_frame *f)
     LA_TRY(level_of(f, &c.level));
     bool batched = c.level != NULL;
     if (!batched) c.level = la_ctx()->vmap;
-    else LA_TRY(refuse(f, c.level));
+    else LA_TRY(level_refuse(f, c.level));
     c.rank = 0;
     for (int k = 0; k < f->nargs; k++) {
         const la_tensor *t = la_arg(f, k);

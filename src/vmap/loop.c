@@ -38,7 +38,7 @@ static la_status slice(const la_vmap *v, la_tensor *t, int64_t i,
 }
 
 /* The arguments of element i; on failure none are owned. */
-static la_status take(la_vcall *c, int64_t i)
+static la_status loop_take(la_vcall *c, int64_t i)
 {
     la_status status = LA_OK;
     for (int k = 0; k < c->f->nargs; k++) {
@@ -68,7 +68,7 @@ static la_status run_one(pass *p, int64_t i)
 {
     la_vcall *c = p->c;
     if (p->generator) *p->generator = p->start;
-    LA_TRY(take(c, i));
+    LA_TRY(loop_take(c, i));
     c->g = *c->f;
     c->g.args = c->args;
     c->g.nresults = 0;
@@ -151,7 +151,7 @@ static la_status not_a_tensor(const la_vcall *c)
 }
 
 /* A dtype is the same for all. */
-static la_status join(pass *p, int k, la_tensor **scratch)
+static la_status loop_join(pass *p, int k, la_tensor **scratch)
 {
     const la_value *v = &p->results[k];
     switch (v->tag) {
@@ -176,7 +176,7 @@ static la_status join_all(pass *p)
     if (!scratch) return LA_ENOMEM;
     la_status status = LA_OK;
     for (int k = 0; k < p->nresults && !status; k++)
-        status = join(p, k, scratch);
+        status = loop_join(p, k, scratch);
     la_mem_free(scratch, bytes);
     if (status) la_drop_results(f);
     return status;

@@ -7,7 +7,7 @@
 #include "op/scalar_range.h"
 #include "tensor/shape.h"
 
-static la_status behind(const la_vcall *c, int k, la_tensor **out)
+static la_status special_behind(const la_vcall *c, int k, la_tensor **out)
 {
     return la_vmap_behind(c->level, la_varg(c, k), 0, out);
 }
@@ -15,13 +15,13 @@ static la_status behind(const la_vcall *c, int k, la_tensor **out)
 static la_status put_behind(la_vcall *c, int k)
 {
     la_tensor *t;
-    LA_TRY(behind(c, k, &t));
+    LA_TRY(special_behind(c, k, &t));
     la_vmap_put(c, k, t);
     return LA_OK;
 }
 
 /* An owned tensor with the batch in front is the result of the call. */
-static la_status give(la_vcall *c, la_tensor *owned, bool *done)
+static la_status special_give(la_vcall *c, la_tensor *owned, bool *done)
 {
     *done = true;
     return la_vmap_result(c, 0, owned);
@@ -129,7 +129,7 @@ la_status la_vmap_rule_t(la_vcall *c, bool *done)
     if (t->ndim > 2) return LA_OK;
     if (t->ndim < 2) LA_TRY(la_run(alias, &out, t->base));
     else LA_TRY(la_run(transpose, &out, t->base, 1, 2));
-    return give(c, out, done);
+    return special_give(c, out, done);
 }
 
 /* x:new_zeros(sizes): one for every element of the batch. */
@@ -185,7 +185,7 @@ la_status la_vmap_rule_masked_fill(la_vcall *c, bool *done)
     la_tensor *value = R(to_dtype, c->args[VALUE].tensor,
                          la_v_dtype((la_dtype)la_varg(c, SELF)->dtype));
     la_tensor *r = R(where, c->args[MASK].tensor, value, c->args[SELF].tensor);
-    return w->status ? w->status : give(c, la_tensor_retain(r), done);
+    return w->status ? w->status : special_give(c, la_tensor_retain(r), done);
 }
 
 /* ---- random numbers ---- */
@@ -233,7 +233,7 @@ la_status la_vmap_rule_median(la_vcall *c, bool *done)
            ? la_run_many(median_dim, results, flat, 1)
            : la_run_many(nanmedian_dim, results, flat, 1));
     la_value_drop(&results[1]);
-    return give(c, results[0].tensor, done);
+    return special_give(c, results[0].tensor, done);
 }
 
 /* The largest of everything: of each row. */
@@ -246,7 +246,7 @@ la_status la_vmap_rule_extreme(la_vcall *c, bool *done)
     la_value args[] = {la_v_tensor(flat), la_v_ints((int64_t[]){1}, 1)};
     LA_TRY(la_do(c->f->op == LA_OP(max) ? LA_OP(amax) : LA_OP(amin), &out, 2,
                  args));
-    return give(c, out, done);
+    return special_give(c, out, done);
 }
 
 /* Several q come as dim 1: the batch is brought before them. */
@@ -274,7 +274,7 @@ la_status la_vmap_rule_quantile(la_vcall *c, bool *done)
         if (status) return status;
         out = moved;
     }
-    return give(c, out, done);
+    return special_give(c, out, done);
 }
 
 /* Without dims everything is rolled as one row. */
@@ -426,11 +426,11 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     r = R(matmul, a, b);
     while (r && vectors && r->ndim > 3 - vectors)
         r = R(select, r, r->ndim - 1, 0);
-    return w->status ? w->status : give(c, la_tensor_retain(r), done);
+    return w->status ? w->status : special_give(c, la_tensor_retain(r), done);
 }
 
 /* Is the scalar this number? Then the product with it is left out. */
-static bool is_number(const la_value *v, int n)
+static bool special_is_number(const la_value *v, int n)
 {
     const la_scalar *s = &v->scalar;
     return s->kind == LA_KINT ? s->i == n : s->kind == LA_KFLOAT && s->re == n;
@@ -457,10 +457,10 @@ la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
     else r = R(bmm, a, b);
     if (op == LA_OP(addbmm)) r = R(sum, r, la_v_ints((int64_t[]){0}, 1),
                                      false, la_v_dtype((la_dtype)a->dtype));
-    if (!is_number(&alpha, 1)) r = R(mul, r, alpha);
-    if (!is_number(&beta, 1) && !is_number(&beta, 0))
+    if (!special_is_number(&alpha, 1)) r = R(mul, r, alpha);
+    if (!special_is_number(&beta, 1) && !special_is_number(&beta, 0))
         self = R(mul, self, beta);
-    if (!is_number(&beta, 0)) r = R(add, self, r);
+    if (!special_is_number(&beta, 0)) r = R(add, self, r);
     la_vmap_enter(before);
     if (w->status) return w->status;
     *done = true;

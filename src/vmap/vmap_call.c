@@ -28,8 +28,8 @@ int64_t *la_vmap_list(la_vcall *c, int k, int64_t n)
 
 /* Takes the tensor behind 't', as the call needs it. A number stays one: it
 ** adapts to the dtype of what it meets. */
-static la_status take_tensor(const la_vcall *c, la_vmap_way way, la_tensor *t,
-                             la_tensor **out)
+static la_status vmap_take_tensor(const la_vcall *c, la_vmap_way way,
+                                  la_tensor *t, la_tensor **out)
 {
     bool number = (t->flags & LA_F_WRAPPED) && !(t->flags & LA_F_BATCHED);
     if (way == LA_EXPAND && !number)
@@ -43,8 +43,8 @@ static la_status take_list(const la_vcall *c, la_vmap_way way,
     LA_TRY(la_list_new(from->tensors.n, to));
     for (int64_t i = 0; i < from->tensors.n; i++)
         if (from->tensors.list[i])
-            LA_TRY(take_tensor(c, way, from->tensors.list[i],
-                               &to->tensors.list[i]));
+            LA_TRY(vmap_take_tensor(c, way, from->tensors.list[i],
+                                    &to->tensors.list[i]));
     return LA_OK;
 }
 
@@ -55,7 +55,7 @@ la_status la_vmap_take(la_vcall *c, la_vmap_way way)
         const la_value *v = &c->f->args[k];
         la_tensor *t;
         if (v->tag == LA_VTENSOR && c->args[k].tag == LA_VNONE) {
-            LA_TRY(take_tensor(c, way, v->tensor, &t));
+            LA_TRY(vmap_take_tensor(c, way, v->tensor, &t));
             la_vmap_put(c, k, t);
         } else if (v->tag == LA_VTENSORS && c->args[k].tag == LA_VNONE) {
             LA_TRY(take_list(c, way, v, &c->args[k]));
@@ -66,7 +66,7 @@ la_status la_vmap_take(la_vcall *c, la_vmap_way way)
 
 /* Tensors come by la_vmap_take or la_vmap_put. Channels last and names
 ** of dims speak of all dims of a tensor, and there are others now. */
-static void begin(la_vcall *c)
+static void vmap_begin(la_vcall *c)
 {
     c->g = *c->f;
     c->g.args = c->args;
@@ -83,7 +83,7 @@ static void begin(la_vcall *c)
     }
 }
 
-static void end(la_vcall *c)
+static void vmap_end(la_vcall *c)
 {
     for (int k = 0; k < c->f->nargs; k++)
         if (c->args[k].tag == LA_VTENSOR || c->args[k].tag == LA_VTENSORS)
@@ -92,7 +92,7 @@ static void end(la_vcall *c)
 
 /* ---- results ---- */
 
-static bool writes_first(const la_frame *f)
+static bool vmap_writes_first(const la_frame *f)
 {
     return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
 }
@@ -114,7 +114,7 @@ la_status la_vmap_result(la_vcall *c, int k, la_tensor *owned)
 }
 
 /* Results of numbers that were given a dim lose it again. */
-static la_status narrow(la_vcall *c)
+static la_status vmap_narrow(la_vcall *c)
 {
     la_frame *g = &c->g;
     for (int k = 0; k < g->nresults; k++) {
@@ -132,12 +132,12 @@ la_status la_vmap_run(la_vcall *c)
     la_frame *g = &c->g;
     if (c->f->form == LA_INPLACE) g->outs[0] = c->args[0].tensor;
     LA_TRY(la_dispatch(g));
-    if (writes_first(c->f)) {
+    if (vmap_writes_first(c->f)) {
         la_drop_results(g);
         la_set_result(c->f, 0, la_tensor_retain(c->f->args[0].tensor));
         return LA_OK;
     }
-    la_status status = c->numbers ? narrow(c) : LA_OK;
+    la_status status = c->numbers ? vmap_narrow(c) : LA_OK;
     for (int k = 0; k < g->nresults; k++) {
         la_value v = g->results[k];
         if (v.tag != LA_VTENSOR || status) la_value_drop(&v);
@@ -167,7 +167,7 @@ static la_status rank_numbers(la_vcall *c, int first, int last)
     for (int k = first; k < last; k++) {
         la_tensor *t = la_varg(c, k), *as = NULL;
         if (!t || t->ndim > 0 || t->dtype == dtype
-            || (t->flags & LA_F_WRAPPED) || (k == 0 && writes_first(c->f)))
+            || (t->flags & LA_F_WRAPPED) || (k == 0 && vmap_writes_first(c->f)))
             continue;
         LA_TRY(la_run(to_dtype, &as, c->args[k].tensor, la_v_dtype(dtype)));
         la_tensor_release(c->args[k].tensor);
@@ -181,7 +181,7 @@ static la_status rank_numbers(la_vcall *c, int first, int last)
 la_status la_vmap_rule_each(la_vcall *c, bool *done)
 {
     const la_family *family = c->f->op->family;
-    if (writes_first(c->f) && c->rank > la_varg(c, 0)->ndim) return LA_OK;
+    if (vmap_writes_first(c->f) && c->rank > la_varg(c, 0)->ndim) return LA_OK;
     LA_TRY(la_vmap_take(c, LA_ALIGN));
     if (family) LA_TRY(rank_numbers(c, family->nraw, family->ninputs));
     *done = true;
@@ -192,7 +192,7 @@ la_status la_vmap_rule_each(la_vcall *c, bool *done)
 
 /* Does the row make fewer elements of many? An empty list of dims is all of
 ** them there. */
-static bool reduces(const la_vcall *c)
+static bool vmap_reduces(const la_vcall *c)
 {
     for (int k = 0; k < c->schema->nparams; k++) {
         const la_word *name = &c->schema->params[k].name;
@@ -206,7 +206,7 @@ static bool reduces(const la_vcall *c)
 static la_status shift_dims(la_vcall *c, int k, int rank)
 {
     const la_value *v = &c->f->args[k];
-    bool all = v->tag == LA_VNONE || (v->ints.n == 0 && reduces(c));
+    bool all = v->tag == LA_VNONE || (v->ints.n == 0 && vmap_reduces(c));
     int64_t n = all ? rank : v->ints.n;
     if (n > LA_MAX_DIMS)
         return la_error_at(LA_EARG, k + 1, "%lld dims", (long long)n);
@@ -221,7 +221,7 @@ static la_status shift_dims(la_vcall *c, int k, int rank)
 }
 
 /* The dims of the call, by one up. */
-static la_status shift(la_vcall *c, int rank)
+static la_status vmap_shift(la_vcall *c, int rank)
 {
     for (int k = 0; k < c->schema->nparams; k++) {
         la_type type = c->schema->params[k].type;
@@ -281,7 +281,7 @@ la_status la_vmap_rule_dims(la_vcall *c, bool *done)
     la_tensor *t;
     LA_TRY(la_vmap_behind(c->level, la_varg(c, 0), rank ? rank : 1, &t));
     la_vmap_put(c, 0, t);
-    LA_TRY(shift(c, rank ? rank : 1));
+    LA_TRY(vmap_shift(c, rank ? rank : 1));
     *done = true;
     if (flat) LA_TRY(flatten(c));
     c->numbers = rank == 0;
@@ -305,7 +305,7 @@ la_status la_vmap_rule_together(la_vcall *c, bool *done)
     }
     if (number) return LA_OK;
     LA_TRY(la_vmap_take(c, LA_EXPAND));
-    LA_TRY(shift(c, rank));
+    LA_TRY(vmap_shift(c, rank));
     *done = true;
     return la_vmap_run(c);
 }
@@ -322,7 +322,7 @@ la_status la_vmap_rule_by_index(la_vcall *c, bool *done)
             la_vmap_put(c, k, la_tensor_retain(t));
     }
     LA_TRY(la_vmap_take(c, LA_EXPAND));
-    LA_TRY(shift(c, la_varg(c, 0)->ndim));
+    LA_TRY(vmap_shift(c, la_varg(c, 0)->ndim));
     *done = true;
     return la_vmap_run(c);
 }
@@ -331,7 +331,8 @@ la_status la_vmap_rule_by_index(la_vcall *c, bool *done)
 
 /* Operations of whole elements, with so many dims at least; others' shapes are
 ** refused by the operation itself, of which the loop hears. */
-static la_status trailing(la_vcall *c, int least, la_vmap_way way, bool *done)
+static la_status vmap_trailing(la_vcall *c, int least, la_vmap_way way,
+                               bool *done)
 {
     for (int k = 0; k < c->f->nargs; k++)
         if (la_varg(c, k) && la_varg(c, k)->ndim < least) return LA_OK;
@@ -342,12 +343,12 @@ static la_status trailing(la_vcall *c, int least, la_vmap_way way, bool *done)
 
 la_status la_vmap_rule_whole(la_vcall *c, bool *done)
 {
-    return trailing(c, 0, LA_EXPAND, done);
+    return vmap_trailing(c, 0, LA_EXPAND, done);
 }
 
 la_status la_vmap_rule_vectors(la_vcall *c, bool *done)
 {
-    return trailing(c, 1, LA_EXPAND, done);
+    return vmap_trailing(c, 1, LA_EXPAND, done);
 }
 
 la_status la_vmap_rule_matrices(la_vcall *c, bool *done)
@@ -355,7 +356,7 @@ la_status la_vmap_rule_matrices(la_vcall *c, bool *done)
     for (int k = 1; k < c->f->nargs; k++)
         if (la_varg(c, k) && la_varg(c, k)->ndim != la_varg(c, 0)->ndim)
             return LA_OK;
-    return trailing(c, 2, LA_EXPAND, done);
+    return vmap_trailing(c, 2, LA_EXPAND, done);
 }
 
 /* One tensor with a batch; what goes with it is the same for all. */
@@ -385,10 +386,10 @@ la_status la_vmap_by_rule(la_vcall *c, bool *done)
 {
     la_vmap_rule rule = rules[c->f->op->batch];
     if (!rule) return LA_OK;
-    begin(c);
+    vmap_begin(c);
     la_vmap *before = la_vmap_enter(c->level->outer);
     la_status status = rule(c, done);
     la_vmap_enter(before);
-    end(c);
+    vmap_end(c);
     return status;
 }

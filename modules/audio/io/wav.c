@@ -140,7 +140,7 @@ la_status la_wav_info_read(const la_reader *source, la_wav_info *out)
 
 /* n samples of three bytes, in place: they stand at the end of the memory that
 ** the result fills. */
-static void widen(unsigned char *out, const unsigned char *in, int64_t n)
+static void wav_widen(unsigned char *out, const unsigned char *in, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t v = (int32_t)((uint32_t)la_little(in + 3 * i, 3) << 8) / 256;
@@ -165,7 +165,7 @@ la_status la_wav_read(const la_reader *source, const la_wav_info *info,
         LA_TRY(la_poll());
         LA_TRY(la_reader_read(source, at, end - (size_t)n * bytes,
                               (size_t)n * bytes));
-        if (bytes != item) widen(to, end - (size_t)n * bytes, n);
+        if (bytes != item) wav_widen(to, end - (size_t)n * bytes, n);
         at += n * kind->bytes;
         to = end;
     }

@@ -24,8 +24,8 @@ typedef struct options {
 } options;
 
 /* The integer in a field of the options. */
-static int64_t read_integer(lua_State *L, int at, const char *key,
-                            int64_t fallback, const char *name)
+static int64_t lua_audio_read_integer(lua_State *L, int at, const char *key,
+                                      int64_t fallback, const char *name)
 {
     int exact = 1;
     lua_Integer v = fallback;
@@ -38,7 +38,8 @@ static int64_t read_integer(lua_State *L, int at, const char *key,
 }
 
 /* The format whose name is on the stack's top, popped. */
-static la_wav_format check_format(lua_State *L, int at, const char *name)
+static la_wav_format lua_audio_check_format(lua_State *L, int at,
+                                            const char *name)
 {
     const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
                                                       : "";
@@ -52,8 +53,9 @@ static la_wav_format check_format(lua_State *L, int at, const char *name)
 }
 
 /* Missing options stand for: float32, a format by the dtype, all frames. */
-static options read_options(lua_State *L, int at, const char *const *known,
-                            const char *name)
+static options lua_audio_read_options(lua_State *L, int at,
+                                      const char *const *known,
+    const char *name)
 {
     options o = {LA_UNDEFINED, LA_WAV_FORMATS, 1, -1};
     if (lua_isnoneornil(L, at)) return o;
@@ -61,12 +63,12 @@ static options read_options(lua_State *L, int at, const char *const *known,
         la_raise_arg(L, at, name, "table of options expected, got %s",
                      la_type_text(L, at));
     la_check_keywords(L, at, known, name);
-    o.first = read_integer(L, at, "first", 1, name);
-    o.last = read_integer(L, at, "last", -1, name);
+    o.first = lua_audio_read_integer(L, at, "first", 1, name);
+    o.last = lua_audio_read_integer(L, at, "last", -1, name);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
         o.dtype = la_check_dtype(L, lua_gettop(L), name);
     if (lua_getfield(L, at, "format") != LUA_TNIL)
-        o.format = check_format(L, at, name);
+        o.format = lua_audio_check_format(L, at, name);
     else lua_pop(L, 1);
     lua_pop(L, 1);
     if (o.dtype != LA_UNDEFINED && o.dtype != LA_UINT8 && o.dtype != LA_INT16
@@ -80,7 +82,7 @@ static options read_options(lua_State *L, int at, const char *const *known,
 
 /* The kind of samples that a tensor of the dtype holds; 16-bit floats are made
 ** float32 first. LA_WAV_FORMATS: none. */
-static la_wav_format format_of(la_dtype dtype)
+static la_wav_format lua_audio_format_of(la_dtype dtype)
 {
     switch (dtype) {
     case LA_UINT8: return LA_WAV_UINT8;
@@ -115,8 +117,8 @@ static la_status to_integers(la_tensor *t, const la_wav_kind *to,
 }
 
 /* Factors are powers of two, so that nothing is rounded but at the end. */
-static la_status convert(la_tensor *t, la_wav_format from_format,
-                         la_wav_format to_format, la_tensor **out)
+static la_status lua_audio_convert(la_tensor *t, la_wav_format from_format,
+                                   la_wav_format to_format, la_tensor **out)
 {
     const la_wav_kind *from = &la_wav_kinds[from_format];
     const la_wav_kind *to = &la_wav_kinds[to_format];
@@ -154,8 +156,8 @@ static la_status find_frames(const la_wav_info *info, const options *o,
     return LA_OK;
 }
 
-static la_status decode(const la_reader *source, const options *o,
-                        la_tensor **out, uint32_t *rate)
+static la_status lua_audio_decode(const la_reader *source, const options *o,
+                                  la_tensor **out, uint32_t *rate)
 {
     la_wav_info info;
     int64_t first = 0, count = 0;
@@ -166,17 +168,18 @@ static la_status decode(const la_reader *source, const options *o,
     LA_LET(view, la_run(transpose, &view, samples, 0, 1));
     LA_LET(planes, la_run(contiguous, &planes, view));
     LA_LET(converted,
-           convert(planes, info.format, format_of(dtype), &converted));
+           lua_audio_convert(planes, info.format, lua_audio_format_of(dtype),
+                             &converted));
     *rate = info.rate;
     return la_run(to_dtype, out, converted, la_v_dtype(dtype));
 }
 
-static la_status load(const char *path, const options *o, la_tensor **out,
-                      uint32_t *rate)
+static la_status lua_audio_load(const char *path, const options *o,
+                                la_tensor **out, uint32_t *rate)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return la_media_name(decode(&source, o, out, rate), path);
+    return la_media_name(lua_audio_decode(&source, o, out, rate), path);
 }
 
 /* The keywords of load and decode, and of save and encode. */
@@ -185,8 +188,8 @@ static const char *const writing[] = {"format", NULL};
 
 /* The tensor in 'h' and the rate, as results. What was read is charged to the
 ** state as an operation of so many elements. */
-static int give(lua_State *L, la_state *s, la_handle *h, uint32_t rate,
-                const char *name)
+static int lua_audio_give(lua_State *L, la_state *s, la_handle *h,
+                          uint32_t rate, const char *name)
 {
     la_charge_more(L, name, h->tensor->numel);
     lua_pushinteger(L, (lua_Integer)rate);
@@ -203,11 +206,11 @@ static int audio_load(lua_State *L)
     la_tensor *t = NULL;
     uint32_t rate = 0;
     const char *path = la_check_path(L, 1, "audio.load");
-    options o = read_options(L, 2, reading, "audio.load");
+    options o = lua_audio_read_options(L, 2, reading, "audio.load");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "audio.load", load(path, &o, &t, &rate));
+    LA_CHECK_TWICE(L, "audio.load", lua_audio_load(path, &o, &t, &rate));
     la_fill_handle(s, h, t);
-    return give(L, s, h, rate, "audio.load");
+    return lua_audio_give(L, s, h, rate, "audio.load");
 }
 
 /* la.audio.decode(string[, {dtype=, first=, last=}]): samples, rate. As load,
@@ -219,15 +222,15 @@ static int audio_decode(lua_State *L)
     uint32_t rate = 0;
     la_reader source;
     la_media_source(L, "audio.decode", "a WAV file's", &source);
-    options o = read_options(L, 2, reading, "audio.decode");
+    options o = lua_audio_read_options(L, 2, reading, "audio.decode");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "audio.decode", decode(&source, &o, &t, &rate));
+    LA_CHECK_TWICE(L, "audio.decode", lua_audio_decode(&source, &o, &t, &rate));
     la_fill_handle(s, h, t);
-    return give(L, s, h, rate, "audio.decode");
+    return lua_audio_give(L, s, h, rate, "audio.decode");
 }
 
 /* The header alone. */
-static la_status read_info(const char *path, la_wav_info *info)
+static la_status lua_audio_read_info(const char *path, la_wav_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
@@ -241,7 +244,7 @@ static int audio_info(lua_State *L)
     la_begin(L, "audio.info", 0);
     la_wav_info info;
     const char *path = la_check_path(L, 1, "audio.info");
-    LA_CHECK(L, "audio.info", read_info(path, &info));
+    LA_CHECK(L, "audio.info", lua_audio_read_info(path, &info));
     lua_pushinteger(L, info.frames);
     lua_pushinteger(L, info.channels);
     lua_pushinteger(L, (lua_Integer)info.rate);
@@ -253,13 +256,13 @@ static int audio_info(lua_State *L)
 
 /* {channels, frames} or {frames} with values, on the processor, of a dtype that
 ** has a format. Asked before anything is opened. */
-static la_status check_tensor(const la_tensor *t)
+static la_status lua_audio_check_tensor(const la_tensor *t)
 {
     LA_TRY(la_media_check(t));
     if (t->ndim != 1 && t->ndim != 2)
         return la_error(LA_ESHAPE, "sound of {channels, frames} or {frames} "
                         "expected, got %d dims", t->ndim);
-    if (format_of((la_dtype)t->dtype) == LA_WAV_FORMATS)
+    if (lua_audio_format_of((la_dtype)t->dtype) == LA_WAV_FORMATS)
         return la_error(LA_EDTYPE, "%s is no dtype of sound: uint8, int16, "
                         "int32 or a floating one (-1 to 1) expected",
                         la_dtype_name((la_dtype)t->dtype));
@@ -267,12 +270,14 @@ static la_status check_tensor(const la_tensor *t)
 }
 
 /* Samples as a file of 'format' holds them, {frames, channels}, contiguous. */
-static la_status to_samples(la_tensor *t, la_wav_format format, la_tensor **out)
+static la_status lua_audio_to_samples(la_tensor *t, la_wav_format format,
+                                      la_tensor **out)
 {
     LA_OWNED planes = NULL;
     LA_LET(plain, la_run(detach, &plain, t));
     LA_LET(samples,
-           convert(plain, format_of((la_dtype)t->dtype), format, &samples));
+           lua_audio_convert(plain, lua_audio_format_of((la_dtype)t->dtype),
+                             format, &samples));
     if (t->ndim == 1) LA_TRY(la_run(unsqueeze, &planes, samples, 0));
     else planes = la_tensor_retain(samples);
     LA_LET(view, la_run(transpose, &view, planes, 0, 1));
@@ -284,8 +289,8 @@ static la_status to_samples(la_tensor *t, la_wav_format format, la_tensor **out)
 static la_wav_format choose_format(const la_tensor *t, const options *o)
 {
     if (o->format != LA_WAV_FORMATS) return o->format;
-    return la_is_float((la_dtype)t->dtype) ? LA_WAV_INT16
-                                           : format_of((la_dtype)t->dtype);
+    la_dtype dtype = (la_dtype)t->dtype;
+    return la_is_float(dtype) ? LA_WAV_INT16 : lua_audio_format_of(dtype);
 }
 
 /* All of a file, to a file or a sink. */
@@ -293,16 +298,16 @@ static la_status write(la_tensor *t, uint32_t rate, const options *o,
                        la_writer *sink)
 {
     la_wav_format format = choose_format(t, o);
-    LA_LET(samples, to_samples(t, format, &samples));
+    LA_LET(samples, lua_audio_to_samples(t, format, &samples));
     return la_wav_write(samples, format, rate, sink);
 }
 
 /* The file is only opened when its tensor can be written. */
-static la_status save(la_tensor *t, const char *path, uint32_t rate,
-                      const options *o)
+static la_status lua_audio_save(la_tensor *t, const char *path, uint32_t rate,
+                                const options *o)
 {
     LA_WRITER sink = {.fd = -1};
-    LA_TRY(check_tensor(t));
+    LA_TRY(lua_audio_check_tensor(t));
     LA_TRY(la_writer_open(path, &sink));
     LA_TRY(write(t, rate, o, &sink));
     return la_writer_commit(&sink);
@@ -316,13 +321,13 @@ static int put_bytes(void *context, const void *bytes, size_t n)
     return out->status;
 }
 
-static la_status encode(la_tensor *t, uint32_t rate, const options *o,
-                        la_bytes *out)
+static la_status lua_audio_encode(la_tensor *t, uint32_t rate, const options *o,
+                                  la_bytes *out)
 {
     la_sink host = {sizeof host, out, put_bytes};
     LA_WRITER sink = {.fd = -1};
     la_bytes_free(out);             /* of an attempt that failed */
-    LA_TRY(check_tensor(t));
+    LA_TRY(lua_audio_check_tensor(t));
     LA_TRY(la_writer_to_sink(&host, &sink));
     LA_TRY(write(t, rate, o, &sink));
     return out->status;
@@ -347,9 +352,10 @@ static int audio_save(lua_State *L)
     la_media_order(L, 4);
     const char *path = la_check_path(L, 2, "audio.save");
     uint32_t rate = check_rate(L, 3, "audio.save");
-    options o = read_options(L, 4, writing, "audio.save");
-    LA_CHECK_TWICE(L, "audio.save", save(la_check_tensor(L, 1, "audio.save"),
-                                         path, rate, &o));
+    options o = lua_audio_read_options(L, 4, writing, "audio.save");
+    LA_CHECK_TWICE(L, "audio.save",
+                   lua_audio_save(la_check_tensor(L, 1, "audio.save"), path,
+                                  rate, &o));
     return 0;
 }
 
@@ -359,11 +365,11 @@ static int audio_encode(lua_State *L)
     la_begin(L, "audio.encode", 0);
     la_check_tensor(L, 1, "audio.encode");
     uint32_t rate = check_rate(L, 2, "audio.encode");
-    options o = read_options(L, 3, writing, "audio.encode");
+    options o = lua_audio_read_options(L, 3, writing, "audio.encode");
     la_bytes *bytes = la_push_bytes(L);
     LA_CHECK_TWICE(L, "audio.encode",
-                   encode(la_check_tensor(L, 1, "audio.encode"), rate, &o,
-                          bytes));
+                   lua_audio_encode(la_check_tensor(L, 1, "audio.encode"), rate,
+                                    &o, bytes));
     lua_pushlstring(L, (const char *)bytes->data, bytes->n);
     la_bytes_free(bytes);
     return 1;

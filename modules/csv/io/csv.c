@@ -190,7 +190,7 @@ static bool is_word(const char *p, size_t n, const char *word)
 }
 
 /* Magnitude of all digits where it is below 2^64. */
-static bool whole(const char *p, const char *end, uint64_t *out)
+static bool csv_whole(const char *p, const char *end, uint64_t *out)
 {
     *out = 0;
     for (; p < end; p++)
@@ -205,7 +205,7 @@ static bool read_number(const char *p, const char *end, la_csv_value *out)
 {
     la_decimal_text t = la_decimal_read(p, end);
     if (t.end == p || t.end != end) return false;
-    bool integer = t.whole && whole(p, end, &out->magnitude);
+    bool integer = t.whole && csv_whole(p, end, &out->magnitude);
     out->kind = integer ? LA_CSV_INTEGER : LA_CSV_FLOAT;
     out->number = integer ? (double)out->magnitude : t.value;
     return true;

@@ -48,7 +48,7 @@ static void cut_anywhere(la_csv_table *t, int64_t step)
 typedef struct counting { la_csv_table *table; atomic_bool quotes; } counting;
 
 /* The rows of a part without quotes are its lines that are not empty. */
-static void count_rows(int64_t begin, int64_t end, void *context)
+static void columns_count_rows(int64_t begin, int64_t end, void *context)
 {
     counting *job = context;
     for (int64_t k = begin; k < end && !la_interrupted(); k++) {
@@ -66,7 +66,8 @@ static void count_rows(int64_t begin, int64_t end, void *context)
 
 /* Behind the row at p. A quote opens a field only where one begins; one without
 ** its end takes all. */
-static const char *next_row(const char *p, const char *end, char separator)
+static const char *columns_next_row(const char *p, const char *end,
+                                    char separator)
 {
     const char *row = p;
     for (;;) {
@@ -100,7 +101,7 @@ static void cut_between_rows(la_csv_table *t, int64_t step)
             *part = (la_csv_part){.begin = at.at};
         }
         part->rows++;
-        part->end = at.at = next_row(at.at, at.end, at.separator);
+        part->end = at.at = columns_next_row(at.at, at.end, at.separator);
     }
 }
 
@@ -124,7 +125,7 @@ bool la_csv_split(la_csv_table *t)
     if (step < PART) step = PART;
     look_at_gaps(t);
     cut_anywhere(t, step);
-    la_parallel_for(t->nparts, 1, count_rows, &job);
+    la_parallel_for(t->nparts, 1, columns_count_rows, &job);
     if (atomic_load(&job.quotes)) cut_between_rows(t, step);
     t->rows = 0;
     for (int64_t k = 0; k < t->nparts; k++) {
@@ -195,7 +196,7 @@ bool la_csv_store(la_csv_column *c, int64_t row, const la_csv_value *v)
 /* ---- fields ---- */
 
 /* Threads share the bits, which are soon all set. */
-static inline void note(la_csv_column *c, unsigned seen)
+static inline void columns_note(la_csv_column *c, unsigned seen)
 {
     unsigned old = atomic_load_explicit(&c->seen, memory_order_relaxed);
     if ((old & seen) != seen)
@@ -203,10 +204,11 @@ static inline void note(la_csv_column *c, unsigned seen)
 }
 
 /* A value that disagrees with a guess is only noted. */
-static inline bool take(la_csv_column *c, int64_t row, const la_csv_value *v)
+static inline bool columns_take(la_csv_column *c, int64_t row,
+                                const la_csv_value *v)
 {
     bool forced = c->forced != LA_UNDEFINED;
-    if (!forced) note(c, v ? la_csv_seen(v) : LA_CSV_SEEN_GAP);
+    if (!forced) columns_note(c, v ? la_csv_seen(v) : LA_CSV_SEEN_GAP);
     return !c->data || la_csv_store(c, row, v) || !forced;
 }
 
@@ -292,7 +294,7 @@ static inline const char *plain_number(const char *p, la_csv_value *v,
 }
 
 /* Behind a field there is a separator or an end of line: passed over. */
-static inline bool end_plain(la_csv *c, const char *p, bool *last)
+static inline bool columns_end_plain(la_csv *c, const char *p, bool *last)
 {
     *last = *p == '\n' || (*p == '\r' && p[1] == '\n');
     if (!*last && *p != c->separator) return false;
@@ -314,22 +316,22 @@ static bool pass_field(la_csv *c, bool *last)
     } else {
         p = la_csv_find(p, c->end, c->separator, '\n');
     }
-    if (p < c->end) return end_plain(c, p, last);
+    if (p < c->end) return columns_end_plain(c, p, last);
     c->at = c->end;
     return *last = true;
 }
 
 /* Any field. */
-static bool read_field(la_csv_table *t, la_csv *c, la_csv_column *column,
-                       int64_t row, bool *last)
+static bool columns_read_field(la_csv_table *t, la_csv *c,
+                               la_csv_column *column, int64_t row, bool *last)
 {
     la_csv_field f;
     la_csv_value v;
     if (la_csv_next(c, &f)) return false;
     *last = f.last;
-    if (la_csv_is_gap(t, &f)) return take(column, row, NULL);
+    if (la_csv_is_gap(t, &f)) return columns_take(column, row, NULL);
     la_csv_read(f.text, f.n, &v);
-    return take(column, row, &v);
+    return columns_take(column, row, &v);
 }
 
 /* Most fields are empty or plain numbers; the rest is read as ever. */
@@ -342,18 +344,19 @@ static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
     if (*from == c->separator && t->empty_is_gap) {
         c->at++;
         *last = false;
-        return take(column, row, NULL);
+        return columns_take(column, row, NULL);
     }
     const char *p = plain_number(from, &v, column->stored == LA_FLOAT64);
-    if (!p || t->numbers_are_gaps || !end_plain(c, p, last)) {
+    if (!p || t->numbers_are_gaps || !columns_end_plain(c, p, last)) {
         c->at = from;
-        return read_field(t, c, column, row, last);
+        return columns_read_field(t, c, column, row, last);
     }
-    return take(column, row, &v);
+    return columns_take(column, row, &v);
 }
 
 /* Rows of a part, at most so many. */
-static bool fill_rows(la_csv_table *t, const la_csv_part *part, int64_t most)
+static bool columns_fill_rows(la_csv_table *t, const la_csv_part *part,
+                              int64_t most)
 {
     /* No memory: doubled quotes are for others. */
     la_bytes none = {.status = LA_ENOMEM};
@@ -384,7 +387,7 @@ static void fill_parts(int64_t begin, int64_t end, void *context)
     for (int64_t k = begin; k < end; k++) {
         if (atomic_load_explicit(&job->failed, memory_order_relaxed)) return;
         la_csv_part *part = &job->table->parts[k];
-        if (!fill_rows(job->table, part, INT64_MAX))
+        if (!columns_fill_rows(job->table, part, INT64_MAX))
             atomic_store_explicit(&job->failed, true, memory_order_relaxed);
     }
 }
@@ -394,7 +397,7 @@ void la_csv_sample(la_csv_table *t)
 {
     int64_t step = t->nparts / 16 + 1;
     for (int64_t k = 0; k < t->nparts; k += step)
-        fill_rows(t, &t->parts[k], 64);
+        columns_fill_rows(t, &t->parts[k], 64);
 }
 
 bool la_csv_fill(la_csv_table *t)

@@ -113,8 +113,8 @@ static la_status each_row(reader *r, field_fn each)
 /* ---- the first pass: what columns hold ---- */
 
 /* Columns whose dtype is known, or that hold texts, are passed over. */
-static la_status look_at(reader *r, column *c, int64_t row, int64_t line,
-                         const la_csv_field *f)
+static la_status csv_read_look_at(reader *r, column *c, int64_t row,
+                                  int64_t line, const la_csv_field *f)
 {
     la_csv_value v;
     unsigned seen = LA_CSV_SEEN_GAP;
@@ -129,7 +129,7 @@ static la_status look_at(reader *r, column *c, int64_t row, int64_t line,
 }
 
 /* Decides the dtype in which a column is stored while it is filled. */
-static void decide(column *c)
+static void csv_read_decide(column *c)
 {
     unsigned seen = c->v->seen;
     unsigned number = LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_FLOAT;
@@ -164,8 +164,8 @@ static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
 
 /* Strings go to the list of their column, which may raise. What stands in
 ** quotes is a string, whatever it says. */
-static la_status fill(reader *r, column *c, int64_t row, int64_t line,
-                      const la_csv_field *f)
+static la_status csv_read_fill(reader *r, column *c, int64_t row, int64_t line,
+                               const la_csv_field *f)
 {
     if (!c->text) return fill_number(r, c, row, line, f);
     lua_rawgeti(r->L, VALUES, c - r->columns + 1);
@@ -214,7 +214,7 @@ static void read_gaps(lua_State *L, reader *r)
 /* ---- columns ---- */
 
 /* The column of that name, or NULL. */
-static column *find(const reader *r, const char *name, size_t n)
+static column *csv_read_find(const reader *r, const char *name, size_t n)
 {
     for (int64_t k = 0; k < r->ncolumns; k++)
         if (r->columns[k].n == n && memcmp(r->columns[k].name, name, n) == 0)
@@ -231,7 +231,7 @@ static column *check_column(lua_State *L, reader *r, const char *option)
         la_raise_arg(L, OPTIONS, "read_csv", "%s: names of columns expected",
                      option);
     const char *name = lua_tolstring(L, -1, &n);
-    column *c = find(r, name, n);
+    column *c = csv_read_find(r, name, n);
     if (!c)
         la_raise_arg(L, OPTIONS, "read_csv", "%s: the file has no column '%s'",
                      option, la_quote(name, n, shown, sizeof shown));
@@ -239,7 +239,7 @@ static column *check_column(lua_State *L, reader *r, const char *option)
 }
 
 /* The names of the first row as the list at NAMES, or "1", "2", ... */
-static la_status read_names(lua_State *L, reader *r, bool header)
+static la_status csv_read_read_names(lua_State *L, reader *r, bool header)
 {
     la_csv_field f = {.last = !la_csv_more(&r->csv)};
     for (r->ncolumns = 0; !f.last; ) {
@@ -272,7 +272,7 @@ static void make_columns(lua_State *L, reader *r)
         if (k && r->ncolumns <= 10000) {
             int64_t all = r->ncolumns;
             r->ncolumns = k;
-            if (find(r, name, c->n))
+            if (csv_read_find(r, name, c->n))
                 luaL_error(L, "read_csv: '%s': column '%s' stands twice",
                            r->path, la_quote(name, c->n, shown, sizeof shown));
             r->ncolumns = all;
@@ -358,7 +358,7 @@ static void make_values(lua_State *L, la_state *s, reader *r)
 {
     for (int64_t k = 0; k < r->ncolumns; k++) {
         if (!r->columns[k].wanted) continue;
-        decide(&r->columns[k]);
+        csv_read_decide(&r->columns[k]);
         make_value(L, s, r, k);
     }
 }
@@ -376,7 +376,7 @@ static bool mend_guesses(lua_State *L, la_state *s, reader *r)
         bool was_passed = c->v->passed;
         c->v->passed = true;
         if (was_passed) continue;
-        decide(c);
+        csv_read_decide(c);
         if (!c->text && c->v->stored == guessed) continue;
         make_value(L, s, r, k);
         c->v->passed = c->text;
@@ -386,7 +386,7 @@ static bool mend_guesses(lua_State *L, la_state *s, reader *r)
 }
 
 /* Rows are the caller's alone once more, from nothing. */
-static bool give_up(reader *r)
+static bool csv_read_give_up(reader *r)
 {
     for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].v->seen = 0;
     return false;
@@ -402,13 +402,13 @@ static void fill_texts(lua_State *L, reader *r)
         c->wanted = c->wanted && c->text;
         n += c->wanted;
     }
-    if (n) LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
+    if (n) LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_fill)));
     for (int64_t k = 0; k < r->ncolumns; k++)
         r->columns[k].wanted = r->columns[k].asked;
 }
 
 /* Once, when the number of rows is known. */
-static void charge(lua_State *L, reader *r)
+static void csv_read_charge(lua_State *L, reader *r)
 {
     if (!r->charged) la_charge_more(L, "read_csv", r->rows * r->ncolumns);
     r->charged = true;
@@ -425,30 +425,30 @@ static bool read_parts(lua_State *L, la_state *s, reader *r)
         t->columns[k].passed = !r->columns[k].wanted || r->columns[k].is_text;
     la_csv_sample(t);
     r->rows = t->rows;
-    charge(L, r);
+    csv_read_charge(L, r);
     make_values(L, s, r);
     for (int64_t k = 0; k < r->ncolumns; k++)
         t->columns[k].passed = !r->columns[k].wanted || r->columns[k].text;
     do {
         fine = la_csv_fill(t);
         LA_CHECK(L, "read_csv", la_region_status(LA_OK));
-        if (!fine) return give_up(r);
+        if (!fine) return csv_read_give_up(r);
     } while (mend_guesses(L, s, r));
     fill_texts(L, r);
     return true;
 }
 
 /* Reads by two passes of the caller, whose errors say where. */
-static void read_rows(lua_State *L, la_state *s, reader *r)
+static void csv_read_read_rows(lua_State *L, la_state *s, reader *r)
 {
-    LA_CHECK(L, "read_csv", in_file(r, each_row(r, look_at)));
-    charge(L, r);
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_look_at)));
+    csv_read_charge(L, r);
     make_values(L, s, r);
-    LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_fill)));
 }
 
 /* Column k in its own dtype is pushed. */
-static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
+static void csv_read_push_value(lua_State *L, la_state *s, reader *r, int64_t k)
 {
     column *c = &r->columns[k];
     lua_rawgeti(L, VALUES, k + 1);
@@ -465,9 +465,9 @@ static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
 
 /* The list of names on the top becomes the field 'names' of the table under it.
 ** Where that is a column, the table's own list part has the names. */
-static void set_names(lua_State *L, const reader *r)
+static void csv_read_set_names(lua_State *L, const reader *r)
 {
-    const column *c = find(r, "names", 5);
+    const column *c = csv_read_find(r, "names", 5);
     if (!c || !c->wanted) {
         lua_setfield(L, RESULT, "names");
         return;
@@ -490,16 +490,16 @@ static void push_result(lua_State *L, la_state *s, reader *r)
         lua_rawgeti(L, NAMES, k + 1);
         lua_pushvalue(L, -1);
         lua_rawseti(L, RESULT + 1, ++n);
-        push_value(L, s, r, k);
+        csv_read_push_value(L, s, r, k);
         lua_rawset(L, RESULT);
     }
-    set_names(L, r);
+    csv_read_set_names(L, r);
 }
 
 /* The whole file into the bytes, and zeros behind it. */
 enum { BEHIND = 32 };
 
-static la_status load(const char *path, int64_t limit, la_bytes *out)
+static la_status csv_read_load(const char *path, int64_t limit, la_bytes *out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
@@ -514,7 +514,7 @@ static la_status load(const char *path, int64_t limit, la_bytes *out)
 }
 
 /* {limit=}: bytes of the file, 0 for any number. */
-static int64_t read_limit(lua_State *L)
+static int64_t csv_read_read_limit(lua_State *L)
 {
     int exact = 1;
     lua_Integer limit = lua_getfield(L, OPTIONS, "limit") == LUA_TNIL
@@ -527,7 +527,7 @@ static int64_t read_limit(lua_State *L)
 }
 
 /* A byte order mark and {skip=} lines are passed over. */
-static void begin(lua_State *L, reader *r, const la_bytes *bytes)
+static void csv_read_begin(lua_State *L, reader *r, const la_bytes *bytes)
 {
     int exact = 1;
     const char *from = (const char *)bytes->data;
@@ -567,14 +567,14 @@ int la_read_csv(lua_State *L)
     r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
     lua_newtable(L);
     read_gaps(L, &r);
-    int64_t limit = read_limit(L);
-    LA_CHECK(L, "read_csv", load(r.path, limit, bytes));
-    begin(L, &r, bytes);
-    LA_CHECK(L, "read_csv", in_file(&r, read_names(L, &r, header)));
+    int64_t limit = csv_read_read_limit(L);
+    LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
+    csv_read_begin(L, &r, bytes);
+    LA_CHECK(L, "read_csv", in_file(&r, csv_read_read_names(L, &r, header)));
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);
-    if (!read_parts(L, s, &r)) read_rows(L, s, &r);
+    if (!read_parts(L, s, &r)) csv_read_read_rows(L, s, &r);
     la_bytes_free(bytes);
     push_result(L, s, &r);
     la_pace(L, s);

@@ -45,7 +45,7 @@ static int sort_names(lua_State *L)
 
 /* The names as the list at W_NAMES: the list in the table, that of 'names', or
 ** all keys, sorted. */
-static void list_names(lua_State *L)
+static void csv_write_list_names(lua_State *L)
 {
     bool listed = lua_rawgeti(L, W_COLUMNS, 1) == LUA_TSTRING;
     lua_pop(L, 1);
@@ -248,7 +248,7 @@ static void find_columns(lua_State *L, writer *w)
 }
 
 /* All rows; raises where a list holds no strings. */
-static void write_rows(lua_State *L, writer *w)
+static void csv_write_write_rows(lua_State *L, writer *w)
 {
     find_columns(L, w);
     for (int64_t i = 0; i < w->rows; i++) {
@@ -266,7 +266,7 @@ static void write_rows(lua_State *L, writer *w)
 }
 
 /* The text becomes the file, whole. */
-static la_status store(const char *path, const la_bytes *bytes)
+static la_status csv_write_store(const char *path, const la_bytes *bytes)
 {
     LA_WRITER sink = {.fd = -1};
     LA_TRY(la_writer_open(path, &sink));
@@ -275,7 +275,7 @@ static la_status store(const char *path, const la_bytes *bytes)
 }
 
 /* The option na: what NaN is written as. */
-static void read_gap(lua_State *L, writer *w)
+static void csv_write_read_gap(lua_State *L, writer *w)
 {
     w->gap = (la_csv_text){"", 0};
     if (lua_getfield(L, W_OPTIONS, "na") == LUA_TSTRING)
@@ -296,14 +296,14 @@ int la_write_csv(lua_State *L)
     la_csv_options(L, W_OPTIONS, known, "write_csv");
     bool header = la_csv_header(L, W_OPTIONS, "write_csv");
     w.separator = la_csv_separator(L, W_OPTIONS, "write_csv");
-    read_gap(L, &w);
+    csv_write_read_gap(L, &w);
     w.out = la_push_bytes(L);
     lua_newtable(L);
     lua_newtable(L);
     if (la_to_handle(L, W_COLUMNS)) {
         split_matrix(L, s, &w);
     } else if (lua_istable(L, W_COLUMNS)) {
-        list_names(L);
+        csv_write_list_names(L);
         list_columns(L, s, &w);
     } else {
         la_raise_arg(L, W_COLUMNS, "write_csv", "table of columns or tensor "
@@ -311,9 +311,9 @@ int la_write_csv(lua_State *L)
     }
     la_charge_more(L, "write_csv", w.rows * w.ncolumns);
     if (header) write_names(&w);
-    write_rows(L, &w);
+    csv_write_write_rows(L, &w);
     LA_CHECK(L, "write_csv", w.out->status);
-    LA_CHECK(L, "write_csv", store(path, w.out));
+    LA_CHECK(L, "write_csv", csv_write_store(path, w.out));
     la_bytes_free(w.out);
     return 0;
 }

@@ -30,7 +30,7 @@ static bool is_finite(const double *x, int d)
     return sum == 0;
 }
 
-static double largest(const la_game_points *p)
+static double grid_largest(const la_game_points *p)
 {
     double most = 0;
     LA_EACH_POLLED(i, 0, p->n)
@@ -56,7 +56,7 @@ static la_grid_cell cell_of(const la_grid *g, const double *x, double size)
 }
 
 /* How many are in each bucket, summed up: the end of bucket b is at b + 1. */
-static la_status count(la_grid *g, const la_game_points *p, double size)
+static la_status grid_count(la_grid *g, const la_game_points *p, double size)
 {
     int64_t buckets = (int64_t)g->mask + 1;
     LA_EACH_POLLED(b, 0, buckets + 1) g->starts[b] = 0;
@@ -75,7 +75,8 @@ static la_status count(la_grid *g, const la_game_points *p, double size)
 }
 
 /* Point i to the end of what is left of its bucket. */
-static void put(la_grid *g, const la_game_points *p, double size, int64_t i)
+static void grid_put(la_grid *g, const la_game_points *p, double size,
+                     int64_t i)
 {
     const double *x = p->x + i * p->d;
     if (!is_finite(x, p->d)) return;
@@ -88,12 +89,12 @@ static void put(la_grid *g, const la_game_points *p, double size, int64_t i)
 }
 
 /* Counted and put in order: within a bucket by their numbers. */
-static la_status fill(la_grid *g, const la_game_points *p, double size)
+static la_status grid_fill(la_grid *g, const la_game_points *p, double size)
 {
     int64_t buckets = (int64_t)g->mask + 1, n = p->n;
-    LA_TRY(count(g, p, size));
+    LA_TRY(grid_count(g, p, size));
     for (int64_t k = 0, end; (end = la_poll_part(k, n, PIECE)) > k; k = end)
-        for (; k < end; k++) put(g, p, size, n - 1 - k);
+        for (; k < end; k++) grid_put(g, p, size, n - 1 - k);
     LA_TRY(la_poll());
     /* starts[b + 1] is now where bucket b begins. */
     LA_EACH_POLLED(b, 0, buckets) g->starts[b] = g->starts[b + 1];
@@ -131,7 +132,7 @@ static la_status pay_pairs(const la_frame *f, const la_grid *g)
 la_status la_grid_new(la_grid *g, const la_frame *f, const la_game_points *p,
                       double radius)
 {
-    double size = radius * (1 + 0x1p-10), least = largest(p) * 0x1p-40;
+    double size = radius * (1 + 0x1p-10), least = grid_largest(p) * 0x1p-40;
     *g = (la_grid){.d = p->d, .square = radius * radius, .mask = 15,
                    .total = p->n};
     while ((int64_t)g->mask < p->n) g->mask = 2 * g->mask + 1;
@@ -144,7 +145,7 @@ la_status la_grid_new(la_grid *g, const la_frame *f, const la_game_points *p,
     g->order = g->starts + g->mask + 2;
     g->x = (void *)(g->order + p->n);
     g->cell = (void *)(g->x + p->n);
-    LA_TRY(fill(g, p, size));
+    LA_TRY(grid_fill(g, p, size));
     return pay_pairs(f, g);
 }
 
@@ -176,8 +177,8 @@ la_grid_list la_grid_list_in(const la_grid *g, char *memory, bool by_number)
 
 /* Positions of all in the cells around c: how many, or -1 where they are more
 ** than fit. */
-static int64_t gather(const la_grid *g, const la_grid_cell *c, uint64_t *out,
-                      int64_t capacity)
+static int64_t grid_gather(const la_grid *g, const la_grid_cell *c,
+                           uint64_t *out, int64_t capacity)
 {
     int64_t n = 0, deep = g->d == 3;
     for (int64_t k = 0; k < (deep ? 27 : 9); k++) {
@@ -235,7 +236,7 @@ void la_grid_list_of(const la_grid *g, int64_t i, la_grid_list *list)
     list->cell = *c;
     list->n = -1;
     if (g->total > (int64_t)INT32_MAX) return;
-    int64_t n = gather(g, c, list->at, list->capacity);
+    int64_t n = grid_gather(g, c, list->at, list->capacity);
     if (n < 0) return;
     if (list->by_number) {
         for (int64_t k = 0; k < n; k++)

@@ -42,7 +42,7 @@ typedef struct map {
 
 /* ---- the heap ---- */
 
-static bool is_before(const map *m, int64_t i, int64_t j)
+static bool paths_is_before(const map *m, int64_t i, int64_t j)
 {
     const cell *a = &m->cells[i], *b = &m->cells[j];
     double x = a->way + a->rest, y = b->way + b->rest;
@@ -62,7 +62,8 @@ static void rise(map *m, int64_t i)
 {
     if (m->cells[i].at == 0) set(m, m->size++, i);
     int64_t k = m->cells[i].at - 1;
-    for (; k > 0 && is_before(m, i, m->heap[(k - 1) / 2]); k = (k - 1) / 2)
+    for (; k > 0 && paths_is_before(m, i, m->heap[(k - 1) / 2]);
+         k = (k - 1) / 2)
         set(m, k, m->heap[(k - 1) / 2]);
     set(m, k, i);
 }
@@ -73,8 +74,8 @@ static int64_t take_first(map *m)
     m->cells[first].at = -1;
     if (n == 0) return first;
     for (int64_t c; (c = 2 * k + 1) < n; k = c) {
-        if (c + 1 < n && is_before(m, m->heap[c + 1], m->heap[c])) c++;
-        if (!is_before(m, m->heap[c], i)) break;
+        if (c + 1 < n && paths_is_before(m, m->heap[c + 1], m->heap[c])) c++;
+        if (!paths_is_before(m, m->heap[c], i)) break;
         set(m, k, m->heap[c]);
     }
     set(m, k, i);
@@ -105,7 +106,7 @@ static double estimate(const map *m, int64_t i, int64_t goal)
 
 /* Until 'goal' is done with (-1: all that can be reached). 'back': ways lead to
 ** where the walk began, and a step costs the cell that it leaves. */
-static la_status walk(const la_frame *f, map *m, int64_t goal, bool back)
+static la_status paths_walk(const la_frame *f, map *m, int64_t goal, bool back)
 {
     for (int64_t count = 0; m->size > 0; count++) {
         if (count % POLL_CELLS == 0) LA_TRY(la_poll());
@@ -257,7 +258,7 @@ static la_status find_path(la_frame *f, map *m)
         start->way = 0;
         start->rest = estimate(m, ends[0], ends[1]);
         rise(m, ends[0]);
-        LA_TRY(walk(f, m, ends[1], false));
+        LA_TRY(paths_walk(f, m, ends[1], false));
         if (!isinf(goal->way)) return give_path(f, m, ends[1]);
     }
     la_set_result_value(f, 0, la_v_none());
@@ -331,7 +332,7 @@ static la_status find_field(la_frame *f, map *m)
         rise(m, i);
     }
     LA_TRY(la_poll());
-    LA_TRY(walk(f, m, -1, true));
+    LA_TRY(paths_walk(f, m, -1, true));
     if (m->n == 0) return LA_OK;
     return give_field(f, m);
 }

@@ -21,7 +21,8 @@ typedef struct block {
 } block;
 
 /* 'n' bytes of the block from 'offset' on. */
-static bool get(const block *b, int64_t offset, int64_t n, unsigned char *out)
+static bool exif_get(const block *b, int64_t offset, int64_t n,
+                     unsigned char *out)
 {
     return offset >= 0 && offset <= b->n - n
         && la_reader_read(b->source, b->at + offset, out, (size_t)n) == LA_OK;
@@ -43,14 +44,14 @@ static int64_t four(const block *b, const unsigned char *p)
 static int read_block(block *b)
 {
     unsigned char p[ENTRY];
-    if (!get(b, 0, 8, p)) return 1;
+    if (!exif_get(b, 0, 8, p)) return 1;
     b->little = memcmp(p, "II", 2) == 0;
     if ((!b->little && memcmp(p, "MM", 2)) || two(b, p + 2) != 42) return 1;
     int64_t directory = four(b, p + 4);
-    if (!get(b, directory, 2, p)) return 1;
+    if (!exif_get(b, directory, 2, p)) return 1;
     int64_t n = two(b, p);
     for (int64_t k = 0; k < n; k++) {
-        if (!get(b, directory + 2 + k * ENTRY, ENTRY, p)) return 1;
+        if (!exif_get(b, directory + 2 + k * ENTRY, ENTRY, p)) return 1;
         if (two(b, p) != ORIENTATION) continue;
         unsigned value = two(b, p + 8);
         bool is_one = two(b, p + 2) == SHORT && four(b, p + 4) == 1;

@@ -50,7 +50,7 @@ static la_status read_whole(const la_reader *source, const la_image_info *info,
 /* ---- channels ---- */
 
 /* Sample i of a row whose items are of one or two bytes. */
-static double load(const unsigned char *p, int64_t i, size_t item)
+static double io_image_load(const unsigned char *p, int64_t i, size_t item)
 {
     uint16_t v;
     if (item == 1) return p[i];
@@ -58,7 +58,7 @@ static double load(const unsigned char *p, int64_t i, size_t item)
     return v;
 }
 
-static void store(unsigned char *p, int64_t i, size_t item, double v)
+static void image_store(unsigned char *p, int64_t i, size_t item, double v)
 {
     const uint16_t wide = (uint16_t)v;
     if (item == 1) p[i] = (unsigned char)v;
@@ -73,19 +73,20 @@ static void convert_row(const unsigned char *in, int c, unsigned char *out,
     double full = item == 1 ? 255 : 65535;
     for (int64_t x = 0; x < n; x++) {
         double v[4], alpha = full;
-        for (int k = 0; k < c; k++) v[k] = load(in, x * c + k, item);
+        for (int k = 0; k < c; k++) v[k] = io_image_load(in, x * c + k, item);
         if (c == 2 || c == 4) alpha = v[c - 1];
         if (c < 3) v[1] = v[2] = v[0];
         else if (want < 3)
             v[0] = (double)(int64_t)(0.299 * v[0] + 0.587 * v[1]
                                      + 0.114 * v[2] + 0.5);
         if (want == 2 || want == 4) v[want - 1] = alpha;
-        for (int k = 0; k < want; k++) store(out, x * want + k, item, v[k]);
+        for (int k = 0; k < want; k++) image_store(out, x * want + k, item,
+                                                   v[k]);
     }
 }
 
 /* A copy with so many channels. */
-static la_status convert(const la_tensor *t, int want, la_tensor **out)
+static la_status image_convert(const la_tensor *t, int want, la_tensor **out)
 {
     const int64_t *sizes = la_sizes(t);
     int64_t wanted[3] = {sizes[0], sizes[1], want};
@@ -109,7 +110,7 @@ la_status la_image_read(const la_reader *source, int channels, la_tensor **out)
     LA_LET(t, info.format == LA_IMAGE_PNG ? la_png_read(source, &t)
            : read_whole(source, &info, &t));
     if (channels && channels != la_sizes(t)[2])
-        return convert(t, channels, out);
+        return image_convert(t, channels, out);
     return la_tensor_hand(&t, out);
 }
 

@@ -166,7 +166,7 @@ static void put_tables(writer *w, int parts)
     }
 }
 
-static void put_header(writer *w)
+static void jpeg_write_put_header(writer *w)
 {
     static const unsigned char start[] = {0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J',
         'F', 'I', 'F', 0, 1, 1, 0, 0, 1, 0, 1, 0, 0};
@@ -206,7 +206,7 @@ static void put_symbol(writer *w, int t, int symbol)
 }
 
 /* Bits of a magnitude. */
-static int size_of(int v)
+static int jpeg_write_size_of(int v)
 {
     int n = 0;
     for (v = v < 0 ? -v : v; v; v >>= 1) n++;
@@ -214,13 +214,13 @@ static int size_of(int v)
 }
 
 /* The low n bits of v, or of v - 1 where it is negative. */
-static void put_value(writer *w, int v, int n)
+static void jpeg_write_put_value(writer *w, int v, int n)
 {
     put_bits(w, (unsigned)(v < 0 ? v - 1 : v) & ((1u << n) - 1), n);
 }
 
 /* The transform of eight values, 'gap' apart. */
-static void transform(float *d, int gap)
+static void jpeg_write_transform(float *d, int gap)
 {
     float a0 = d[0] + d[7 * gap], a7 = d[0] - d[7 * gap];
     float a1 = d[gap] + d[6 * gap], a6 = d[gap] - d[6 * gap];
@@ -243,19 +243,19 @@ static void transform(float *d, int gap)
 }
 
 /* One block of component 'part'. */
-static void put_block(writer *w, int part, float block[64])
+static void jpeg_write_put_block(writer *w, int part, float block[64])
 {
     int t = part ? DC_C : DC_Y, coefficients[64], end = 63, zeros = 0;
-    for (int k = 0; k < 8; k++) transform(block + 8 * k, 1);
-    for (int k = 0; k < 8; k++) transform(block + k, 8);
+    for (int k = 0; k < 8; k++) jpeg_write_transform(block + 8 * k, 1);
+    for (int k = 0; k < 8; k++) jpeg_write_transform(block + k, 8);
     for (int k = 0; k < 64; k++) {
         float v = block[zigzag[k]] * w->scale[part > 0][zigzag[k]];
         coefficients[k] = (int)(v < 0 ? v - 0.5f : v + 0.5f);
     }
-    int step = coefficients[0] - w->last[part], n = size_of(step);
+    int step = coefficients[0] - w->last[part], n = jpeg_write_size_of(step);
     w->last[part] = coefficients[0];
     put_symbol(w, t, n);
-    put_value(w, step, n);
+    jpeg_write_put_value(w, step, n);
     while (end > 0 && !coefficients[end]) end--;
     for (int k = 1; k <= end; k++) {
         int v = coefficients[k];
@@ -264,9 +264,9 @@ static void put_block(writer *w, int part, float block[64])
             continue;
         }
         for (; zeros > 15; zeros -= 16) put_symbol(w, t + 1, 0xf0);
-        n = size_of(v);
+        n = jpeg_write_size_of(v);
         put_symbol(w, t + 1, zeros << 4 | n);
-        put_value(w, v, n);
+        jpeg_write_put_value(w, v, n);
         zeros = 0;
     }
     if (end < 63) put_symbol(w, t + 1, 0);
@@ -317,11 +317,11 @@ static void put_unit(writer *w, int64_t x, int64_t y)
     load_unit(w, x, y, n, unit);
     for (int k = 0; k < w->sampling * w->sampling; k++) {
         load_block(unit[0], n, k / 2 * 8 * n + k % 2 * 8, false, block);
-        put_block(w, 0, block);
+        jpeg_write_put_block(w, 0, block);
     }
     for (int part = 1; part < w->channels; part++) {
         load_block(unit[part], n, 0, w->sampling == 2, block);
-        put_block(w, part, block);
+        jpeg_write_put_block(w, part, block);
     }
 }
 
@@ -333,7 +333,7 @@ void la_jpeg_write(const la_tensor *t, int quality, la_bytes *out)
     w.sampling = w.channels == 3 && quality <= 90 ? 2 : 1;
     make_codes(&w);
     make_divisors(&w, quality);
-    put_header(&w);
+    jpeg_write_put_header(&w);
     int n = 8 * w.sampling;
     for (int64_t y = 0; y < w.height && !out->status; y += n) {
         out->status = la_poll();

@@ -45,13 +45,13 @@ static uint32_t big(const unsigned char *b, int n)
     return v;
 }
 
-static la_status malformed(const char *what)
+static la_status png_read_malformed(const char *what)
 {
     return la_error(LA_EIO, "malformed PNG (%s)", what);
 }
 
 /* The next n bytes, or "truncated". */
-static la_status get(png *p, void *out, size_t n)
+static la_status png_read_get(png *p, void *out, size_t n)
 {
     LA_TRY(la_reader_read(p->source, p->at, out, n));
     p->at += (int64_t)n;
@@ -66,11 +66,11 @@ typedef struct chunk { uint32_t n; char type[5]; } chunk;
 static la_status next_chunk(png *p, chunk *c)
 {
     unsigned char head[8];
-    LA_TRY(get(p, head, sizeof head));
+    LA_TRY(png_read_get(p, head, sizeof head));
     c->n = big(head, 4);
     memcpy(c->type, head + 4, 4);
     c->type[4] = 0;
-    if (c->n > LARGEST) return malformed("length of a chunk");
+    if (c->n > LARGEST) return png_read_malformed("length of a chunk");
     p->crc = la_zip_crc(0, head + 4, 4);
     return LA_OK;
 }
@@ -79,16 +79,16 @@ static la_status next_chunk(png *p, chunk *c)
 static la_status check_crc(png *p)
 {
     unsigned char sum[4];
-    LA_TRY(get(p, sum, sizeof sum));
-    return big(sum, 4) == p->crc ? LA_OK : malformed("wrong checksum");
+    LA_TRY(png_read_get(p, sum, sizeof sum));
+    return big(sum, 4) == p->crc ? LA_OK : png_read_malformed("wrong checksum");
 }
 
 /* The whole of a chunk of at most 'most' bytes, and its checksum. */
 static la_status read_small(png *p, const chunk *c, unsigned char *out,
                             size_t most)
 {
-    if (c->n > most) return malformed("length of a chunk");
-    LA_TRY(get(p, out, c->n));
+    if (c->n > most) return png_read_malformed("length of a chunk");
+    LA_TRY(png_read_get(p, out, c->n));
     p->crc = la_zip_crc(p->crc, out, c->n);
     return check_crc(p);
 }
@@ -111,16 +111,17 @@ static bool depth_fits(int kind, int depth)
 
 /* Magic and IHDR; sizes up to 2^31 - 1, so that products fit 64 bits but for
 ** those of new_image. */
-static la_status read_header(png *p)
+static la_status png_read_read_header(png *p)
 {
     static const unsigned char magic[] = {137, 'P', 'N', 'G', 13, 10, 26, 10};
     unsigned char b[HEADER];
     chunk c;
-    LA_TRY(get(p, b, sizeof magic));
-    if (memcmp(b, magic, sizeof magic)) return malformed("first bytes");
+    LA_TRY(png_read_get(p, b, sizeof magic));
+    if (memcmp(b, magic, sizeof magic))
+        return png_read_malformed("first bytes");
     LA_TRY(next_chunk(p, &c));
     if (strcmp(c.type, "IHDR") || c.n != HEADER)
-        return malformed("header");
+        return png_read_malformed("header");
     LA_TRY(read_small(p, &c, b, HEADER));
     p->width = big(b, 4);
     p->height = big(b + 4, 4);
@@ -128,16 +129,19 @@ static la_status read_header(png *p)
     p->kind = b[9];
     p->interlaced = b[12] == 1;
     if (p->width < 1 || p->height < 1 || p->width > LARGEST
-        || p->height > LARGEST) return malformed("width or height");
-    if (!depth_fits(p->kind, p->depth)) return malformed("kind of pixels");
-    if (b[10] || b[11] || b[12] > 1) return malformed("method of packing");
+        || p->height > LARGEST) return png_read_malformed("width or height");
+    if (!depth_fits(p->kind, p->depth))
+        return png_read_malformed("kind of pixels");
+    if (b[10] || b[11] || b[12] > 1)
+        return png_read_malformed("method of packing");
     return LA_OK;
 }
 
 static la_status read_palette(png *p, const chunk *c)
 {
     unsigned char b[256 * 3];
-    if (c->n % 3 || c->n == 0) return malformed("length of the palette");
+    if (c->n % 3 || c->n == 0)
+        return png_read_malformed("length of the palette");
     LA_TRY(read_small(p, c, b, sizeof b));
     p->colours = (int)c->n / 3;
     for (int i = 0; i < p->colours; i++) {
@@ -153,17 +157,17 @@ static la_status read_transparency(png *p, const chunk *c)
     unsigned char b[256];
     LA_TRY(read_small(p, c, b, sizeof b));
     if (p->kind == PALETTE) {
-        if ((int)c->n > p->colours) return malformed("transparency");
+        if ((int)c->n > p->colours) return png_read_malformed("transparency");
         p->alphas = (int)c->n;
         for (int i = 0; i < p->alphas; i++) p->palette[i][3] = b[i];
     } else if (p->kind == GREY || p->kind == RGB) {
         int n = samples_of(p);
-        if ((int)c->n != 2 * n) return malformed("transparency");
+        if ((int)c->n != 2 * n) return png_read_malformed("transparency");
         for (int i = 0; i < n; i++)
             p->key[i] = big(b + 2 * i, 2) & ((1u << p->depth) - 1);
         p->keyed = true;
     } else {
-        return malformed("transparency");
+        return png_read_malformed("transparency");
     }
     return LA_OK;
 }
@@ -173,16 +177,18 @@ static la_status read_transparency(png *p, const chunk *c)
 static la_status read_to_pixels(png *p)
 {
     chunk c;
-    LA_TRY(read_header(p));
+    LA_TRY(png_read_read_header(p));
     for (;;) {
         LA_TRY(next_chunk(p, &c));
         if (strcmp(c.type, "IDAT") == 0) break;
         if (strcmp(c.type, "PLTE") == 0) LA_TRY(read_palette(p, &c));
         else if (strcmp(c.type, "tRNS") == 0) LA_TRY(read_transparency(p, &c));
-        else if (!(c.type[0] & 0x20)) return malformed("unknown chunk");
+        else if (!(c.type[0] & 0x20))
+            return png_read_malformed("unknown chunk");
         else p->at += (int64_t)c.n + 4;
     }
-    if (p->kind == PALETTE && !p->colours) return malformed("no palette");
+    if (p->kind == PALETTE && !p->colours)
+        return png_read_malformed("no palette");
     p->left = c.n;
     return LA_OK;
 }
@@ -211,17 +217,17 @@ la_status la_png_info(const la_reader *source, la_image_info *out)
 /* ---- the packed pixels ---- */
 
 /* More packed bytes for zlib, from the next chunk where one is used up. */
-static la_status refill(png *p)
+static la_status png_read_refill(png *p)
 {
     chunk c;
     while (p->left == 0) {
         LA_TRY(check_crc(p));
         LA_TRY(next_chunk(p, &c));
-        if (strcmp(c.type, "IDAT")) return malformed("too few pixels");
+        if (strcmp(c.type, "IDAT")) return png_read_malformed("too few pixels");
         p->left = c.n;
     }
     size_t n = p->left < CHUNK ? (size_t)p->left : CHUNK;
-    LA_TRY(get(p, p->chunk, n));
+    LA_TRY(png_read_get(p, p->chunk, n));
     p->crc = la_zip_crc(p->crc, p->chunk, n);
     p->left -= (int64_t)n;
     p->z.next_in = p->chunk;
@@ -230,18 +236,18 @@ static la_status refill(png *p)
 }
 
 /* The next n unpacked bytes: all of them, or an error. */
-static la_status unpack(png *p, unsigned char *out, size_t n)
+static la_status png_read_unpack(png *p, unsigned char *out, size_t n)
 {
     while (n) {
         uInt piece = n < 1u << 24 ? (uInt)n : 1u << 24;
-        if (p->ended) return malformed("too few pixels");
-        if (!p->z.avail_in) LA_TRY(refill(p));
+        if (p->ended) return png_read_malformed("too few pixels");
+        if (!p->z.avail_in) LA_TRY(png_read_refill(p));
         p->z.next_out = out;
         p->z.avail_out = piece;
         int code = inflate(&p->z, Z_NO_FLUSH);
         if (code == Z_MEM_ERROR) return LA_ENOMEM;
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-            return malformed("packed pixels");
+            return png_read_malformed("packed pixels");
         p->ended = code == Z_STREAM_END;
         out += piece - p->z.avail_out;
         n -= piece - p->z.avail_out;
@@ -251,16 +257,16 @@ static la_status unpack(png *p, unsigned char *out, size_t n)
 
 /* Behind the last row: the stream's own checksum, and the end of the file.
 ** Bytes behind the pixels inside the stream are passed over, as by others. */
-static la_status read_end(png *p)
+static la_status png_read_read_end(png *p)
 {
     unsigned char more;
     chunk c;
     while (!p->ended) {
-        la_status status = unpack(p, &more, 1);
+        la_status status = png_read_unpack(p, &more, 1);
         if (status && !p->ended) return status;
         if (!status) break;
     }
-    while (p->left) LA_TRY(refill(p));
+    while (p->left) LA_TRY(png_read_refill(p));
     LA_TRY(check_crc(p));
     for (;;) {
         LA_TRY(next_chunk(p, &c));
@@ -297,7 +303,7 @@ static la_status unfilter(int filter, unsigned char *row,
             row[i] += (unsigned char)la_png_paeth(row[i - step], up[i],
                                                   up[i - step]);
         break;
-    default: return malformed("filter of a row");
+    default: return png_read_malformed("filter of a row");
     }
     return LA_OK;
 }
@@ -313,7 +319,7 @@ static unsigned sample(const png *p, const unsigned char *row, int64_t i)
 }
 
 /* Sample i of the result. */
-static void put(unsigned char *out, int64_t i, int depth, unsigned v)
+static void png_read_put(unsigned char *out, int64_t i, int depth, unsigned v)
 {
     const uint16_t wide = (uint16_t)v;
     if (depth == 16) memcpy(out + 2 * i, &wide, 2);
@@ -337,14 +343,16 @@ static la_status expand(const png *p, const unsigned char *row, int64_t n,
         for (int k = 0; k < in; k++) {
             unsigned v = sample(p, row, x * in + k);
             if (p->kind == PALETTE) {
-                if ((int)v >= p->colours) return malformed("colour of a pixel");
+                if ((int)v >= p->colours)
+                    return png_read_malformed("colour of a pixel");
                 memcpy(out + to, p->palette[v], (size_t)channels);
                 continue;
             }
             clear = clear && v == p->key[k];
-            put(out, to + k, p->depth, v * scale);
+            png_read_put(out, to + k, p->depth, v * scale);
         }
-        if (p->keyed) put(out, to + in, p->depth, clear ? 0 : most * scale);
+        if (p->keyed) png_read_put(out, to + in, p->depth,
+                                   clear ? 0 : most * scale);
     }
     return LA_OK;
 }
@@ -363,7 +371,7 @@ static la_status read_pass(png *p, unsigned char *rows, size_t capacity,
     memset(up, 0, n + 1);
     for (int64_t y = y0; y < p->height; y += dy) {
         LA_TRY(la_poll());
-        LA_TRY(unpack(p, row, n + 1));
+        LA_TRY(png_read_unpack(p, row, n + 1));
         LA_TRY(unfilter(row[0], row + 1, up + 1, n, step));
         LA_TRY(expand(p, row + 1, w, (unsigned char *)la_data(t)
                       + (y * p->width + x0) * pixel, dx));
@@ -375,18 +383,18 @@ static la_status read_pass(png *p, unsigned char *rows, size_t capacity,
 }
 
 /* Bytes of a row as it is packed, with its filter. */
-static size_t row_bytes(const png *p)
+static size_t png_read_row_bytes(const png *p)
 {
     return (size_t)((p->width * samples_of(p) * p->depth + 7) / 8) + 1;
 }
 
 /* All passes; Adam7 has seven. */
-static la_status read_rows(png *p, la_tensor *t)
+static la_status png_read_read_rows(png *p, la_tensor *t)
 {
     static const int64_t whole[4] = {0, 0, 1, 1};
     static const int64_t passes[7][4] = {{0, 0, 8, 8}, {4, 0, 8, 8},
         {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
-    size_t n = row_bytes(p);
+    size_t n = png_read_row_bytes(p);
     unsigned char *rows = la_mem_zalloc(2 * n);
     if (!rows) return LA_ENOMEM;
     la_status status = LA_OK;
@@ -394,17 +402,17 @@ static la_status read_rows(png *p, la_tensor *t)
     for (int k = 0; p->interlaced && k < 7 && !status; k++)
         status = read_pass(p, rows, n, t, passes[k]);
     la_mem_free(rows, 2 * n);
-    return status ? status : read_end(p);
+    return status ? status : png_read_read_end(p);
 }
 
 /* The pixels must be there before memory is asked for: packed, they can be
 ** 1032 times smaller and no less. */
-static la_status new_image(const png *p, la_tensor **out)
+static la_status png_read_new_image(const png *p, la_tensor **out)
 {
     int64_t raw, sizes[3] = {p->height, p->width, channels_of(p)};
-    if (!la_mul_ok((int64_t)row_bytes(p) / (p->interlaced ? 2 : 1), p->height,
-                   &raw) || raw / MOST_UNPACKED > p->source->size)
-        return malformed("too few bytes for its width and height");
+    if (!la_mul_ok((int64_t)png_read_row_bytes(p) / (p->interlaced ? 2 : 1),
+                   p->height, &raw) || raw / MOST_UNPACKED > p->source->size)
+        return png_read_malformed("too few bytes for its width and height");
     return la_tensor_empty(3, sizes, p->depth == 16 ? LA_UINT16 : LA_UINT8,
                            out);
 }
@@ -413,13 +421,13 @@ static la_status new_image(const png *p, la_tensor **out)
 static la_status read_image(png *p, la_tensor **out)
 {
     LA_TRY(read_to_pixels(p));
-    LA_LET(t, new_image(p, &t));
+    LA_LET(t, png_read_new_image(p, &t));
     p->z.zalloc = la_zip_alloc;
     p->z.zfree = la_zip_free;
     if (inflateInit(&p->z) != Z_OK)
         return la_error(LA_ENOMEM, "not enough memory to unpack");
     p->started = true;
-    LA_TRY(read_rows(p, t));
+    LA_TRY(png_read_read_rows(p, t));
     return la_tensor_hand(&t, out);
 }
 

@@ -58,8 +58,9 @@ static void put_header(const la_tensor *t, la_bytes *out)
 /* ---- rows ---- */
 
 /* Residue that filter 'f' leaves of a row; 'up' is the row above. */
-static void filter(int f, const unsigned char *row, const unsigned char *up,
-                   unsigned char *out, size_t n, size_t step)
+static void png_write_filter(int f, const unsigned char *row,
+                             const unsigned char *up, unsigned char *out,
+    size_t n, size_t step)
 {
     out[0] = (unsigned char)f;
     out++;
@@ -81,7 +82,7 @@ static const unsigned char *best_row(writer *w, const unsigned char *row,
     for (int f = 0; f < FILTERS; f++) {
         unsigned char *out = w->rows + (size_t)f * (w->n + 1);
         uint64_t sum = 0;
-        filter(f, row, up, out, w->n, w->step);
+        png_write_filter(f, row, up, out, w->n, w->step);
         for (size_t i = 1; i <= w->n; i++)
             sum += out[i] < 128 ? out[i] : 256u - out[i];
         if (sum >= least) continue;
@@ -110,8 +111,8 @@ static void load_row(const la_tensor *t, int64_t y, unsigned char *out,
 }
 
 /* Pack bytes; what zlib gives goes out as chunks of their own. */
-static la_status pack(writer *w, const unsigned char *bytes, size_t n,
-                      bool last)
+static la_status png_write_pack(writer *w, const unsigned char *bytes, size_t n,
+                                bool last)
 {
     int code = Z_OK;
     do {
@@ -140,7 +141,7 @@ static la_status write_rows(writer *w, const la_tensor *t)
     for (int64_t y = 0, h = la_sizes(t)[0]; y < h; y++) {
         LA_TRY(la_poll());
         load_row(t, y, row, w->n);
-        LA_TRY(pack(w, best_row(w, row, up), w->n + 1, y + 1 == h));
+        LA_TRY(png_write_pack(w, best_row(w, row, up), w->n + 1, y + 1 == h));
         unsigned char *last = up;
         up = row;
         row = last;

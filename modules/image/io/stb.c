@@ -199,8 +199,8 @@ static int pixels_of(job *j, stbi__context *s, la_image_info *info,
 
 /* Run 'work' on a source; what stb says of a failure is the reason. The caller
 ** frees the blocks. */
-static la_status run(job *j, work_fn work, la_image_info *info,
-                     stbi_uc **pixels)
+static la_status stb_run(job *j, work_fn work, la_image_info *info,
+                         stbi_uc **pixels)
 {
     stbi__context s;
     stbi_io_callbacks io = {stb_read, stb_skip, stb_eof};
@@ -236,7 +236,7 @@ la_status la_stb_info(const la_reader *source, la_image_info *out)
 {
     job j = {.source = source};
     if (out->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, false));
-    la_status status = run(&j, info_of, out, NULL);
+    la_status status = stb_run(&j, info_of, out, NULL);
     free_blocks(&j);
     return status;
 }
@@ -263,7 +263,7 @@ la_status la_stb_read(const la_reader *source, const la_image_info *info,
         return la_error(LA_EIO, "malformed image (too few bytes for its width"
                         " and height)");
     if (info->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, true));
-    la_status status = run(&j, pixels_of, &asked, &pixels);
+    la_status status = stb_run(&j, pixels_of, &asked, &pixels);
     if (!status) status = la_tensor_empty(3, sizes, LA_UINT8, &t);
     if (!status) memcpy(la_data(t), pixels, (size_t)t->numel);
     free_blocks(&j);

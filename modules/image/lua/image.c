@@ -25,7 +25,7 @@ static const struct { const char *name; la_image_format format; } formats[] = {
     {"bmp", LA_IMAGE_BMP}, {"tga", LA_IMAGE_TGA}};
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static la_image_format format_of(const char *word)
+static la_image_format lua_image_format_of(const char *word)
 {
     for (int k = 0; word && k < FORMATS; k++)
         if (strlen(word) == strlen(formats[k].name)
@@ -47,8 +47,9 @@ typedef struct options {
 } options;
 
 /* The integer in a field of the options, between 'least' and 'most'. */
-static int read_integer(lua_State *L, int at, const char *key, int least,
-                        int most, int fallback, const char *name)
+static int lua_image_read_integer(lua_State *L, int at, const char *key,
+                                  int least, int most, int fallback,
+    const char *name)
 {
     int exact = 1;
     if (lua_getfield(L, at, key) == LUA_TNIL) {
@@ -64,8 +65,8 @@ static int read_integer(lua_State *L, int at, const char *key, int least,
 }
 
 /* {limit = bytes} */
-static int64_t read_limit(lua_State *L, int at, int64_t fallback,
-                          const char *name)
+static int64_t lua_image_read_limit(lua_State *L, int at, int64_t fallback,
+                                    const char *name)
 {
     int exact = 1;
     lua_Integer v = lua_getfield(L, at, "limit") == LUA_TNIL
@@ -77,7 +78,8 @@ static int64_t read_limit(lua_State *L, int at, int64_t fallback,
     return v;
 }
 
-static la_image_format check_format(lua_State *L, int at, const char *name)
+static la_image_format lua_image_check_format(lua_State *L, int at,
+                                              const char *name)
 {
     char quoted[256];
     size_t n;
@@ -85,15 +87,17 @@ static la_image_format check_format(lua_State *L, int at, const char *name)
         la_raise_arg(L, at, name, "format expected (\"png\", \"jpg\", \"bmp\","
                      " \"tga\"), got %s", la_type_text(L, at));
     const char *word = lua_tolstring(L, at, &n);
-    la_image_format f = strlen(word) == n ? format_of(word) : LA_IMAGE_FORMATS;
+    la_image_format f = strlen(word) == n ? lua_image_format_of(word)
+        : LA_IMAGE_FORMATS;
     if (f == LA_IMAGE_FORMATS)
         la_raise_arg(L, at, name, "unknown format '%s' (known: png, jpg, bmp,"
                      " tga)", la_quote(word, n, quoted, sizeof quoted));
     return f;
 }
 
-static options read_options(lua_State *L, int at, const char *const *known,
-                            const char *name)
+static options lua_image_read_options(lua_State *L, int at,
+                                      const char *const *known,
+    const char *name)
 {
     options o = {true, la_state_of(L)->sandboxed ? SANDBOX_LIMIT : 0, 0, 90,
                  LA_UNDEFINED, LA_IMAGE_FORMATS};
@@ -102,9 +106,9 @@ static options read_options(lua_State *L, int at, const char *const *known,
         la_raise_arg(L, at, name, "table of options expected, got %s",
                      la_type_text(L, at));
     la_check_keywords(L, at, known, name);
-    o.channels = read_integer(L, at, "channels", 1, 4, 0, name);
-    o.quality = read_integer(L, at, "quality", 1, 100, 90, name);
-    o.limit = read_limit(L, at, o.limit, name);
+    o.channels = lua_image_read_integer(L, at, "channels", 1, 4, 0, name);
+    o.quality = lua_image_read_integer(L, at, "quality", 1, 100, 90, name);
+    o.limit = lua_image_read_limit(L, at, o.limit, name);
     if (lua_getfield(L, at, "apply_exif_orientation") != LUA_TNIL) {
         if (!lua_isboolean(L, -1))
             la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
@@ -115,7 +119,7 @@ static options read_options(lua_State *L, int at, const char *const *known,
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
         o.dtype = la_check_dtype(L, lua_gettop(L), name);
     if (lua_getfield(L, at, "format") != LUA_TNIL)
-        o.format = check_format(L, lua_gettop(L), name);
+        o.format = lua_image_check_format(L, lua_gettop(L), name);
     lua_pop(L, 2);
     if (o.dtype != LA_UNDEFINED && o.dtype != LA_UINT8 && o.dtype != LA_UINT16
         && !la_is_float(o.dtype))
@@ -127,7 +131,8 @@ static options read_options(lua_State *L, int at, const char *const *known,
 /* ---- reading ---- */
 
 /* Samples in another dtype: floats from 0 to 1; of integers the nearest. */
-static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
+static la_status lua_image_convert(la_tensor *t, la_dtype dtype,
+                                   la_tensor **out)
 {
     bool wide = t->dtype == LA_UINT16;
     LA_OWNED scaled = NULL;
@@ -162,18 +167,18 @@ static la_status orient(la_tensor *t, int orientation, la_tensor **out)
 }
 
 /* {height, width, channels} to {channels, height, width}, contiguous. */
-static la_status finish(la_tensor *t, const options *o, int orientation,
-                        la_tensor **out)
+static la_status lua_image_finish(la_tensor *t, const options *o,
+                                  int orientation, la_tensor **out)
 {
     static const int64_t order[3] = {2, 0, 1};
     LA_LET(view, la_run(permute, &view, t, la_v_ints(order, 3)));
     LA_LET(oriented, orient(view, orientation, &oriented));
     LA_LET(planes, la_run(contiguous, &planes, oriented));
-    return convert(planes, o->dtype, out);
+    return lua_image_convert(planes, o->dtype, out);
 }
 
-static la_status decode(const la_reader *source, const options *o,
-                        la_tensor **out)
+static la_status lua_image_decode(const la_reader *source, const options *o,
+                                  la_tensor **out)
 {
     la_image_info info;
     LA_TRY(la_image_info_read(source, &info));
@@ -183,14 +188,16 @@ static la_status decode(const la_reader *source, const options *o,
         bytes = INT64_MAX;
     LA_TRY(la_check_limit(bytes, o->limit));
     LA_LET(t, la_image_read(source, o->channels, &t));
-    return finish(t, o, o->upright ? la_jpeg_orientation(source) : 1, out);
+    return lua_image_finish(t, o, o->upright ? la_jpeg_orientation(source) : 1,
+                            out);
 }
 
-static la_status load(const char *path, const options *o, la_tensor **out)
+static la_status lua_image_load(const char *path, const options *o,
+                                la_tensor **out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
-    return la_media_name(decode(&source, o, out), path);
+    return la_media_name(lua_image_decode(&source, o, out), path);
 }
 
 static const char *const reading[] = {"channels", "dtype",
@@ -205,9 +212,9 @@ static int image_load(lua_State *L)
     la_state *s = la_begin(L, "image.load", 0);
     la_tensor *t = NULL;
     const char *path = la_check_path(L, 1, "image.load");
-    options o = read_options(L, 2, reading, "image.load");
+    options o = lua_image_read_options(L, 2, reading, "image.load");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "image.load", load(path, &o, &t));
+    LA_CHECK_TWICE(L, "image.load", lua_image_load(path, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.load", h->tensor->numel);
     la_pace(L, s);
@@ -221,9 +228,9 @@ static int image_decode(lua_State *L)
     la_tensor *t = NULL;
     la_reader source;
     la_media_source(L, "image.decode", "an image's", &source);
-    options o = read_options(L, 2, reading, "image.decode");
+    options o = lua_image_read_options(L, 2, reading, "image.decode");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
+    LA_CHECK_TWICE(L, "image.decode", lua_image_decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.decode", h->tensor->numel);
     la_pace(L, s);
@@ -231,7 +238,7 @@ static int image_decode(lua_State *L)
 }
 
 /* Width and height are those of the image as it is loaded. */
-static la_status read_info(const char *path, la_image_info *info)
+static la_status lua_image_read_info(const char *path, la_image_info *info)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
@@ -249,7 +256,7 @@ static int image_info(lua_State *L)
     la_begin(L, "image.info", 0);
     la_image_info info;
     const char *path = la_check_path(L, 1, "image.info");
-    LA_CHECK(L, "image.info", read_info(path, &info));
+    LA_CHECK(L, "image.info", lua_image_read_info(path, &info));
     lua_pushinteger(L, info.width);
     lua_pushinteger(L, info.height);
     lua_pushinteger(L, info.channels);
@@ -260,7 +267,7 @@ static int image_info(lua_State *L)
 /* ---- writing ---- */
 
 /* {channels, height, width} or {height, width} with values. */
-static la_status check_tensor(const la_tensor *t)
+static la_status lua_image_check_tensor(const la_tensor *t)
 {
     LA_TRY(la_media_check(t));
     if (t->ndim != 2 && t->ndim != 3)
@@ -287,7 +294,7 @@ static la_status from_floats(la_tensor *t, la_tensor **out)
 }
 
 /* Samples as files hold them. */
-static la_status to_samples(la_tensor *t, la_tensor **out)
+static la_status lua_image_to_samples(la_tensor *t, la_tensor **out)
 {
     if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16)
         return la_tensor_same(t, out);
@@ -305,16 +312,16 @@ static la_status to_pixels(la_tensor *t, la_tensor **out)
 {
     static const int64_t order[3] = {1, 2, 0};
     LA_OWNED planes = NULL;
-    LA_TRY(check_tensor(t));
+    LA_TRY(lua_image_check_tensor(t));
     LA_LET(plain, la_run(detach, &plain, t));
-    LA_LET(samples, to_samples(plain, &samples));
+    LA_LET(samples, lua_image_to_samples(plain, &samples));
     if (t->ndim == 2) LA_TRY(la_run(unsqueeze, &planes, samples, 0));
     else planes = la_tensor_retain(samples);
     LA_LET(view, la_run(permute, &view, planes, la_v_ints(order, 3)));
     return la_run(contiguous, out, view);
 }
 
-static la_status encode(la_tensor *t, const options *o, la_bytes *out)
+static la_status lua_image_encode(la_tensor *t, const options *o, la_bytes *out)
 {
     la_bytes_free(out);             /* of an attempt that failed */
     LA_LET(pixels, to_pixels(t, &pixels));
@@ -322,11 +329,12 @@ static la_status encode(la_tensor *t, const options *o, la_bytes *out)
 }
 
 /* The file is only opened when all its bytes are there. */
-static la_status save(la_tensor *t, const char *path, const options *o)
+static la_status lua_image_save(la_tensor *t, const char *path,
+                                const options *o)
 {
     la_bytes bytes = {0};
     LA_WRITER sink = {.fd = -1};
-    la_status status = encode(t, o, &bytes);
+    la_status status = lua_image_encode(t, o, &bytes);
     if (!status) status = la_writer_open(path, &sink);
     if (!status) status = la_writer_write(&sink, bytes.data, bytes.n);
     la_bytes_free(&bytes);
@@ -340,15 +348,16 @@ static int image_save(lua_State *L)
     la_begin(L, "image.save", 0);
     la_media_order(L, 3);
     const char *path = la_check_path(L, 2, "image.save");
-    options o = read_options(L, 3, saving, "image.save");
+    options o = lua_image_read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');
     if (o.format == LA_IMAGE_FORMATS)
-        o.format = format_of(dot ? dot + 1 : NULL);
+        o.format = lua_image_format_of(dot ? dot + 1 : NULL);
     if (o.format == LA_IMAGE_FORMATS)
         la_raise_arg(L, 2, "image.save", "the path must end with .png, .jpg,"
                      " .jpeg, .bmp or .tga, or {format=} say which");
     LA_CHECK_TWICE(L, "image.save",
-                   save(la_check_tensor(L, 1, "image.save"), path, &o));
+                   lua_image_save(la_check_tensor(L, 1, "image.save"), path,
+                                  &o));
     return 0;
 }
 
@@ -357,12 +366,13 @@ static int image_encode(lua_State *L)
 {
     la_begin(L, "image.encode", 0);
     la_check_tensor(L, 1, "image.encode");
-    la_image_format format = check_format(L, 2, "image.encode");
-    options o = read_options(L, 3, encoding, "image.encode");
+    la_image_format format = lua_image_check_format(L, 2, "image.encode");
+    options o = lua_image_read_options(L, 3, encoding, "image.encode");
     o.format = format;
     la_bytes *bytes = la_push_bytes(L);
     LA_CHECK_TWICE(L, "image.encode",
-                   encode(la_check_tensor(L, 1, "image.encode"), &o, bytes));
+                   lua_image_encode(la_check_tensor(L, 1, "image.encode"), &o,
+                                    bytes));
     lua_pushlstring(L, (const char *)bytes->data, bytes->n);
     la_bytes_free(bytes);
     return 1;

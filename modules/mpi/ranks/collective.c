@@ -39,7 +39,7 @@ static void reduction(lua_State *L, const bytes *b, int arg, const char *name,
 }
 
 /* Elements of the next call. */
-static int next_part(const bytes *b, int64_t done)
+static int collective_next_part(const bytes *b, int64_t done)
 {
     int64_t most = mpi_chunk / (int64_t)b->item, rest = b->count - done;
     return (int)(rest < most ? rest : most);
@@ -54,7 +54,7 @@ static int fn_all_reduce(lua_State *L)
     MPI_Op op;
     reduction(L, &b, 3, "all_reduce", &type, &op);
     for (int64_t done = 0; done < b.count;) {
-        int n = next_part(&b, done);
+        int n = collective_next_part(&b, done);
         mpi_check(L, MPI_Allreduce(MPI_IN_PLACE, b.data + done * b.item, n,
                                    type, op, c->inner), "all_reduce");
         done += n;
@@ -74,7 +74,7 @@ static int fn_reduce(lua_State *L)
     MPI_Op op;
     reduction(L, &b, 3, "reduce", &type, &op);
     for (int64_t done = 0; done < b.count;) {
-        int n = next_part(&b, done);
+        int n = collective_next_part(&b, done);
         char *at = b.data + done * b.item;
         mpi_check(L, MPI_Reduce(mine ? MPI_IN_PLACE : at, mine ? at : NULL, n,
                                 type, op, root, c->inner), "reduce");
@@ -89,7 +89,7 @@ static void scatter_by_blocks(lua_State *L, const comm *c, const bytes *from,
 {
     for (int root = 0; root < c->size; root++)
         for (int64_t done = 0; done < to->count;) {
-            int n = next_part(to, done);
+            int n = collective_next_part(to, done);
             char *at = from->data + (root * to->count + done) * to->item;
             char *into = root == c->rank ? to->data + done * to->item : NULL;
             mpi_check(L, MPI_Reduce(at, into, n, type, op, root, c->inner),
@@ -122,8 +122,8 @@ static int fn_reduce_scatter(lua_State *L)
 /* ---- equal parts ---- */
 
 /* Who has the whole and who a part of it. */
-static void check_parts(lua_State *L, const bytes *part, const bytes *whole,
-                        int size)
+static void collective_check_parts(lua_State *L, const bytes *part,
+                                   const bytes *whole, int size)
 {
     if (part->count * size != whole->count || part->item != whole->item)
         luaL_error(L, "mpi: %d parts of %I elements do not make %I", size,
@@ -141,7 +141,7 @@ static int exchange_parts(lua_State *L, bool gathers, const char *name)
     span s;
     if (root == c->rank) {
         whole = gathers ? mpi_target(L, 3, name) : mpi_source(L, 2, name);
-        check_parts(L, &part, &whole, c->size);
+        collective_check_parts(L, &part, &whole, c->size);
     }
     mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), name);
     if (gathers)
@@ -174,7 +174,7 @@ static int fn_all_gather(lua_State *L)
     bytes part = mpi_source(L, 2, "all_gather");
     bytes whole = mpi_target(L, 3, "all_gather");
     span s;
-    check_parts(L, &part, &whole, c->size);
+    collective_check_parts(L, &part, &whole, c->size);
     mpi_apart(L, &part, &whole, "all_gather");
     mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), "all_gather");
     int code = MPI_Allgather(part.data, s.count, s.type, whole.data, s.count,
@@ -230,8 +230,8 @@ static piece piece_at(lua_State *L, int arg, lua_Integer k, const comm *c,
 }
 
 /* Begin a message of the piece; empty ones are none on either side. */
-static int start(const comm *c, const bytes *b, piece p, bool send,
-                 MPI_Request *id)
+static int collective_start(const comm *c, const bytes *b, piece p, bool send,
+                            MPI_Request *id)
 {
     span s;
     char *at = b->data + p.offset * (int64_t)b->item;
@@ -265,10 +265,11 @@ static int fn_exchange(lua_State *L)
     int code = MPI_SUCCESS;
     lua_Integer begun = 0;
     for (lua_Integer k = 0; k < receipts && !code; k++)
-        code = start(c, &to, piece_at(L, 5, k, c, &to), false, &list[begun++]);
+        code = collective_start(c, &to, piece_at(L, 5, k, c, &to), false,
+                                &list[begun++]);
     for (lua_Integer k = 0; k < sends && !code; k++)
-        code = start(c, &from, piece_at(L, 3, k, c, &from), true,
-                     &list[begun++]);
+        code = collective_start(c, &from, piece_at(L, 3, k, c, &from), true,
+                                &list[begun++]);
     for (lua_Integer k = 0; k < begun; k++) {
         int other = MPI_Wait(&list[k], MPI_STATUS_IGNORE);
         if (!code) code = other;

@@ -31,7 +31,7 @@ static int view_type(const layout *y, size_t item, MPI_Datatype *out)
     return code ? code : MPI_Type_commit(out);
 }
 
-static int move(MPI_File file, const layout *y, const bytes *b, bool write)
+static int file_move(MPI_File file, const layout *y, const bytes *b, bool write)
 {
     MPI_Datatype type;
     span s;
@@ -81,7 +81,7 @@ static int fn_file(lua_State *L)
     int code = MPI_File_open(c->inner, path, write ? MPI_MODE_WRONLY
                              : MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     if (!code) {
-        code = move(file, &y, &b, write);
+        code = file_move(file, &y, &b, write);
         int last = MPI_File_close(&file);
         if (!code) code = last;
     }

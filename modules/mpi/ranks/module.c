@@ -297,7 +297,7 @@ static int fn_abort(lua_State *L)
     _exit(status);
 }
 
-static void begin(lua_State *L)
+static void mpi_begin(lua_State *L)
 {
     int begun = 0, ended = 0, given = 0;
     MPI_Initialized(&begun);
@@ -335,7 +335,7 @@ static const luaL_Reg functions[] = {
 
 LA_API int luaopen_lunarray_mpi(lua_State *L)
 {
-    begin(L);
+    mpi_begin(L);
     luaL_newmetatable(L, COMM_NAME);
     mpi_open_requests(L);
     mpi_open_calls(L);

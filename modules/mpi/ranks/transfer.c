@@ -21,7 +21,7 @@ static size_t item_size(const char *dtype)
     return digits ? (size_t)atoi(digits) / 8 : 0;
 }
 
-static bytes view(lua_State *L, int arg, const char *name)
+static bytes transfer_view(lua_State *L, int arg, const char *name)
 {
     la_tensor *t = la_check(L, arg);
     bytes b = {t, la_tensor_data(t), item_size(la_tensor_dtype(t)),
@@ -38,13 +38,13 @@ static bytes view(lua_State *L, int arg, const char *name)
 
 bytes mpi_source(lua_State *L, int arg, const char *name)
 {
-    return view(L, arg, name);
+    return transfer_view(L, arg, name);
 }
 
 bytes mpi_target(lua_State *L, int arg, const char *name)
 {
     if (la_mark_written(la_check(L, arg))) mpi_raise(L, name);
-    return view(L, arg, name);
+    return transfer_view(L, arg, name);
 }
 
 void mpi_apart(lua_State *L, const bytes *a, const bytes *b, const char *name)
@@ -160,7 +160,7 @@ typedef struct request {
 
 static request *left;       /* what Lua collected before it was done */
 
-static void settle(request *r)
+static void transfer_settle(request *r)
 {
     mpi_span_free(&r->s);
     la_release(r->tensor);
@@ -225,7 +225,7 @@ static int fn_iall_reduce(lua_State *L)
 }
 
 /* Checks what a message that came is to hold. */
-static int finish(lua_State *L, request *r, MPI_Status *status)
+static int transfer_finish(lua_State *L, request *r, MPI_Status *status)
 {
     span s = r->s;
     int from = r->expected >= 0 ? status->MPI_SOURCE + 1 : 0;
@@ -234,7 +234,7 @@ static int finish(lua_State *L, request *r, MPI_Status *status)
         MPI_Count got = 0;
         MPI_Get_elements_x(status, s.type, &got);
         int64_t want = r->expected;
-        settle(r);
+        transfer_settle(r);
         if ((int64_t)got != want)
             return luaL_error(L, "mpi.irecv: rank %d sent %I bytes, the tensor "
                               "has %I", from, (lua_Integer)got,
@@ -242,7 +242,7 @@ static int finish(lua_State *L, request *r, MPI_Status *status)
         lua_pushinteger(L, from);
         return 1;
     }
-    settle(r);
+    transfer_settle(r);
     return 0;
 }
 
@@ -280,9 +280,9 @@ static int request_wait(lua_State *L)
     if (r->id == MPI_REQUEST_NULL) return 0;
     int code = lua_isnoneornil(L, 2) ? MPI_Wait(&r->id, &status)
         : wait_within(L, r, luaL_checknumber(L, 2), &status);
-    if (code) settle(r);
+    if (code) transfer_settle(r);
     mpi_check(L, code, "wait");
-    return finish(L, r, &status);
+    return transfer_finish(L, r, &status);
 }
 
 /* request:test(): is it done? */
@@ -293,7 +293,7 @@ static int request_test(lua_State *L)
     int done = 1;
     if (r->id != MPI_REQUEST_NULL) {
         mpi_check(L, MPI_Test(&r->id, &done, &status), "test");
-        if (done) finish(L, r, &status);
+        if (done) transfer_finish(L, r, &status);
     }
     lua_settop(L, 0);
     lua_pushboolean(L, done);
@@ -301,7 +301,7 @@ static int request_test(lua_State *L)
 }
 
 /* Drops requests that were left and are done by now. */
-static void sweep(void)
+static void transfer_sweep(void)
 {
     for (request **at = &left; *at;) {
         request *r = *at;
@@ -311,7 +311,7 @@ static void sweep(void)
             continue;
         }
         *at = r->next;
-        settle(r);
+        transfer_settle(r);
         free(r);
     }
 }
@@ -321,9 +321,9 @@ static int request_gc(lua_State *L)
     request *r = luaL_checkudata(L, 1, REQUEST_NAME);
     int ended = 0;
     MPI_Finalized(&ended);
-    if (!ended) sweep();
+    if (!ended) transfer_sweep();
     if (r->id == MPI_REQUEST_NULL || ended) {
-        if (r->tensor) settle(r);
+        if (r->tensor) transfer_settle(r);
         return 0;
     }
     request *copy = malloc(sizeof *copy);

@@ -46,7 +46,7 @@ static bool is_ours(const char *source)
 
 /* The innermost line of a script; of the library's modules where there is none
 ** around. Neither of the two functions of Lua allocates or raises. */
-static bool where(void *host, char *text, size_t n)
+static bool profile_where(void *host, char *text, size_t n)
 {
     const record *r = host;
     const la_state *s = r->state;
@@ -190,7 +190,7 @@ static int fn_profile(lua_State *L)
     la_take_metatable(L);
     lua_insert(L, 1);
     lua_toclose(L, 1);
-    LA_CHECK(L, "profile", la_profile_start(where, r, MOST_EVENTS,
+    LA_CHECK(L, "profile", la_profile_start(profile_where, r, MOST_EVENTS,
                                             &r->profile));
     lua_call(L, n - 1, LUA_MULTRET);
     la_profile_stop(r->profile);

@@ -97,7 +97,7 @@ static const la_pair LN2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
 /* 2^(n/64) * e^(r + rest), r up to ln2/128, rest so small that its square does
 ** not count. */
-static la_pair finish(int n, double r, double rest, int *k)
+static la_pair libm_exp_finish(int n, double r, double rest, int *k)
 {
     int j = n & 63;
     double q = r * r * (1 / 2.0 + r * (1 / 6.0 + r * (1 / 24.0
@@ -112,7 +112,7 @@ la_pair la_exp_pair(la_pair x, int *k)
     double n = nearest(x.hi * INV_LN2_64);
     double a = x.hi - n * LN2_64[0], b = n * LN2_64[1], r = a - b;
     double rest = (a - r) - b + (x.lo - n * LN2_64[2]);
-    return finish((int)n, r, rest, k);
+    return libm_exp_finish((int)n, r, rest, k);
 }
 
 /* e^x beyond the range of a double, NaN for NaN. */
@@ -139,7 +139,7 @@ double la_m_exp2(double x)
     if (!(fabs(x) < 1100)) return beyond(x);
     double n = nearest(x * 64);
     la_pair r = product(x - n / 64, LN2.hi);
-    la_pair e = finish((int)n, r.hi, r.lo + (x - n / 64) * LN2.lo, &k);
+    la_pair e = libm_exp_finish((int)n, r.hi, r.lo + (x - n / 64) * LN2.lo, &k);
     return scaled(e.hi, k);
 }
 

@@ -104,7 +104,7 @@ static la_pair reduce_huge(double a, int *quadrant)
 }
 
 /* x less the nearest multiple of pi/2, whose count modulo 4 is *quadrant. */
-static la_pair reduce(double x, int *quadrant)
+static la_pair libm_trig_reduce(double x, int *quadrant)
 {
     double a = fabs(x);
     *quadrant = 0;
@@ -148,7 +148,7 @@ double la_m_sin(double x)
     int q;
     if (!(fabs(x) < INFINITY)) return NAN;
     if (fabs(x) < 0x1p-27) return x;
-    la_pair y = reduce(x, &q);
+    la_pair y = libm_trig_reduce(x, &q);
     return sine_from(y, q).hi;
 }
 
@@ -156,7 +156,7 @@ double la_m_cos(double x)
 {
     int q;
     if (!(fabs(x) < INFINITY)) return NAN;
-    la_pair y = reduce(x, &q);
+    la_pair y = libm_trig_reduce(x, &q);
     return sine_from(y, q + 1).hi;
 }
 
@@ -166,7 +166,7 @@ double la_m_tan(double x)
     int q;
     if (!(fabs(x) < INFINITY)) return NAN;
     if (fabs(x) < 0x1p-27) return x;
-    la_pair y = reduce(x, &q), s = sin_pair(y), c = cos_pair(y);
+    la_pair y = libm_trig_reduce(x, &q), s = sin_pair(y), c = cos_pair(y);
     return q & 1 ? -pair_div(c, s).hi : pair_div(s, c).hi;
 }
 

@@ -106,7 +106,7 @@ static void find_caches(void)
     }
 }
 
-static void decide(void)
+static void cpu_decide(void)
 {
     available = detect() & LA_CAPS_BUILT;
     for (int c = 0; c < LA_NCAPS; c++)
@@ -117,7 +117,7 @@ static void decide(void)
 
 la_cap la_cpu_cap_slow(void)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     atomic_store_explicit(&la_cpu_cap_known, (int)chosen,
                           memory_order_relaxed);
     return chosen;
@@ -128,19 +128,19 @@ _Thread_local unsigned la_cap_mask = ~0u;
 
 la_cap la_cpu_best_cap(void)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     return best;
 }
 
 bool la_cpu_has_cap(la_cap cap)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     return available >> cap & 1;
 }
 
 const char *la_cpu_missing(void)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     return available ? NULL : cap_names[__builtin_ctz(LA_CAPS_BUILT)];
 }
 
@@ -151,19 +151,19 @@ const char *la_cap_name(la_cap cap)
 
 const char *la_cpu_note(void)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     return note;
 }
 
 static void set_note(const char *why)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     snprintf(note, sizeof note, "%s", why);
 }
 
 size_t la_cpu_cache(int level)
 {
-    pthread_once(&once, decide);
+    pthread_once(&once, cpu_decide);
     return level >= 1 && level <= 3 ? caches[level] : 0;
 }
 

@@ -72,7 +72,7 @@ int la_os_open(const char *path, la_os_way way)
 
 int la_os_close(int fd) { return close(fd); }
 
-static int info(int status, const struct stat *st, la_os_info *out)
+static int posix_info(int status, const struct stat *st, la_os_info *out)
 {
     if (status) return -1;
     *out = (la_os_info){st->st_size, S_ISREG(st->st_mode),
@@ -83,13 +83,13 @@ static int info(int status, const struct stat *st, la_os_info *out)
 int la_os_info_of(int fd, la_os_info *out)
 {
     struct stat st;
-    return info(fstat(fd, &st), &st, out);
+    return posix_info(fstat(fd, &st), &st, out);
 }
 
 int la_os_info_at(const char *path, la_os_info *out)
 {
     struct stat st;
-    return info(stat(path, &st), &st, out);
+    return posix_info(stat(path, &st), &st, out);
 }
 
 int64_t la_os_read_at(int fd, void *out, size_t n, int64_t at)

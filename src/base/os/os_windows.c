@@ -76,7 +76,7 @@ void la_os_at_fork(void (*before)(void), void (*parent)(void),
 /* ---- paths ---- */
 
 /* UTF-16 of a path, or an empty one and errno. */
-static const wchar_t *wide(const char *path, wchar_t *out)
+static const wchar_t *windows_wide(const char *path, wchar_t *out)
 {
     if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, out,
                             LA_OS_PATH)) return out;
@@ -111,7 +111,7 @@ const char *const la_os_lapack_names[] = {"liblapack.dll", "libopenblas.dll",
 void *la_os_library(const char *name)
 {
     wchar_t path[LA_OS_PATH];
-    return wide(name, path) ? (void *)LoadLibraryW(path) : NULL;
+    return windows_wide(name, path) ? (void *)LoadLibraryW(path) : NULL;
 }
 
 /* Data and functions are converted by memcpy, as ISO C has no cast. */
@@ -133,14 +133,14 @@ int la_os_open(const char *path, la_os_way way)
         [LA_OS_WRITE] = _O_WRONLY
     };
     wchar_t name[LA_OS_PATH];
-    if (!wide(path, name)) return -1;
+    if (!windows_wide(path, name)) return -1;
     return _wopen(name, flags[way] | _O_BINARY | _O_NOINHERIT,
                   _S_IREAD | _S_IWRITE);
 }
 
 int la_os_close(int fd) { return _close(fd); }
 
-static int info(int status, const struct _stat64 *st, la_os_info *out)
+static int windows_info(int status, const struct _stat64 *st, la_os_info *out)
 {
     if (status) return -1;
     *out = (la_os_info){st->st_size, (st->st_mode & _S_IFMT) == _S_IFREG,
@@ -152,15 +152,15 @@ static int info(int status, const struct _stat64 *st, la_os_info *out)
 int la_os_info_of(int fd, la_os_info *out)
 {
     struct _stat64 st;
-    return info(_fstat64(fd, &st), &st, out);
+    return windows_info(_fstat64(fd, &st), &st, out);
 }
 
 int la_os_info_at(const char *path, la_os_info *out)
 {
     struct _stat64 st;
     wchar_t name[LA_OS_PATH];
-    if (!wide(path, name)) return -1;
-    return info(_wstat64(name, &st), &st, out);
+    if (!windows_wide(path, name)) return -1;
+    return windows_info(_wstat64(name, &st), &st, out);
 }
 
 /* Reads at a position of its own, so that threads may share the file. */
@@ -184,14 +184,14 @@ void la_os_set_mode(int fd, unsigned mode) {}
 int la_os_rename(const char *from, const char *to)
 {
     wchar_t old[LA_OS_PATH], new[LA_OS_PATH];
-    if (!wide(from, old) || !wide(to, new)) return -1;
+    if (!windows_wide(from, old) || !windows_wide(to, new)) return -1;
     return MoveFileExW(old, new, MOVEFILE_REPLACE_EXISTING) ? 0 : failed();
 }
 
 int la_os_remove(const char *path)
 {
     wchar_t name[LA_OS_PATH];
-    return wide(path, name) ? _wunlink(name) : -1;
+    return windows_wide(path, name) ? _wunlink(name) : -1;
 }
 
 /* Symbolic links are rare and are replaced as they stand. */

@@ -24,14 +24,14 @@ struct la_thread {
 };
 
 /* Signature that pthread_create wants around 'run'. */
-static void *begin(void *context)
+static void *thread_begin(void *context)
 {
     la_thread *t = context;
     t->run(t->context);
     return NULL;
 }
 
-static int create(la_thread *t)
+static int thread_create(la_thread *t)
 {
     pthread_attr_t attr;
     size_t size = 0;
@@ -40,7 +40,7 @@ static int create(la_thread *t)
     pthread_attr_getstacksize(&attr, &size);      /* 0: not told */
     if (size && size < LEAST_STACK)
         pthread_attr_setstacksize(&attr, LEAST_STACK);
-    failed = pthread_create(&t->id, &attr, begin, t);
+    failed = pthread_create(&t->id, &attr, thread_begin, t);
     pthread_attr_destroy(&attr);
     return failed;
 }
@@ -54,7 +54,7 @@ la_status la_thread_start(void (*run)(void *context), void *context,
     *t = (la_thread){.run = run, .context = context};
     /* The new thread inherits the mask: the host's signals go to its own. */
     la_os_block_signals(&old);
-    int failed = create(t);
+    int failed = thread_create(t);
     la_os_restore_signals(&old);
     if (failed) {
         la_mem_give(t, sizeof *t);

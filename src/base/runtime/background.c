@@ -56,7 +56,7 @@ static void work(void *context)
     atomic_store(&h->ended, true);
 }
 
-static void join(helper *h)
+static void background_join(helper *h)
 {
     la_thread_join(h->thread);
     la_raw_free(la_runtime_here(), h, sizeof *h);
@@ -75,7 +75,7 @@ static void join_abandoned(la_runtime *rt, bool all)
     helper *h = atomic_exchange(&rt->abandoned, NULL);
     while (h) {
         helper *next = h->next;
-        if (all || atomic_load(&h->ended)) join(h);
+        if (all || atomic_load(&h->ended)) background_join(h);
         else put_back(rt, h);
         h = next;
     }
@@ -91,7 +91,7 @@ void la_background_end(la_runtime *rt)
 
 /* ---- the caller ---- */
 
-static helper *start(la_background *e)
+static helper *background_start(la_background *e)
 {
     helper *h = la_raw_alloc(e->runtime, sizeof *h);
     if (!h) return NULL;
@@ -183,7 +183,7 @@ la_status la_background_run(la_background *e, int threads, void (*leave)(void))
         return LA_EINTR;
     }
     while (n < threads && n < LA_MOST_BACKGROUND
-           && (list[n] = start(e)) != NULL) n++;
+           && (list[n] = background_start(e)) != NULL) n++;
     la_error_clear();               /* fewer threads are no failure */
     if (n == 0) return run_alone(e);
     if (!wait_for(e, life)) {
@@ -192,6 +192,6 @@ la_status la_background_run(la_background *e, int threads, void (*leave)(void))
         abandon(e, list, n);
         return LA_EINTR;
     }
-    for (int k = 0; k < n; k++) join(list[k]);
+    for (int k = 0; k < n; k++) background_join(list[k]);
     return LA_OK;
 }

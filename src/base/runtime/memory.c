@@ -51,7 +51,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define RELAXED memory_order_relaxed
 
-static inline void add(atomic_int_fast64_t *counter, int64_t by)
+static inline void memory_add(atomic_int_fast64_t *counter, int64_t by)
 {
     int64_t old = atomic_load_explicit(counter, RELAXED);
     atomic_store_explicit(counter, old + by, RELAXED);
@@ -75,7 +75,7 @@ static inline size_t class_bytes(size_t class)
 
 /* ---- the system, or the host ---- */
 
-static void *ask_host(la_memory_part *m, size_t size)
+static void *memory_ask_host(la_memory_part *m, size_t size)
 {
     la_host_call call;
     la_host_begin(&call);
@@ -84,7 +84,7 @@ static void *ask_host(la_memory_part *m, size_t size)
     return block;
 }
 
-static void give_host(la_memory_part *m, void *block, size_t size)
+static void memory_give_host(la_memory_part *m, void *block, size_t size)
 {
     la_host_call call;
     la_host_begin(&call);
@@ -95,7 +95,7 @@ static void give_host(la_memory_part *m, void *block, size_t size)
 static void *get_block(la_memory_part *m, size_t size, bool *zero)
 {
     if (la_trace_on) la_trace("alloc  %zu bytes from the system", size);
-    void *b = m->alloc ? ask_host(m, size) : la_sys_alloc(size, zero);
+    void *b = m->alloc ? memory_ask_host(m, size) : la_sys_alloc(size, zero);
     if (b) atomic_fetch_add_explicit(&m->blocks, 1, RELAXED);
     return b;
 }
@@ -103,7 +103,7 @@ static void *get_block(la_memory_part *m, size_t size, bool *zero)
 static void give_block(la_memory_part *m, void *block, size_t size)
 {
     atomic_fetch_sub_explicit(&m->blocks, 1, RELAXED);
-    if (m->release) give_host(m, block, size);
+    if (m->release) memory_give_host(m, block, size);
     else la_sys_free(block, size);
 }
 
@@ -178,7 +178,7 @@ static void release_class(la_memory_part *m, la_local *t, size_t class,
         free_block *b = t->free[class];
         t->free[class] = b->next;
         la_cache_leave(&m->cache, b, size);
-        add(&t->cached, -(int64_t)size);
+        memory_add(&t->cached, -(int64_t)size);
     }
 }
 
@@ -187,21 +187,21 @@ static void release_small(la_memory_part *m, la_local *t, int64_t keep)
     for (size_t c = 0; c < NCLASSES; c++) release_class(m, t, c, keep);
 }
 
-static void start(void)
+static void memory_start(void)
 {
     if (!la_cache_start()) small_keep = 0;
 }
 
 void la_memory_begin(la_memory_part *m)
 {
-    pthread_once(&once, start);
+    pthread_once(&once, memory_start);
     pthread_mutex_init(&m->lock, NULL);
 }
 
 void la_local_join(la_local *t)
 {
     la_memory_part *m = &t->runtime->memory;
-    pthread_once(&once, start);
+    pthread_once(&once, memory_start);
     pthread_mutex_lock(&m->lock);
     atomic_store_explicit(&t->careful, m->careful, RELAXED);
     t->next = m->locals;
@@ -217,7 +217,7 @@ void la_local_leave(la_local *t)
     la_memory_part *m = &t->runtime->memory;
     pthread_mutex_lock(&m->lock);
     release_small(m, t, 0);
-    add(&m->departed.used, t->used);
+    memory_add(&m->departed.used, t->used);
     m->departed.calls += t->calls;
     *t->link = t->next;
     if (t->next) t->next->link = t->link;
@@ -272,7 +272,7 @@ static void note_peak(la_memory_part *m)
 
 static void account(la_local *t, size_t bytes)
 {
-    add(&t->used, (int64_t)bytes);
+    memory_add(&t->used, (int64_t)bytes);
     count_call(t);
 }
 
@@ -321,7 +321,7 @@ static free_block *pop_small(la_local *t, size_t class)
     free_block *b = t->free[class];
     if (!b) return NULL;
     t->free[class] = b->next;
-    add(&t->cached, -(int64_t)class_bytes(class));
+    memory_add(&t->cached, -(int64_t)class_bytes(class));
     return b;
 }
 
@@ -395,7 +395,7 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool paid,
         block = new_block(m, size, zero);
         if (block) return block;
         pthread_mutex_lock(&m->lock);
-        add(&counts->used, -(int64_t)bytes);
+        memory_add(&counts->used, -(int64_t)bytes);
         counts->calls--;
         unlock(m);
     }
@@ -410,7 +410,7 @@ static __attribute__((noinline)) void free_slow(void *block, size_t bytes,
     la_memory_part *m = &la_runtime_here()->memory;
     la_local *t = mine ? mine : &m->departed;
     pthread_mutex_lock(&m->lock);
-    add(&t->used, -(int64_t)bytes);
+    memory_add(&t->used, -(int64_t)bytes);
     size_t whole = with_zones(bytes, paid);
     if (whole <= SMALL_MAX) {
         la_cache_leave(&m->cache, block, class_bytes(class_of(whole)));
@@ -445,7 +445,7 @@ void la_mem_discharge(size_t bytes)
     la_local *t = la_local_here();
     la_memory_part *m = &la_runtime_here()->memory;
     pthread_mutex_lock(&m->lock);
-    add(t ? &t->used : &m->departed.used, -(int64_t)bytes);
+    memory_add(t ? &t->used : &m->departed.used, -(int64_t)bytes);
     unlock(m);
 }
 
@@ -471,14 +471,14 @@ static inline void *poison(void *block, size_t bytes)
     return block;
 }
 
-static inline void *take(size_t bytes, bool paid, bool *zero)
+static inline void *memory_take(size_t bytes, bool paid, bool *zero)
 {
     void *b = alloc_quick(bytes, paid);
     if (__builtin_expect(!b, 0)) b = alloc_slow(bytes, paid, zero);
     return enter_zones(b, bytes);
 }
 
-static inline void give(void *block, size_t bytes, bool paid)
+static inline void memory_give(void *block, size_t bytes, bool paid)
 {
     block = leave_zones(block, bytes);
     la_local *t = la_here.local;
@@ -492,7 +492,7 @@ static inline void give(void *block, size_t bytes, bool paid)
     free_block *b = block;
     b->next = t->free[class];
     t->free[class] = b;
-    add(&t->cached, (int64_t)size);
+    memory_add(&t->cached, (int64_t)size);
     int64_t used = atomic_load_explicit(&t->used, RELAXED);
     atomic_store_explicit(&t->used, used - (int64_t)bytes,
                           memory_order_release);
@@ -501,13 +501,13 @@ static inline void give(void *block, size_t bytes, bool paid)
 void *la_mem_take(size_t bytes)
 {
     bool zero = false;
-    return poison(take(bytes, false, &zero), bytes);
+    return poison(memory_take(bytes, false, &zero), bytes);
 }
 
 void *la_mem_take_tell(size_t bytes, bool *zero)
 {
     *zero = false;
-    void *b = take(bytes, false, zero);
+    void *b = memory_take(bytes, false, zero);
 #ifdef LA_DEBUG
     *zero = false;
 #endif
@@ -516,7 +516,7 @@ void *la_mem_take_tell(size_t bytes, bool *zero)
 
 void la_mem_give(void *block, size_t bytes)
 {
-    if (block) give(block, bytes, false);
+    if (block) memory_give(block, bytes, false);
 }
 
 /* The end of the block behind 'bytes' is nobody's until it is freed. */
@@ -525,7 +525,7 @@ static inline void *new_paid(size_t bytes, bool *zero)
     la_token *k = la_ctx()->token, *payer;
     if (la_token_pay(k, &k->blocks, la_token_price(bytes), &payer))
         return NULL;
-    void *b = take(bytes, true, zero);
+    void *b = memory_take(bytes, true, zero);
     if (__builtin_expect(!b, 0)) {
         if (payer) la_token_unpay(k, &k->blocks, la_token_price(bytes));
         return NULL;
@@ -560,7 +560,7 @@ void la_mem_free(void *block, size_t bytes)
     if (!block) return;
     SHOW(block, bytes);
     unpay(block, bytes);
-    give(block, bytes, true);
+    memory_give(block, bytes, true);
 }
 
 void la_mem_disown(void *block, size_t bytes)
@@ -595,7 +595,7 @@ size_t la_memory_used(la_runtime *rt) { return la_mem_stat_of(rt).used; }
 void la_mem_set_cap(size_t bytes)
 {
     la_memory_part *m = &la_runtime_here()->memory;
-    pthread_once(&once, start);
+    pthread_once(&once, memory_start);
     pthread_mutex_lock(&m->lock);
     m->cap = bytes;
     update_careful(m);
@@ -616,7 +616,7 @@ size_t la_memory_trim(void)
     la_local *t = la_here.local;
     if (release) release();
     if (t && la_scratch_is_idle(t)) la_local_free_scratch(t);
-    pthread_once(&once, start);
+    pthread_once(&once, memory_start);
     pthread_mutex_lock(&m->lock);
     size_t before = sum_cached(m);
     give_back_caches(m, la_here.local);
@@ -660,7 +660,7 @@ la_status la_mem_set_allocator(la_alloc_fn alloc, la_free_fn release,
 void la_mem_fail_at(uint64_t n, bool forever)
 {
     la_memory_part *m = &la_runtime_here()->memory;
-    pthread_once(&once, start);
+    pthread_once(&once, memory_start);
     pthread_mutex_lock(&m->lock);
     m->fail_in = n;
     m->fail_forever = forever;

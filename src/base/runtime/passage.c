@@ -48,7 +48,7 @@ la_runtime *la_runtime_chosen(void)
     return atomic_load_explicit(&la_chosen_runtime, memory_order_relaxed);
 }
 
-static la_passage enter(la_runtime *rt, la_context *c)
+static la_passage passage_enter(la_runtime *rt, la_context *c)
 {
     la_passage before = {la_current_context, la_here, la_fp_begin()};
     la_current_context = c;
@@ -56,12 +56,12 @@ static la_passage enter(la_runtime *rt, la_context *c)
     return before;
 }
 
-la_passage la_enter_runtime(la_runtime *rt) { return enter(rt, NULL); }
+la_passage la_enter_runtime(la_runtime *rt) { return passage_enter(rt, NULL); }
 
 la_passage la_enter_context(la_context *c)
 {
     la_error_clear();
-    return enter(c ? c->runtime : la_runtime_chosen(), c);
+    return passage_enter(c ? c->runtime : la_runtime_chosen(), c);
 }
 
 void la_leave_context(const la_passage *before)

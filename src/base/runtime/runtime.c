@@ -80,15 +80,15 @@ static void in_child(void)
     after_fork();
 }
 
-static void thread_ends(void *unused);
+static void runtime_thread_ends(void *unused);
 
-static void start(void)
+static void runtime_start(void)
 {
-    pthread_key_create(&key, thread_ends);
+    pthread_key_create(&key, runtime_thread_ends);
     la_os_at_fork(before_fork, after_fork, in_child);
 }
 
-void la_runtimes_start(void) { pthread_once(&once, start); }
+void la_runtimes_start(void) { pthread_once(&once, runtime_start); }
 
 /* ---- where a thread is ---- */
 
@@ -168,7 +168,7 @@ la_local *la_local_make(void)
 }
 
 /* 't' is linked nowhere among the thread's any more. */
-static void leave(la_local *t)
+static void runtime_leave(la_local *t)
 {
     la_runtime *rt = t->runtime;
     la_position_forget(t);
@@ -180,7 +180,7 @@ static void leave(la_local *t)
     pthread_mutex_unlock(&lock);
 }
 
-static void thread_ends(void *unused)
+static void runtime_thread_ends(void *unused)
 {
     busy = true;
     for (;;) {
@@ -192,7 +192,7 @@ static void thread_ends(void *unused)
         }
         pthread_mutex_unlock(&lock);
         if (!t) break;
-        leave(t);
+        runtime_leave(t);
     }
     busy = false;
 }
@@ -206,7 +206,7 @@ void la_local_forget(void)
         t->runtime->leaving++;
     }
     pthread_mutex_unlock(&lock);
-    if (t) leave(t);
+    if (t) runtime_leave(t);
 }
 
 bool la_local_is_mine(const la_local *local)

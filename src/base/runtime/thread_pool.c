@@ -279,7 +279,7 @@ typedef struct host_job {
 
 /* An odd multiplier and a shift: sums of few differences do not meet by chance
 ** (Steele, Lea and Flood's SplitMix64 finalizer). */
-static uint64_t mix(int64_t index)
+static uint64_t pool_mix(int64_t index)
 {
     uint64_t x = (uint64_t)index + 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -307,12 +307,12 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
     la_cap_mask = mask;
     la_share_stop_note(own);
     la_fp_restore(before);
-    atomic_fetch_add(&job->sum, mix(end) - mix(begin));
+    atomic_fetch_add(&job->sum, pool_mix(end) - pool_mix(begin));
 }
 
 /* While it waits the host may run other jobs on this thread, which know nothing
 ** of this one. */
-static void ask_host(const la_jobs *jobs, int64_t grain, host_job *job)
+static void pool_ask_host(const la_jobs *jobs, int64_t grain, host_job *job)
 {
     la_host_call call;
     la_host_begin(&call);
@@ -333,9 +333,10 @@ static void run_in_host(const la_jobs *jobs, int64_t n, int64_t grain,
                     .n = n, .mode = la_fp_current(),
                     .cap_mask = la_cap_mask};
     la_stop_note_begin(&job.stop);
-    ask_host(jobs, grain, &job);
+    pool_ask_host(jobs, grain, &job);
     la_stop_note_end(&job.stop);
-    if (atomic_load(&job.sum) == mix(n) - mix(0) && !atomic_load(&job.outside))
+    if (atomic_load(&job.sum) == pool_mix(n) - pool_mix(0)
+        && !atomic_load(&job.outside))
         return;
     la_host_fault = true;
     la_log(job.runtime, LA_LOG_ERROR, "the host's job system missed or "

@@ -60,7 +60,7 @@ la_token *la_token_own(void)
 
 /* The first one counts. No more than atomic stores: a signal handler cancels by
 ** it. */
-static la_status reach(la_token *k, la_status code)
+static la_status token_reach(la_token *k, la_status code)
 {
     int none = LA_OK;
     atomic_compare_exchange_strong(&k->code, &none, (int)code);
@@ -75,7 +75,7 @@ static la_status limit_reached(la_token *k)
     if (code) return (la_status)code;
     int64_t end = atomic_load_explicit(&k->deadline, memory_order_relaxed);
     if (end == INT64_MAX || la_nanoseconds() < end) return LA_OK;
-    return reach(k, LA_EDEADLINE);
+    return token_reach(k, LA_EDEADLINE);
 }
 
 la_status la_token_reached(la_token *k)
@@ -138,7 +138,7 @@ la_status la_token_take(la_token *k, int64_t units)
     int_fast64_t left = atomic_load(&k->fuel);
     do {
         if (left == INT64_MAX) return LA_OK;
-        if (left < units) return la_stop_error(reach(k, LA_EFUEL));
+        if (left < units) return la_stop_error(token_reach(k, LA_EFUEL));
     } while (!atomic_compare_exchange_weak(&k->fuel, &left, left - units));
     return LA_OK;
 }
@@ -155,7 +155,7 @@ void la_token_give_back(la_token *k, int64_t units)
 
 /* ---- memory ---- */
 
-static size_t charged(la_token *k)
+static size_t token_charged(la_token *k)
 {
     return atomic_load_explicit(&k->lua, memory_order_relaxed)
         + atomic_load_explicit(&k->tensors, memory_order_relaxed)
@@ -167,7 +167,7 @@ static size_t charged(la_token *k)
 static la_status look_at_cap(la_token *k, size_t bytes, const char *whose)
 {
     size_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
-    size_t used = cap ? charged(k) : 0;
+    size_t used = cap ? token_charged(k) : 0;
     if (!cap || (used <= cap && bytes <= cap - used)) return LA_OK;
     return la_error(LA_ENOMEM, "%snot enough memory (%zu bytes asked, %zu in"
                     " use, limit %zu)", whose, bytes, used, cap);
@@ -224,7 +224,7 @@ LA_API void la_token_release(la_token *k)
 ** signal handler (POSIX). */
 LA_API void la_cancel(la_token *k)
 {
-    if (k && !limit_reached(k)) reach(k, LA_ECANCEL);
+    if (k && !limit_reached(k)) token_reach(k, LA_ECANCEL);
 }
 
 LA_API void la_set_deadline(la_token *k, int64_t ns)
@@ -232,7 +232,7 @@ LA_API void la_set_deadline(la_token *k, int64_t ns)
     if (!k || limit_reached(k)) return;
     int64_t now = la_nanoseconds();
     if (ns <= 0) {
-        reach(k, LA_EDEADLINE);
+        token_reach(k, LA_EDEADLINE);
         return;
     }
     bool none = ns > INT64_MAX - now;
@@ -263,7 +263,7 @@ LA_API int la_token_code(la_token *k)
 
 LA_API size_t la_token_memory(la_token *k)
 {
-    return k ? charged(k) : 0;
+    return k ? token_charged(k) : 0;
 }
 
 /* Clears the limits of the host; calls that run aside now keep their own

@@ -17,20 +17,21 @@ static la_tensor *adjoint(la_formula *x, la_tensor *t) { return R(mH, t); }
 #define MM(a, b) R(matmul, a, b)
 
 /* Columns (rows with dim -2) first .. first + n - 1. */
-static la_tensor *part(la_formula *x, la_tensor *t, int dim, int64_t first,
-                       int64_t n)
+static la_tensor *linalg_part(la_formula *x, la_tensor *t, int dim,
+                              int64_t first, int64_t n)
 {
     return R(narrow, t, dim, la_v_int(first), la_v_int(n));
 }
 
-static la_tensor *joined(la_formula *x, la_tensor *a, la_tensor *b, int dim)
+static la_tensor *linalg_joined(la_formula *x, la_tensor *a, la_tensor *b,
+                                int dim)
 {
     x->members[0] = a;
     x->members[1] = b;
     return R(cat, la_v_tensors(x->members, 2), dim);
 }
 
-static int64_t size_of(la_formula *x, la_tensor *t, int back)
+static int64_t linalg_size_of(la_formula *x, la_tensor *t, int back)
 {
     return x->w.status ? 0 : la_sizes(t)[t->ndim - back];
 }
@@ -80,7 +81,7 @@ la_status la_x_solve_triangular(la_formula *x, la_tensor **out)
 /* 1 or -1: the determinant of the permutation of 'pivots'. */
 static la_tensor *permutation_sign(la_formula *x, la_tensor *pivots)
 {
-    int64_t n = size_of(x, pivots, 1);
+    int64_t n = linalg_size_of(x, pivots, 1);
     la_tensor *rows = R(arange_start, la_scalar_int(1), la_scalar_int(n + 1));
     la_tensor *odd = R(remainder, R(sum, R(ne, pivots, rows), -1), 2);
     return R(rsub, R(mul, odd, 2), 1);
@@ -106,7 +107,7 @@ static la_tensor *adjugate(la_formula *x)
     lu = R(add, lu, R(diag_embed, R(to_dtype, more, la_v_dtype(real))));
     la_tensor *det = R(prod, R(diagonal, lu, 0, -2, -1), -1);
     det = R(mul, det, permutation_sign(x, pivots));
-    int64_t n = size_of(x, a, 1);
+    int64_t n = linalg_size_of(x, a, 1);
     la_tensor *one = R(eye, n, n, 0, la_v_dtype((la_dtype)a->dtype),
                        la_v_device((la_device)a->device));
     la_tensor *scale = R(unsqueeze, R(unsqueeze, R(mul, g, C(det)), -1), -1);
@@ -164,7 +165,7 @@ static la_tensor *signs(la_formula *x, la_tensor *a, int64_t n)
 ** inverse, though not the determinant's derivative, would divide by. */
 static bool needs_minors(la_formula *x, la_tensor *a)
 {
-    int64_t n = size_of(x, a, 1), all = a->numel * (n - 1);
+    int64_t n = linalg_size_of(x, a, 1), all = a->numel * (n - 1);
     if (x->w.status || a->device != LA_CPU || a->numel == 0 || n > 64
         || all > ((int64_t)1 << 22) / (n * n)) return false;
     bool before = la_set_grad_enabled(false);
@@ -177,7 +178,7 @@ static bool needs_minors(la_formula *x, la_tensor *a)
 ** a column, whose own derivatives exist for matrices of any rank. */
 static la_tensor *by_minors(la_formula *x, la_tensor *a)
 {
-    int64_t n = size_of(x, a, 1), sizes[LA_MAX_DIMS + 2];
+    int64_t n = linalg_size_of(x, a, 1), sizes[LA_MAX_DIMS + 2];
     int lead = x->w.status ? 0 : a->ndim - 2;
     la_tensor *one = all_but_one(x, n);
     la_tensor *t = R(index_select, R(index_select, a, -2, one), -1, one);
@@ -218,7 +219,7 @@ la_tensor *la_x_slogdet(la_formula *x)
 
 static la_tensor *permutation(la_formula *x, la_tensor *pivots, la_tensor *lu)
 {
-    return R(lu_permutation, pivots, size_of(x, lu, 2),
+    return R(lu_permutation, pivots, linalg_size_of(x, lu, 2),
              la_v_dtype(x->w.status ? LA_FLOAT32 : (la_dtype)lu->dtype));
 }
 
@@ -232,28 +233,29 @@ static la_tensor *triangles(la_formula *x, la_tensor *low, la_tensor *up)
 la_tensor *la_x_lu_factor(la_formula *x)
 {
     la_tensor *lu = RES(0), *g = G;
-    int64_t m = size_of(x, lu, 2), n = size_of(x, lu, 1), k = la_min(m, n);
-    la_tensor *l = part(x, part(x, lu, -1, 0, k), -2, 0, k);
-    la_tensor *g1 = part(x, part(x, g, -1, 0, k), -2, 0, k);
+    int64_t m = linalg_size_of(x, lu, 2), n = linalg_size_of(x, lu, 1),
+        k = la_min(m, n);
+    la_tensor *l = linalg_part(x, linalg_part(x, lu, -1, 0, k), -2, 0, k);
+    la_tensor *g1 = linalg_part(x, linalg_part(x, g, -1, 0, k), -2, 0, k);
     la_tensor *u = R(triu, l), *rest = NULL;
     la_tensor *one = R(tril, l, -1);     /* L without its unit diagonal */
     la_tensor *gl = R(tril, g1, -1), *gu = R(triu, g1);
     la_tensor *low = R(add, MM(H(one), gl), gl), *up = MM(gu, H(u));
     if (m < n) {
-        la_tensor *u2 = part(x, lu, -1, k, n - k);
-        rest = part(x, g, -1, k, n - k);
+        la_tensor *u2 = linalg_part(x, lu, -1, k, n - k);
+        rest = linalg_part(x, g, -1, k, n - k);
         low = R(sub, low, MM(rest, H(u2)));
     } else if (m > n) {
-        la_tensor *l2 = part(x, lu, -2, k, m - k);
-        rest = part(x, g, -2, k, m - k);
+        la_tensor *l2 = linalg_part(x, lu, -2, k, m - k);
+        rest = linalg_part(x, g, -2, k, m - k);
         up = R(sub, up, MM(H(l2), rest));
     }
     la_tensor *ga = triangles(x, low, up);
     if (m > n)
-        ga = joined(x, R(solve_triangular, H(l), ga, true, true, true), rest,
-                    -2);
+        ga = linalg_joined(x, R(solve_triangular, H(l), ga, true, true, true),
+                           rest, -2);
     ga = R(solve_triangular, H(u), ga, false, false);
-    if (m < n) ga = joined(x, ga, rest, -1);
+    if (m < n) ga = linalg_joined(x, ga, rest, -1);
     if (m <= n) ga = R(solve_triangular, H(l), ga, true, true, true);
     if (!VAL(1).b) return ga;
     return MM(permutation(x, RES(1), lu), ga);
@@ -313,7 +315,7 @@ static la_tensor *qr_tall(la_formula *x, la_tensor *q, la_tensor *r,
 la_tensor *la_x_qr(la_formula *x)
 {
     la_tensor *q = RES(0), *r = RES(1), *gq = GR(0), *gr = GR(1);
-    int64_t n = size_of(x, r, 1), k = size_of(x, r, 2);
+    int64_t n = linalg_size_of(x, r, 1), k = linalg_size_of(x, r, 2);
     if (x->w.status) return NULL;
     if (q->ndim != r->ndim)
         return la_chain_fail(&x->w, la_error(
@@ -324,11 +326,12 @@ la_tensor *la_x_qr(la_formula *x)
             LA_EGRAD, "qr: mode 'complete' has no derivative for more rows "
             "than columns"));
     if (k == n) return qr_tall(x, q, r, gq, gr);
-    la_tensor *r2 = part(x, r, -1, k, n - k), *g2 = part(x, gr, -1, k, n - k);
+    la_tensor *r2 = linalg_part(x, r, -1, k, n - k),
+        *g2 = linalg_part(x, gr, -1, k, n - k);
     gq = R(add, gq, MM(q, MM(r2, H(g2))));
-    la_tensor *first = qr_tall(x, q, part(x, r, -1, 0, k), gq,
-                               part(x, gr, -1, 0, k));
-    return joined(x, first, MM(q, g2), -1);
+    la_tensor *first = qr_tall(x, q, linalg_part(x, r, -1, 0, k), gq,
+                               linalg_part(x, gr, -1, 0, k));
+    return linalg_joined(x, first, MM(q, g2), -1);
 }
 
 /* ---- matrix_exp ---- */
@@ -338,18 +341,18 @@ la_tensor *la_x_qr(la_formula *x)
 la_tensor *la_x_matrix_exp(la_formula *x)
 {
     la_tensor *a = H(A(0));
-    int64_t n = size_of(x, a, 1);
-    la_tensor *top = joined(x, a, G, -1);
-    la_tensor *bottom = joined(x, R(zeros_like, a), a, -1);
-    la_tensor *e = R(matrix_exp, joined(x, top, bottom, -2));
-    return part(x, part(x, e, -2, 0, n), -1, n, n);
+    int64_t n = linalg_size_of(x, a, 1);
+    la_tensor *top = linalg_joined(x, a, G, -1);
+    la_tensor *bottom = linalg_joined(x, R(zeros_like, a), a, -1);
+    la_tensor *e = R(matrix_exp, linalg_joined(x, top, bottom, -2));
+    return linalg_part(x, linalg_part(x, e, -2, 0, n), -1, n, n);
 }
 
 /* ---- distances ---- */
 
 /* The differences and their norms as operations, whose graph is differentiated
 ** with create_graph. */
-static la_status differences(la_formula *x, la_tensor **out)
+static la_status linalg_differences(la_formula *x, la_tensor **out)
 {
     la_tensor *args[2], *inputs[2], *grads[2] = {NULL};
     int where[2], n = 0;
@@ -375,7 +378,7 @@ static la_status differences(la_formula *x, la_tensor **out)
 ** second to the first. */
 la_status la_x_distance_rows(la_formula *x, la_tensor **out)
 {
-    if (la_grad_enabled()) return differences(x, out);
+    if (la_grad_enabled()) return linalg_differences(x, out);
     la_tensor *a = A(0), *b = A(1);
     if (la_x_wants(x, 0))
         la_x_set(x, out, 0, R(distance_rows_backward, G, a, b, VAL(2), VAL(3),

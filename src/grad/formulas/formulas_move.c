@@ -15,8 +15,8 @@
 enum { SELF, PAD, MODE };
 
 /* Zeros around dim d. */
-static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
-                       la_tensor **out)
+static la_status move_widen(la_tensor *t, int d, int64_t before, int64_t after,
+                            la_tensor **out)
 {
     int64_t pads[2 * LA_MAX_DIMS] = {0};
     int n = 2 * (t->ndim - d);
@@ -43,7 +43,7 @@ static la_status one_run(la_tensor *g, int64_t d, int64_t size,
     } else {
         oriented = la_tensor_retain(part);
     }
-    return widen(oriented, (int)d, from, size - from - n, out);
+    return move_widen(oriented, (int)d, from, size - from - n, out);
 }
 
 /* All runs of dim d, added up. */
@@ -53,7 +53,7 @@ static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
     LA_OWNED sum = NULL;
     int64_t first = 0;
     if (r->n == 0)
-        return widen(g, d, 0, size, out);
+        return move_widen(g, d, 0, size, out);
     for (int k = 0; k < r->n; k++) {
         LA_OWNED part = NULL;
         LA_OWNED before = sum;

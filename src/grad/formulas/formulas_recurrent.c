@@ -33,7 +33,7 @@ static la_tensor *grad_of_cells(const la_formula *x)
 
 /* One pass of recurrent_backward; the gradient of the weight is one product
 ** over all steps. */
-static la_status fused(la_formula *x, la_tensor **out)
+static la_status recurrent_fused(la_formula *x, la_tensor **out)
 {
     la_value r[LA_MAX_RESULTS];
     la_tensor *states = A(H), *output = RES(0);
@@ -96,5 +96,5 @@ static la_status unrolled(la_formula *x, la_tensor **out)
 /* recurrent(gates, weight, bias, h, c, kind, reverse) */
 la_status la_x_recurrent(la_formula *x, la_tensor **out)
 {
-    return la_grad_enabled() ? unrolled(x, out) : fused(x, out);
+    return la_grad_enabled() ? unrolled(x, out) : recurrent_fused(x, out);
 }

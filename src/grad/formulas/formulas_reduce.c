@@ -10,7 +10,7 @@
 #include "grad/formulas/formula_terms.h"
 
 /* The dims that argument 'at' names, as a bit set (nil or absent: all). */
-static uint64_t dims_of(la_formula *x, int at)
+static uint64_t reduce_dims_of(la_formula *x, int at)
 {
     int ndim = la_x_ndim(x, 0), d;
     uint64_t all = ndim >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << ndim) - 1;
@@ -30,7 +30,7 @@ la_tensor *la_x_unsqueezed(la_formula *x, la_tensor *g, int dims, int keep)
 {
     const la_output_meta *o = la_x_meta(x, 0, 0);
     int64_t sizes[LA_MAX_DIMS];
-    uint64_t mask = dims_of(x, dims);
+    uint64_t mask = reduce_dims_of(x, dims);
     if (keep >= 0 && VAL(keep).b) return g;
     for (int d = 0; d < o->ndim; d++)
         sizes[d] = mask >> d & 1 ? 1 : o->sizes[d];
@@ -77,7 +77,7 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
 double la_x_count(la_formula *x, int dims)
 {
     const la_output_meta *o = la_x_meta(x, 0, 0);
-    uint64_t mask = dims_of(x, dims);
+    uint64_t mask = reduce_dims_of(x, dims);
     double n = 1;
     for (int d = 0; d < o->ndim; d++)
         if (mask >> d & 1) n *= (double)o->sizes[d];
@@ -87,7 +87,7 @@ double la_x_count(la_formula *x, int dims)
 /* The dims of argument 'dims' as a list value for sum. */
 static la_value dim_list(la_formula *x, int dims, int64_t *list)
 {
-    uint64_t mask = dims_of(x, dims);
+    uint64_t mask = reduce_dims_of(x, dims);
     int n = 0;
     for (int d = 0; d < la_x_ndim(x, 0); d++)
         if (mask >> d & 1) list[n++] = d;
@@ -178,7 +178,7 @@ la_tensor *la_x_prod(la_formula *x)
 }
 
 /* n - correction, not below 0; unbiased = false stands for correction 0. */
-static double divisor(la_formula *x)
+static double reduce_divisor(la_formula *x)
 {
     double correction = 1, n = la_x_count(x, 1);
     if (VAL(2).tag != LA_VNONE) correction = VAL(2).d;
@@ -194,7 +194,7 @@ la_tensor *la_x_var(la_formula *x, la_tensor *g)
     la_tensor *mean = la_x_ndim(x, 0) == 0 ? self
         : R(mean, self, dim_list(x, 1, list), true);
     g = la_x_unsqueezed(x, g, 1, 4);
-    return R(mul, g, R(mul, R(sub, self, mean), 2 / divisor(x)));
+    return R(mul, g, R(mul, R(sub, self, mean), 2 / reduce_divisor(x)));
 }
 
 /* var's gradient / (2 std); 0 where std is 0. */

@@ -153,7 +153,7 @@ typedef struct svd {
 
 /* Contribution of U and Vh between them: a k x k matrix, but for what is
 ** outside their spaces. */
-static la_tensor *between(la_formula *x, const svd *d)
+static la_tensor *spectral_between(la_formula *x, const svd *d)
 {
     la_tensor *e = gaps(x, R(square, d->s)), *both = NULL;
     la_tensor *su = NULL, *sv = NULL, *phase = NULL;
@@ -188,7 +188,7 @@ static la_tensor *svd_gradient(la_formula *x, const svd *d, la_tensor *gs)
 {
     la_tensor *more;
     if (!d->gu && !d->gvh) return MM(d->u, scale_rows(x, gs, d->vh));
-    la_tensor *inner = between(x, d);
+    la_tensor *inner = spectral_between(x, d);
     if (gs) inner = R(add, inner, R(diag_embed, gs));
     la_tensor *a = MM(MM(d->u, inner), d->vh);
     if (d->m > d->k && d->gu) {

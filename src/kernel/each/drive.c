@@ -39,7 +39,7 @@ enum {
 /* --- repeated operands --- */
 
 /* A vector of copies of the element at 'p'. */
-static inline i32v repeated(const char *p, int size)
+static inline i32v drive_repeated(const char *p, int size)
 {
     char one[VEC_BYTES];
     uint16_t two;
@@ -60,7 +60,7 @@ static inline i32v repeated(const char *p, int size)
 /* n copies of the element at 'p', by whole vectors, at least two. */
 static inline void repeat_element(char *to, const char *p, int64_t n, int size)
 {
-    i32v v = repeated(p, size);
+    i32v v = drive_repeated(p, size);
     i32_store(to, v);
     i32_store(to + VEC_BYTES, v);
 #pragma GCC unroll 1
@@ -191,8 +191,9 @@ void run_parts(const core_info *c, char *const *data, unsigned repeat,
 }
 
 /* The core on one run. */
-static inline void run(const core_info *c, char *const *data, unsigned repeat,
-                       int64_t n, const la_params *params)
+static inline void drive_run(const core_info *c, char *const *data,
+                             unsigned repeat, int64_t n,
+    const la_params *params)
 {
     if (c->storage == AS_IT_IS && !(repeat & ~STREAM))
         c->run(data, repeat, n, params);
@@ -227,8 +228,8 @@ static void stream_bytes(char *to, const char *from, int64_t n)
 }
 
 /* All operands by n elements, but those that repeat. */
-static void advance(const core_info *c, char **data, unsigned repeat,
-                    int64_t n)
+static void drive_advance(const core_info *c, char **data, unsigned repeat,
+                          int64_t n)
 {
     for (int k = 0; k <= c->ninputs; k++)
         if (!(repeat >> k & 1)) data[k] += n * c->size[k];
@@ -243,21 +244,21 @@ static void run_streaming(const core_info *c, char *const *row,
     char block[PACK_BYTES] __attribute__((aligned(VEC_BYTES)));
     int64_t head = (-(uintptr_t)row[0] & (VEC_BYTES - 1)) / c->size[0];
     if (head > n) head = n;
-    run(c, data, repeat, head, params);
-    advance(c, data, repeat, head);
+    drive_run(c, data, repeat, head, params);
+    drive_advance(c, data, repeat, head);
     n -= head;
     if (c->vectors && c->storage == AS_IT_IS) {
-        run(c, data, repeat | STREAM, n, params);
+        drive_run(c, data, repeat | STREAM, n, params);
         return;
     }
     for (int64_t each = PACK_BYTES / c->size[0]; n > 0; n -= each) {
         char *out = data[0];
         int64_t m = n < each ? n : each;
         data[0] = block;
-        run(c, data, repeat, m, params);
+        drive_run(c, data, repeat, m, params);
         stream_bytes(out, block, m * c->size[0]);
         data[0] = out;
-        advance(c, data, repeat, m);
+        drive_advance(c, data, repeat, m);
     }
 }
 
@@ -281,7 +282,7 @@ void run_rows(const core_info *c, char **data, const int64_t *outer,
     for (int k = 2; k <= c->ninputs; k++) row[k] = data[k];
     for (int64_t j = 0; j < n1; j++) {
         if (stream) run_streaming(c, row, repeat, n0, params);
-        else run(c, row, repeat, n0, params);
+        else drive_run(c, row, repeat, n0, params);
         for (int k = 0; k <= c->ninputs; k++) row[k] += outer[k];
     }
     if (stream) vec_fence();
@@ -323,7 +324,7 @@ static void run_operands(const core_info *c, block_operand *p, unsigned repeat,
     int64_t n = together ? m[0] * m[1] : m[0];
     for (int64_t j = 0; j < (together ? 1 : m[1]); j++) {
         for (int k = 0; k <= c->ninputs; k++) data[k] = p[k].at + j * p[k].step;
-        run(c, data, repeat, n, params);
+        drive_run(c, data, repeat, n, params);
     }
 }
 
@@ -468,7 +469,7 @@ static void drive_any(char **data, const int64_t *strides, int64_t n0,
         else if (strides[k] != c->size[k]) runs = false;
     }
     if (runs && n1 == 1 && !streams(c, data[0], n0, params))
-        run(c, data, repeat, n0, params);
+        drive_run(c, data, repeat, n0, params);
     else if (runs && (n1 == 1 || n0 >= SHORT_ROW))
         run_rows(c, data, outer, repeat, n0, n1, params);
     else

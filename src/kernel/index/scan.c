@@ -9,7 +9,7 @@
 #include "kernel/sort/sorting.h"
 
 /* The sign bit is set for an index that is 0 or out of range. */
-static inline uint64_t wrong(const char *index, int64_t size)
+static inline uint64_t scan_wrong(const char *index, int64_t size)
 {
     int64_t v = *(const int64_t *)index;
     uint64_t wrapped = (uint64_t)v + (uint64_t)(v < 0 ? size : -1);
@@ -25,12 +25,13 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
         int64_t end = n - i < block ? n : i + block;
         uint64_t any = 0;
         if (step == 8)
-            for (int64_t j = i; j < end; j++) any |= wrong(index + j * 8, size);
+            for (int64_t j = i; j < end; j++) any |= scan_wrong(index + j * 8,
+                                                                size);
         else
             for (int64_t j = i; j < end; j++)
-                any |= wrong(index + j * step, size);
+                any |= scan_wrong(index + j * step, size);
         if (!(any >> 63)) continue;
-        while (!(wrong(index + i * step, size) >> 63)) i++;
+        while (!(scan_wrong(index + i * step, size) >> 63)) i++;
         return i;
     }
     return -1;
@@ -59,8 +60,8 @@ static inline int64_t skip_lines(const uint8_t *mask, int64_t i, int64_t end)
 
 /* Every position is written, and the next goes over it unless it counts. What
 ** follows the last set byte is left out, so that nothing is written beyond. */
-static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
-                          int64_t first)
+static int64_t *scan_positions(int64_t *out, const uint8_t *mask, int64_t n,
+                               int64_t first)
 {
     int64_t i = 0;
     unsigned none = 0;
@@ -85,7 +86,7 @@ static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
 }
 
 /* How many bytes are not 0; 128 fit the byte counters of a block. */
-static int64_t count(const uint8_t *mask, int64_t n)
+static int64_t scan_count(const uint8_t *mask, int64_t n)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < n; ) {
@@ -173,7 +174,8 @@ static void tally(int64_t *tables, int64_t size, const int64_t *v, int64_t n)
 }
 
 const la_index_scans LA_KERNEL(index_scans) = {
-    .bad = bad, .positions = positions, .count = count, .range = range,
+    .bad = bad, .positions = scan_positions, .count = scan_count,
+        .range = range,
     .tally = tally,
 };
 

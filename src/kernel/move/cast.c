@@ -244,7 +244,8 @@ static void c128_from_real_row(void *out, const void *in, int64_t n)
 
 /* A contiguous row of n, a buffer at a time: complex numbers on one side only
 ** are converted by way of at most BLOCK real ones. */
-static void convert_row(const pair *p, char *out, const char *in, int64_t n)
+static void cast_convert_row(const pair *p, char *out, const char *in,
+                             int64_t n)
 {
     char wide_in[BLOCK * 8] __attribute__((aligned(64)));
     char wide_out[BLOCK * 8] __attribute__((aligned(64)));
@@ -306,7 +307,7 @@ static void convert_strided(const pair *p, char *out, int64_t out_step,
         if (!dense) move_row(from, p->in, in, in_step, m, p->in);
         const char *source = dense ? in : from;
         char *target = out_step == p->out ? out : to;
-        convert_row(p, target, source, m);
+        cast_convert_row(p, target, source, m);
         if (target == to) move_row(out, out_step, to, p->out, m, p->out);
         in += m * in_step;
         out += m * out_step;
@@ -315,13 +316,13 @@ static void convert_strided(const pair *p, char *out, int64_t out_step,
 }
 
 /* One row of n elements by the cheapest method for its steps. */
-static void run_row(const pair *p, char *out, int64_t out_step,
-                    const char *in, int64_t in_step, int64_t n)
+static void cast_run_row(const pair *p, char *out, int64_t out_step,
+                         const char *in, int64_t in_step, int64_t n)
 {
     if (!p->widen && !p->direct && !p->narrow)
         move_row(out, out_step, in, in_step, n, p->in);
     else if (out_step == p->out && in_step == p->in)
-        convert_row(p, out, in, n);
+        cast_convert_row(p, out, in, n);
     else convert_strided(p, out, out_step, in, in_step, n);
 }
 
@@ -340,7 +341,7 @@ static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
         n1 = n, out1 = out, in1 = in;
     }
     for (int64_t i = 0; i < n1; i++)
-        run_row(p, data[0] + i * out1, out0, data[1] + i * in1, in0, n0);
+        cast_run_row(p, data[0] + i * out1, out0, data[1] + i * in1, in0, n0);
 }
 
 /* --- the table --- */

@@ -151,8 +151,8 @@ const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
 
 /* The contract is in copy.h. The first line may begin anywhere in the pattern,
 ** so the pattern is rotated to the alignment of the rest. */
-static void fill_past_caches(char **data, const int64_t *s, int64_t n0,
-                             int64_t n1, const void *params)
+static void copy_fill_past_caches(char **data, const int64_t *s, int64_t n0,
+                                  int64_t n1, const void *params)
 {
     char rotated[LINE];
     const char *pattern = params;
@@ -166,7 +166,7 @@ static void fill_past_caches(char **data, const int64_t *s, int64_t n0,
 }
 
 extern const la_stream_loop LA_OWN_TABLE(stream_fill);
-const la_stream_loop LA_KERNEL(stream_fill) = fill_past_caches;
+const la_stream_loop LA_KERNEL(stream_fill) = copy_fill_past_caches;
 
 /* --- signs --- */
 

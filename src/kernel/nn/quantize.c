@@ -63,7 +63,7 @@ static void pack_group(uint8_t *q, const float *x, int64_t n, int bits,
     }
 }
 
-static void pack(const la_quantized *to, const float *x)
+static void quantize_pack(const la_quantized *to, const float *x)
 {
     int64_t bytes = to->group * to->bits / 8;
     for (int64_t g = 0; g < to->groups; g++)
@@ -81,7 +81,7 @@ static inline f32v value_of(f32v scale, i32v q, f32v bias, bool far)
     return far ? y + y : y;
 }
 
-static void unpack(const la_quantized *from, float *x)
+static void quantize_unpack(const la_quantized *from, float *x)
 {
     int64_t n = from->group, bytes = n * from->bits / 8;
     for (int64_t g = 0; g < from->groups; g++, x += n) {
@@ -139,4 +139,5 @@ static float dot(const la_quantized *w, const float *x, const float *sums)
     return add_up(sum) + shift;
 }
 
-const la_quantize_kernels LA_KERNEL(quantize) = {pack, unpack, dot};
+const la_quantize_kernels LA_KERNEL(quantize) =
+    {quantize_pack, quantize_unpack, dot};

@@ -40,7 +40,7 @@ static inline philox philox_round(philox x, uint64_t k0, uint64_t k1)
 }
 
 /* The lower halves of 'even' and 'odd', alternating. */
-static inline u64v join(u64v even, u64v odd)
+static inline u64v random_join(u64v even, u64v odd)
 {
     return (even & 0xffffffffu) | odd << 32;
 }
@@ -58,10 +58,10 @@ static inline void draw_some(uint32_t *to, uint64_t seed, u64v low,
         x = philox_round(x, k0, k1);
         y = philox_round(y, k0, k1);
     }
-    u64_store(to, join(x.a, y.a));
-    u64_store(to + LANES, join(x.b, y.b));
-    u64_store(to + 2 * LANES, join(x.c, y.c));
-    u64_store(to + 3 * LANES, join(x.d, y.d));
+    u64_store(to, random_join(x.a, y.a));
+    u64_store(to + LANES, random_join(x.b, y.b));
+    u64_store(to + 2 * LANES, random_join(x.c, y.c));
+    u64_store(to + 3 * LANES, random_join(x.d, y.d));
 }
 
 /* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. */
@@ -275,7 +275,7 @@ static void cauchy_float(void *out, uint64_t g, uint64_t end,
 /* A uniform integer below 'range', by multiplication instead of a remainder:
 ** the integer part of a 64-bit fraction times the range. The bias is below
 ** 2^-32 of a probability at worst, as the range is below 2^32. */
-static inline u64v below(const uint64_t *w, uint64_t range)
+static inline u64v random_below(const uint64_t *w, uint64_t range)
 {
     u64v x = u64_load(w), high = x >> 32, r = u64_set1(range);
     u64v low = u64_mul_low32(x, r) >> 32;
@@ -290,7 +290,7 @@ static void make_integer(void *out, uint64_t g, uint64_t end,
     for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
         draw(&w, c, k * LANES);
         for (int i = 0; i < 2 * LANES; i += U64_LANES)
-            u64_store(v + i, below(w.wide + i, c->range) + c->low);
+            u64_store(v + i, random_below(w.wide + i, c->range) + c->low);
     }
 }
 

@@ -83,8 +83,8 @@ static int64_t find_nan(const arg_kind *k, const char *p, uint64_t magnitude)
 
 /* Position of the first of n contiguous elements that equals 'best', which is
 ** one of them; the first NaN when it is one. */
-static int64_t find(const arg_kind *k, const char *p, int64_t n,
-                    const char *best)
+static int64_t reduce_argmax_find(const arg_kind *k, const char *p, int64_t n,
+                                  const char *best)
 {
     uint64_t key = load_bits(best, k->size);
     uint64_t magnitude = ((uint64_t)1 << (8 * k->size - 1)) - 1;
@@ -148,7 +148,7 @@ static int64_t search_blocks(const arg_kind *k, const char *p, int64_t n)
         length = m;
         if (k->last >= 0 && (uint8_t)best[0] == k->last) break;
     }
-    return at + find(k, p + at * k->size, length, best);
+    return at + reduce_argmax_find(k, p + at * k->size, length, best);
 }
 
 /* Elements with gaps are brought together, a block at a time. */
@@ -184,8 +184,8 @@ static void search_near(const arg_kind *k, const la_reduce_rows *r,
         part.rows = m;
         extremes(k, &part, best);
         for (int64_t j = 0; j < m; j++)
-            index[i + j] = find(k, part.in + j * r->row_step, r->n,
-                                best + j * k->size);
+            index[i + j] = reduce_argmax_find(k, part.in + j * r->row_step,
+                                              r->n, best + j * k->size);
     }
 }
 
@@ -243,9 +243,9 @@ static void search_rows(const arg_kind *k, const la_reduce_rows *r,
 
 /* The elements at rows 'index' (from 1), or the best ones where they are
 ** elements. */
-static inline void put_values(const arg_kind *k, const la_reduce_cols *c,
-                              const int64_t *index, const char *best,
-                              char *value)
+static inline void argmax_put_values(const arg_kind *k, const la_reduce_cols *c,
+                                     const int64_t *index, const char *best,
+                                     char *value)
 {
     if (!k->widened) {
         memcpy(value, best, (size_t)(c->cols * k->size));
@@ -287,7 +287,7 @@ static void search_columns(const arg_kind *k, const la_reduce_cols *c,
     else
         for (int64_t j = 0; j < cols; j++)
             index[j] = ((const int64_t *)at)[j] + 1;
-    if (value) put_values(k, c, index, best, value);
+    if (value) argmax_put_values(k, c, index, best, value);
 }
 
 /* Does column j's element of row i (from 0) come before that of row 'found'? */

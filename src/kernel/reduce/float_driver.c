@@ -137,9 +137,9 @@ static void dense_columns(const la_float_kind *k, const la_reduce_map *map,
 /* Fewer columns than a logical row has lanes, without gaps: 'side' rows (a
 ** power of two) are taken as one wide row; its columns that are the same column
 ** of the input are combined by halving, and with the rows that are left. */
-static void narrow(const la_float_kind *k, const la_reduce_map *map,
-                   const la_reduce_cols *c, char *acc,
-                   const la_reduce_args *args)
+static void driver_narrow(const la_float_kind *k, const la_reduce_map *map,
+                          const la_reduce_cols *c, char *acc,
+                          const la_reduce_args *args)
 {
     char wide[2 * FLOAT_ROW] __attribute__((aligned(64)));
     char rest[FLOAT_ROW] __attribute__((aligned(64)));
@@ -169,7 +169,7 @@ static void outer(const la_float_kind *k, const la_reduce_map *map,
                    c->cols, acc, args);
     else if (c->step == size && c->cols * k->acc < FLOAT_ROW
         && c->row_step == c->cols * size)
-        narrow(k, map, c, acc, args);
+        driver_narrow(k, map, c, acc, args);
     else dense_columns(k, map, c, acc, args);
 }
 

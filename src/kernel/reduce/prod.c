@@ -61,7 +61,7 @@ static inline uint64_t lanes_product(u64v a)
 
 /* Product of n contiguous numbers, in any order: chains that do not wait for
 ** each other. */
-static uint64_t product(const uint64_t *x, int64_t n)
+static uint64_t prod_product(const uint64_t *x, int64_t n)
 {
     enum { NL = U64_LANES };
     u64v a = u64_set1(1), b = a, c = a, d = a;
@@ -90,7 +90,7 @@ static void product_rows(const la_reduce_map *map, const la_reduce_rows *r,
         for (int64_t j = 0; j < r->n; j += 1024) {
             int64_t m = r->n - j < 1024 ? r->n - j : 1024;
             reduce_map(map, p + j * r->step, r->step, m, tile, NULL);
-            acc[i] *= product(tile, m);
+            acc[i] *= prod_product(tile, m);
         }
     }
 }

@@ -99,7 +99,7 @@ static bool recorded_elsewhere(lua_State *L, const la_tensor *t)
 }
 
 /* Stack 1: the tensor as a light userdata, borrowed for the call. */
-static int push_protected(lua_State *L)
+static int api_push_protected(lua_State *L)
 {
     la_tensor *t = lua_touserdata(L, 1);
     la_state *s = la_state_of(L);
@@ -112,7 +112,7 @@ static int push_protected(lua_State *L)
 
 /* Retains 't': the caller's reference stays the caller's. On failure nothing is
 ** pushed. */
-static la_status push(lua_State *L, la_tensor *t)
+static la_status api_push(lua_State *L, la_tensor *t)
 {
     if (!L || !t) return la_error(LA_EARG, "a Lua state and a tensor needed");
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
@@ -123,7 +123,7 @@ static la_status push(lua_State *L, la_tensor *t)
     if (t->owner != s->context.runtime->owner)
         return la_error(LA_EARG, "the tensor belongs to another runtime than "
                         "the state");
-    lua_pushcfunction(L, push_protected);
+    lua_pushcfunction(L, api_push_protected);
     lua_pushlightuserdata(L, t);
     if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;
     return la_lua_error(L, "push");
@@ -133,7 +133,7 @@ static la_status push(lua_State *L, la_tensor *t)
 LA_API int la_push(lua_State *L, la_tensor *t)
 {
     LA_API_ENTRY(NULL);
-    return la_api_end("la_push", push(L, t));
+    return la_api_end("la_push", api_push(L, t));
 }
 
 /* ---- tensors ---- */

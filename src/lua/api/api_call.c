@@ -46,7 +46,7 @@ LA_API la_any la_any_named(const char *name, la_any value)
 
 /* Dims and indices count from 1 for callers and from 0 in a frame. Negative
 ** ones count from the end on both sides and stay as they are. */
-static la_status shifted(int64_t v, la_type t, int64_t *out)
+static la_status api_call_shifted(int64_t v, la_type t, int64_t *out)
 {
     if (!la_type_counted(t)) *out = v;
     else if (v == 0) return la_error(LA_EINDEX, "counting starts at 1");
@@ -69,7 +69,7 @@ typedef struct conversion {
 
 /* Memory for 'n' integers, NULL with the record set where there is none. It
 ** lasts as long as the call; nothing is given back before. */
-static int64_t *reserve(conversion *c, int64_t n)
+static int64_t *api_call_reserve(conversion *c, int64_t n)
 {
     if (n < 0 || n > LA_POOL_INTS - c->used) {
         la_error(LA_EARG, "the list is too long");
@@ -80,8 +80,8 @@ static int64_t *reserve(conversion *c, int64_t n)
 }
 
 /* Copied where they are counted otherwise: the caller's list is const. */
-static la_status integers(conversion *c, const int64_t *list, int64_t n,
-                          la_type t, la_value *v)
+static la_status api_call_integers(conversion *c, const int64_t *list,
+                                   int64_t n, la_type t, la_value *v)
 {
     if (n < 0 || (n > 0 && !list))
         return la_error(LA_EARG, "no integers given");
@@ -89,9 +89,10 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
         *v = la_v_ints(list, n);
         return LA_OK;
     }
-    int64_t *to = reserve(c, n);
+    int64_t *to = api_call_reserve(c, n);
     if (!to) return LA_EARG;
-    for (int64_t i = 0; i < n; i++) LA_TRY(shifted(list[i], t, &to[i]));
+    for (int64_t i = 0; i < n; i++) LA_TRY(api_call_shifted(list[i], t,
+                                                            &to[i]));
     *v = la_v_ints(to, n);
     return LA_OK;
 }
@@ -104,7 +105,7 @@ static la_status type_error(la_type t)
 }
 
 /* Entry k of a list of numbers: integers or doubles. */
-static la_scalar number_at(const la_any *a, int64_t k)
+static la_scalar api_call_number_at(const la_any *a, int64_t k)
 {
     return a->kind == LA_ARG_INTEGERS
         ? la_scalar_int(((const int64_t *)a->list)[k])
@@ -118,7 +119,7 @@ static la_status number_tensors(conversion *c, const la_any *a, la_value *v)
     if (a->count > LA_MOST_OWNED - c->nowned)
         return la_error(LA_EARG, "the list is too long");
     for (int64_t i = 0; i < a->count; i++) {
-        la_scalar s = number_at(a, i);
+        la_scalar s = api_call_number_at(a, i);
         LA_TRY(la_tensor_from_scalar(&s, &c->owned[c->nowned]));
         c->nowned++;
     }
@@ -126,7 +127,7 @@ static la_status number_tensors(conversion *c, const la_any *a, la_value *v)
     return LA_OK;
 }
 
-static void drop_owned(conversion *c)
+static void api_call_drop_owned(conversion *c)
 {
     while (c->nowned > 0) la_tensor_drop(&c->owned[--c->nowned]);
 }
@@ -140,10 +141,10 @@ static la_status numbers(conversion *c, const la_any *a, const la_param *p,
         || (a->count && !a->list))
         return type_error(p->type);
     if (boxed) return number_tensors(c, a, v);
-    int64_t *to = reserve(c, a->count);
+    int64_t *to = api_call_reserve(c, a->count);
     if (!to) return LA_EARG;
     for (int64_t i = 0; i < a->count; i++) {
-        la_scalar s = number_at(a, i);
+        la_scalar s = api_call_number_at(a, i);
         memcpy(&to[i], &s.re, sizeof s.re);
     }
     *v = la_v_ints(to, a->count);
@@ -152,8 +153,8 @@ static la_status numbers(conversion *c, const la_any *a, const la_param *p,
 }
 
 /* One number where a list of them is expected. */
-static la_status one_number(conversion *c, const la_any *a, const la_param *p,
-                            la_value *v)
+static la_status api_call_one_number(conversion *c, const la_any *a,
+                                     const la_param *p, la_value *v)
 {
     la_any list = *a;
     bool whole = a->kind == LA_ARG_INTEGER;
@@ -176,11 +177,12 @@ static la_status integer_list(conversion *c, const la_any *a,
     if (pair && a->count % 2)
         return la_error(LA_EARG, "two lists of one length expected, got %lld "
                         "integers", (long long)a->count);
-    return integers(c, a->list, a->count, t, v);
+    return api_call_integers(c, a->list, a->count, t, v);
 }
 
 /* A dim by its name, which the first argument may have. */
-static la_status dim_of(const conversion *c, const char *text, int64_t *dim)
+static la_status api_call_dim_of(const conversion *c, const char *text,
+                                 int64_t *dim)
 {
     const la_value *first = &c->args[0];
     int d = text && first->tag == LA_VTENSOR
@@ -204,12 +206,12 @@ static la_status texts(conversion *c, const char *const *list, int64_t n,
 {
     bool dims = is_dims(t);
     if ((t != LA_TYPE_NAMES && !dims) || (n && !list)) return type_error(t);
-    int64_t *to = reserve(c, n);
+    int64_t *to = api_call_reserve(c, n);
     const char **names = (const char **)to;
     if (!to) return LA_EARG;
     for (int64_t i = 0; i < n; i++) {
         if (dims) {         /* counted from 0 already */
-            LA_TRY(dim_of(c, list[i], &to[i]));
+            LA_TRY(api_call_dim_of(c, list[i], &to[i]));
             continue;
         }
         if (!list[i]) return type_error(t);
@@ -222,7 +224,8 @@ static la_status texts(conversion *c, const char *const *list, int64_t n,
 }
 
 /* Texts are borrowed until the call ends. */
-static la_status word(conversion *c, const char *text, la_type t, la_value *v)
+static la_status api_call_word(conversion *c, const char *text, la_type t,
+                               la_value *v)
 {
     if (!text) return type_error(t);
     size_t n = strlen(text);
@@ -242,7 +245,7 @@ static la_status word(conversion *c, const char *text, la_type t, la_value *v)
             return la_error(LA_EARG, "unknown memory format '%.40s'", text);
     } else if (t == LA_TYPE_DIM) {
         *v = la_v_int(0);
-        return dim_of(c, text, &v->i);
+        return api_call_dim_of(c, text, &v->i);
     } else if (is_dims(t)) {
         return texts(c, &text, 1, t, v);
     } else if (t != LA_TYPE_STR) {
@@ -279,20 +282,20 @@ static la_status integer(conversion *c, const la_any *a, const la_param *p,
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
     case LA_TYPE_INT: case LA_TYPE_DIM: case LA_TYPE_INDEX:
         *v = la_v_int(a->integer);
-        return shifted(a->integer, t, &v->i);
+        return api_call_shifted(a->integer, t, &v->i);
     case LA_TYPE_BOOL:      /* a comparison in C is an int */
         *v = la_v_bool(a->integer != 0);
         return LA_OK;
-    case LA_TYPE_FLOATS: return one_number(c, a, p, v);
+    case LA_TYPE_FLOATS: return api_call_one_number(c, a, p, v);
     default:
-        return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v)
+        return la_type_is_ints(t) ? api_call_integers(c, &a->integer, 1, t, v)
                                   : type_error(t);
     }
 }
 
 /* One argument by the type of its parameter; LA_EARG where it does not fit. */
-static la_status convert(conversion *c, const la_any *a, const la_param *p,
-                         la_value *v)
+static la_status api_call_convert(conversion *c, const la_any *a,
+                                  const la_param *p, la_value *v)
 {
     la_type t = p->type;
     bool fits = true;
@@ -306,9 +309,9 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
     case LA_ARG_INTEGERS: return integer_list(c, a, p, v);
     case LA_ARG_NUMBERS: return numbers(c, a, p, v);
     case LA_ARG_TEXTS: return texts(c, a->list, a->count, t, v);
-    case LA_ARG_TEXT: return word(c, a->text, t, v);
+    case LA_ARG_TEXT: return api_call_word(c, a->text, t, v);
     case LA_ARG_NUMBER:
-        if (t == LA_TYPE_FLOATS) return one_number(c, a, p, v);
+        if (t == LA_TYPE_FLOATS) return api_call_one_number(c, a, p, v);
         *v = la_v_float(a->number);
         fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR
             || (t == LA_TYPE_TENSOR && !p->no_number);
@@ -333,25 +336,26 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
 static la_status variadic(conversion *c, int n, const la_any *args, int *i,
                           la_type t, la_value *v)
 {
-    int64_t *list = reserve(c, 0);
+    int64_t *list = api_call_reserve(c, 0);
     int count = 0;
     for (; *i < n && args[*i].kind == LA_ARG_INTEGER && !args[*i].name; ++*i) {
-        if (!reserve(c, 1)) return LA_EARG;
-        LA_TRY(shifted(args[*i].integer, t, &list[count++]));
+        if (!api_call_reserve(c, 1)) return LA_EARG;
+        LA_TRY(api_call_shifted(args[*i].integer, t, &list[count++]));
     }
     *v = la_v_ints(list, count);
     return LA_OK;
 }
 
 /* So do tensors where a list of them is expected. */
-static la_status tensors_in_row(conversion *c, int n, const la_any *args,
-                                int *i, la_value *v)
+static la_status api_call_tensors_in_row(conversion *c, int n,
+                                         const la_any *args, int *i,
+    la_value *v)
 {
-    la_tensor **list = (la_tensor **)reserve(c, 0);
+    la_tensor **list = (la_tensor **)api_call_reserve(c, 0);
     int count = 0;
     for (; *i < n && args[*i].kind == LA_ARG_TENSOR && !args[*i].name; ++*i) {
         if (!args[*i].tensor) return la_error(LA_EARG, "a tensor is NULL");
-        if (!reserve(c, 1)) return LA_EARG;
+        if (!api_call_reserve(c, 1)) return LA_EARG;
         list[count++] = args[*i].tensor;
     }
     *v = la_v_tensors(list, count);
@@ -385,8 +389,8 @@ static la_status by_position(conversion *c, const la_schema *s, int n,
     if (la_type_is_variadic(p->type) && args[*i].kind == LA_ARG_INTEGER)
         return variadic(c, n, args, i, p->type, &c->args[k]);
     if (p->type == LA_TYPE_TENSORS && args[*i].kind == LA_ARG_TENSOR)
-        return tensors_in_row(c, n, args, i, &c->args[k]);
-    return convert(c, &args[(*i)++], p, &c->args[k]);
+        return api_call_tensors_in_row(c, n, args, i, &c->args[k]);
+    return api_call_convert(c, &args[(*i)++], p, &c->args[k]);
 }
 
 /* Like a keyword in Lua; "out" is one of every operation that has the form. */
@@ -398,11 +402,11 @@ static la_status by_name(conversion *c, const la_op *op, const la_schema *s,
     int k = la_schema_find(s, a->name, strlen(a->name));
     if (k < 0)
         return la_error(LA_EARG, "there is no parameter '%.40s'", a->name);
-    return convert(c, a, &s->params[k], &c->args[k]);
+    return api_call_convert(c, a, &s->params[k], &c->args[k]);
 }
 
 /* Defaults for what was not given; varargs may be none. */
-static la_status complete(conversion *c, const la_schema *s)
+static la_status api_call_complete(conversion *c, const la_schema *s)
 {
     for (int k = 0; k < s->nrequired; k++) {
         const la_param *p = &s->params[k];
@@ -424,7 +428,7 @@ static la_status read_args(conversion *c, const la_op *op, int n,
 {
     const la_schema *s = la_schema_of(op);
     int k = 0;
-    drop_owned(c);
+    api_call_drop_owned(c);
     c->used = c->nouts = 0;
     if (s->broken) return la_schema_fault(op->signature);
     for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
@@ -437,7 +441,7 @@ static la_status read_args(conversion *c, const la_op *op, int n,
             return la_blame(status, at + 1);
     }
     *fitted = n;
-    return complete(c, s);
+    return api_call_complete(c, s);
 }
 
 /* ---- calls ---- */
@@ -446,8 +450,8 @@ static la_status read_args(conversion *c, const la_op *op, int n,
 ** it needs besides is the operation's own: a call allocates nothing else.
 ** Results are owned by the caller after LA_OK. What was written (self, or the
 ** tensors of out=) is given back, retained. */
-static la_status run(const la_op *op, bool inplace, conversion *c,
-                     la_value *results)
+static la_status api_call_run(const la_op *op, bool inplace, conversion *c,
+                              la_value *results)
 {
     la_frame f;
     bool self = inplace || (op->forms & LA_MUTATES);
@@ -472,8 +476,8 @@ static la_status run(const la_op *op, bool inplace, conversion *c,
 }
 
 /* Overloads in the order of rows, until the arguments fit. */
-static la_status call(const la_callable *what, int n, const la_any *args,
-                      la_value *results)
+static la_status api_call_call(const la_callable *what, int n,
+                               const la_any *args, la_value *results)
 {
     conversion c;
     const la_op *best = what->op;
@@ -487,15 +491,15 @@ static la_status call(const la_callable *what, int n, const la_any *args,
     for (const la_op *op = what->op; op; op = op->state->next) {
         if (!(op->forms & forms)) continue;
         if (!read_args(&c, op, n, args, &fitted)) {
-            la_status status = run(op, what->inplace, &c, results);
-            drop_owned(&c);
+            la_status status = api_call_run(op, what->inplace, &c, results);
+            api_call_drop_owned(&c);
             return status;
         }
         if (fitted >= most) best = op;
         if (fitted > most) most = fitted;
     }
     la_status status = read_args(&c, best, n, args, &fitted);
-    drop_owned(&c);
+    api_call_drop_owned(&c);
     return status;
 }
 
@@ -529,7 +533,8 @@ static la_status as_tensor(la_value *v, la_tensor **out)
 
 /* With 'results' all LA_MAX_RESULTS entries are written and owned by the
 ** caller, *first among them; otherwise the others are released. */
-static la_status give(la_value *values, la_tensor **results, la_tensor **first)
+static la_status api_call_give(la_value *values, la_tensor **results,
+                               la_tensor **first)
 {
     la_tensor *outputs[LA_MAX_RESULTS];
     la_status status = LA_OK;
@@ -544,7 +549,8 @@ static la_status give(la_value *values, la_tensor **results, la_tensor **first)
 }
 
 /* The name for texts of errors, as the caller would write it. */
-static const char *name_of(const la_callable *what, char *out, size_t capacity)
+static const char *api_call_name_of(const la_callable *what, char *out,
+                                    size_t capacity)
 {
     size_t n = la_op_name_length(what->op);
     if (n > capacity - 2) n = capacity - 2;
@@ -577,10 +583,10 @@ LA_API la_tensor *la_op_call(lua_State *L, la_op *op, int n,
         la_api_end("la_op_call", la_error(LA_EARG, "the operation is NULL"));
         return NULL;
     }
-    la_status status = call(what, n, args, values);
-    if (!status) status = give(values, results, &first);
+    la_status status = api_call_call(what, n, args, values);
+    if (!status) status = api_call_give(values, results, &first);
     if (__builtin_expect(status != LA_OK, 0))
-        la_api_end(name_of(what, name, sizeof(name)), status);
+        la_api_end(api_call_name_of(what, name, sizeof(name)), status);
     else
         la_api_end("", LA_OK);
     return first;
@@ -615,7 +621,7 @@ static la_status call_named(const la_callable *what, int n, const la_any *args,
                             la_value *values)
 {
     return what == &seeding ? seed_generator(n, args, values)
-                            : call(what, n, args, values);
+                            : api_call_call(what, n, args, values);
 }
 
 /* Failures are reported under the caller's name of the operation. */
@@ -629,7 +635,7 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     const la_callable *what = find_named(op);
     la_status status = what ? call_named(what, n, args, values)
                             : la_error_status();
-    if (!status) status = give(values, results, &first);
+    if (!status) status = api_call_give(values, results, &first);
     la_api_end(what ? op : "la_call", status);
     return first;
 }
@@ -637,7 +643,8 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
 /* A list's tensors, or results one by one; how many there are, also of those
 ** beyond 'capacity'. What does not go to the caller is released. -1 with the
 ** record set, and nothing written, where a result is no tensor. */
-static int hand_over(la_value *values, int capacity, la_tensor **results)
+static int api_call_hand_over(la_value *values, int capacity,
+                              la_tensor **results)
 {
     bool list = values[0].tag == LA_VTENSORS;
     int n = list ? (int)values[0].tensors.n : 0;
@@ -671,7 +678,7 @@ LA_API int la_call_many(lua_State *L, const char *op, int n,
         : capacity < 0 || (capacity > 0 && !results)
         ? la_error(LA_EARG, "an array for the results expected")
         : call_named(what, n, args, values);
-    int count = status ? -1 : hand_over(values, capacity, results);
+    int count = status ? -1 : api_call_hand_over(values, capacity, results);
     if (count < 0 && !status) status = la_error_status();
     la_api_end(what ? op : "la_call_many", status);
     return count;

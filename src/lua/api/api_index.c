@@ -56,8 +56,8 @@ static la_status read_range(const la_range *r, int at, la_index_item *it)
 
 /* The arguments that both functions have. Sets the error record; 'items' has
 ** LA_MAX_ITEMS entries. */
-static la_status begin(const la_tensor *t, int n,
-                       const la_range *ranges, la_index_item *items)
+static la_status api_index_begin(const la_tensor *t, int n,
+                                 const la_range *ranges, la_index_item *items)
 {
     la_share_tensors();
     if (!t || n < 0 || n > LA_MAX_ITEMS || (n > 0 && !ranges))
@@ -78,7 +78,7 @@ LA_API la_tensor *la_index(lua_State *L, la_tensor *t, int n,
     la_index_item items[LA_MAX_ITEMS];
     la_tensor *out = NULL;
     LA_API_ENTRY(la_context_of(L));
-    la_status status = begin(t, n, ranges, items);
+    la_status status = api_index_begin(t, n, ranges, items);
     if (!status) status = la_index_get(t, n, items, &out);
     return la_api_end("la_index", status) ? NULL : out;
 }
@@ -95,13 +95,13 @@ static la_status read_value(const la_any *a, la_scalar *out)
     }
 }
 
-static la_status put(la_tensor *t, int n, const la_range *ranges,
-                     const la_any *value)
+static la_status api_index_put(la_tensor *t, int n, const la_range *ranges,
+                               const la_any *value)
 {
     la_index_item items[LA_MAX_ITEMS];
     la_scalar scalar = {0};
     bool tensor = value->kind == LA_ARG_TENSOR && value->tensor;
-    LA_TRY(begin(t, n, ranges, items));
+    LA_TRY(api_index_begin(t, n, ranges, items));
     if (tensor && value->tensor->owner != t->owner)
         return la_error(LA_EARG, "the value belongs to another runtime than "
                         "the tensor");
@@ -113,5 +113,5 @@ LA_API int la_set_index(lua_State *L, la_tensor *t, int n,
                         const la_range *ranges, la_any value)
 {
     LA_API_ENTRY(la_context_of(L));
-    return la_api_end("la_set_index", put(t, n, ranges, &value));
+    return la_api_end("la_set_index", api_index_put(t, n, ranges, &value));
 }

@@ -149,7 +149,7 @@ static int push_protected(lua_State *L)
     return 1;
 }
 
-static la_status push(lua_State *L, la_record *r)
+static la_status api_memory_push(lua_State *L, la_record *r)
 {
     if (!L || !r) return la_error(LA_EARG, "a Lua state and a record needed");
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
@@ -170,7 +170,7 @@ static la_status push(lua_State *L, la_record *r)
 LA_API int la_push_record(lua_State *L, la_record *r)
 {
     la_share_tensors();
-    return named("la_push_record", push(L, r));
+    return named("la_push_record", api_memory_push(L, r));
 }
 
 LA_API void la_record_release(la_record *r)

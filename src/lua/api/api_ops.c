@@ -41,7 +41,7 @@ LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
 }
 
 /* Towards 0, and to the nearest integer there is; NaN is 0. */
-static int64_t cut(double v)
+static int64_t api_ops_cut(double v)
 {
     if (v != v) return 0;
     if (v >= 0x1p63) return INT64_MAX;
@@ -56,10 +56,10 @@ LA_API int64_t la_frame_integer(la_frame *f, int arg)
     switch (v->tag) {
     case LA_VSCALAR:
         return v->scalar.kind == LA_KBOOL || v->scalar.kind == LA_KINT
-            ? v->scalar.i : cut(v->scalar.re);
+            ? v->scalar.i : api_ops_cut(v->scalar.re);
     case LA_VBOOL: return v->b;
     case LA_VINT: return v->i;
-    case LA_VFLOAT: return cut(v->d);
+    case LA_VFLOAT: return api_ops_cut(v->d);
     default: return 0;
     }
 }

@@ -24,12 +24,12 @@ static la_runtime *runtime_of(la_runtime *rt)
 {
     return rt ? rt : &la_default_runtime;
 }
-static la_runtime *shown(la_runtime *rt)
+static la_runtime *api_runtime_shown(la_runtime *rt)
 {
     return rt == &la_default_runtime ? NULL : rt;
 }
 
-static la_status wrong(const char *what)
+static la_status api_runtime_wrong(const char *what)
 {
     return la_error(LA_EARG, "la_runtime_new: %s", what);
 }
@@ -43,14 +43,15 @@ static la_status read_jobs(const la_jobs *in, la_jobs *out)
     *out = (la_jobs){0};
     if (k == sizeof *in) return LA_OK;
     if (in->size > sizeof *in)  /* what follows are the config's other fields */
-        return wrong("la_jobs.size is larger than in this library");
+        return api_runtime_wrong("la_jobs.size is larger than in this library");
     LA_TRY(LA_READ_STRUCT("la_runtime_new", la_jobs, in, out));
     if (!out->enqueue != !out->finish)
-        return wrong("a job system needs enqueue and finish");
+        return api_runtime_wrong("a job system needs enqueue and finish");
     if (out->enqueue && out->parallel_for)
-        return wrong("a job system has either parallel_for, or enqueue and "
-                     "finish");
-    return out->workers < 0 ? wrong("la_jobs.workers is negative") : LA_OK;
+        return api_runtime_wrong("a job system has either parallel_for, or "
+                                 "enqueue and finish");
+    return out->workers < 0 ? api_runtime_wrong("la_jobs.workers is negative")
+        : LA_OK;
 }
 
 /* Fields left NULL in a config are the library's own. */
@@ -61,10 +62,10 @@ static la_status read_config(const la_config *in, la_config *out)
     LA_TRY(read_jobs(&out->jobs, &jobs));
     out->jobs = jobs;
     if (out->flags & ~(unsigned)(LA_DETERMINISTIC | LA_ZERO_MEMORY))
-        return wrong("unknown flags");
+        return api_runtime_wrong("unknown flags");
     if (out->flags & LA_DETERMINISTIC) LA_TRY(la_lockstep_check());
     if (!out->alloc != !out->release)
-        return wrong("an allocator needs both functions");
+        return api_runtime_wrong("an allocator needs both functions");
     return LA_OK;
 }
 
@@ -84,12 +85,12 @@ LA_API la_runtime *la_use(la_runtime *rt)
 {
     la_runtime *former = la_runtime_chosen();
     la_runtime_choose(runtime_of(rt));
-    return shown(former);
+    return api_runtime_shown(former);
 }
 
 LA_API la_runtime *la_runtime_of(const la_tensor *t)
 {
-    return t ? shown(la_runtime_at(t->owner)) : NULL;
+    return t ? api_runtime_shown(la_runtime_at(t->owner)) : NULL;
 }
 
 /* la_num_threads of the runtime; decided at the first question. */

@@ -87,7 +87,7 @@ static la_status put_tagged(la_bytes *out, char tag, const char *s, size_t n)
 }
 
 /* The value on the top, none of ours, as a leaf's last string. */
-static la_status put_value(lua_State *L, la_bytes *out)
+static la_status checkpoint_put_value(lua_State *L, la_bytes *out)
 {
     char text[40] = "t";
     size_t n;
@@ -122,7 +122,7 @@ static la_status put_value(lua_State *L, la_bytes *out)
 static la_status add_leaf(lua_State *L, checkpoint *c)
 {
     size_t kept = c->path.n;
-    LA_TRY(put_value(L, &c->path));
+    LA_TRY(checkpoint_put_value(L, &c->path));
     la_bytes_put_byte(&c->path, ']');
     LA_TRY(c->path.status);
     LA_TRY(la_notes_add(&c->leaves, "", 0, (const char *)c->path.data,
@@ -149,8 +149,8 @@ static la_status add_key(lua_State *L, checkpoint *c)
 }
 
 /* The number on the top as a 0-dim tensor, for readers without our metadata. */
-static la_status add_number(lua_State *L, la_archive *a, const char *name,
-                            size_t n)
+static la_status checkpoint_add_number(lua_State *L, la_archive *a,
+                                       const char *name, size_t n)
 {
     la_tensor *t = NULL;
     la_scalar v;
@@ -161,7 +161,8 @@ static la_status add_number(lua_State *L, la_archive *a, const char *name,
 
 /* Mutual recursion with collect_value, to the depth of DEEPEST at most: there a
 ** table that contains itself raises. */
-static void collect(lua_State *L, checkpoint *c, int table, int depth);
+static void checkpoint_collect(lua_State *L, checkpoint *c, int table,
+                               int depth);
 
 /* The value on the top, of the name at 'at', is none that can be saved. */
 static void refuse_value(lua_State *L, int at, const la_handle *h)
@@ -194,18 +195,18 @@ static void collect_value(lua_State *L, checkpoint *c, int at, int depth)
         refuse_value(L, at, h);
     c->needs_tree = true;
     if (type == LUA_TTABLE) {
-        collect(L, c, at, depth + 1);
+        checkpoint_collect(L, c, at, depth + 1);
         return;
     }
     if (type == LUA_TNUMBER)
-        LA_CHECK(L, "save", add_number(L, &c->archive, name, n));
+        LA_CHECK(L, "save", checkpoint_add_number(L, &c->archive, name, n));
     LA_CHECK(L, "save", add_leaf(L, c));
 }
 
 /* Push the name of a leaf: that of its table (at 'prefix', nil for none), a dot
 ** and the key (at 'key'). The key is converted in a copy: lua_tostring on the
 ** key itself would confuse lua_next. */
-static void push_name(lua_State *L, int prefix, int key)
+static void checkpoint_push_name(lua_State *L, int prefix, int key)
 {
     if (lua_type(L, key) != LUA_TSTRING && !lua_isinteger(L, key))
         la_raise_arg(L, 1, "save", "names must be strings or integers, got a"
@@ -231,7 +232,7 @@ static void refuse_object(lua_State *L, int table)
 }
 
 /* All leaves of the table on the top, whose name is at 'name'. */
-static void collect(lua_State *L, checkpoint *c, int name, int depth)
+static void checkpoint_collect(lua_State *L, checkpoint *c, int name, int depth)
 {
     int table = lua_gettop(L);
     bool any = false;
@@ -242,7 +243,7 @@ static void collect(lua_State *L, checkpoint *c, int name, int depth)
     while (lua_next(L, table)) {        /* the key, the value */
         size_t kept = c->path.n;
         any = true;
-        push_name(L, name, table + 1);
+        checkpoint_push_name(L, name, table + 1);
         lua_insert(L, -3);              /* the name, the key, the value */
         LA_CHECK(L, "save", add_key(L, c));
         collect_value(L, c, table + 1, depth);
@@ -283,7 +284,7 @@ void la_collect_values(lua_State *L, la_archive *a, int table)
     lua_pushnil(L);
     lua_pushvalue(L, table);
     LA_CHECK_TWICE(L, "save", begin_path(c));
-    collect(L, c, lua_gettop(L) - 1, 0);
+    checkpoint_collect(L, c, lua_gettop(L) - 1, 0);
     if (c->needs_tree) LA_CHECK(L, "save", add_tree(c));
     lua_pop(L, 2);
 }
@@ -329,7 +330,8 @@ static void push_bytes(const tree *t, const char *digits, size_t n)
     luaL_pushresult(&b);
 }
 
-static bool read_integer(const char *digits, size_t n, lua_Integer *out)
+static bool checkpoint_read_integer(const char *digits, size_t n,
+                                    lua_Integer *out)
 {
     bool minus = n && *digits == '-';
     lua_Integer v = 0;
@@ -346,7 +348,7 @@ static bool read_integer(const char *digits, size_t n, lua_Integer *out)
 
 /* Push a string or an integer by its tag; false for another tag. The digits
 ** have to be all there is. */
-static bool push_plain(const tree *t, const char *s, size_t n)
+static bool checkpoint_push_plain(const tree *t, const char *s, size_t n)
 {
     if (n && s[0] == 's') {
         lua_pushlstring(t->L, s + 1, n - 1);
@@ -354,7 +356,7 @@ static bool push_plain(const tree *t, const char *s, size_t n)
         push_bytes(t, s + 1, n - 1);
     } else if (n > 1 && s[0] == 'i') {
         lua_Integer v = 0;
-        if (!read_integer(s + 1, n - 1, &v)) damaged(t);
+        if (!checkpoint_read_integer(s + 1, n - 1, &v)) damaged(t);
         lua_pushinteger(t->L, v);
     } else {
         return false;
@@ -373,7 +375,7 @@ static const char *next_string(tree *t, size_t *n)
 
 /* Push what the last string of a leaf says; the tensor of the name on the top,
 ** which it replaces, is taken out of those that no leaf named. */
-static void push_value(tree *t, const char *s, size_t n)
+static void checkpoint_push_value(tree *t, const char *s, size_t n)
 {
     lua_State *L = t->L;
     uint64_t bits;
@@ -387,7 +389,7 @@ static void push_value(tree *t, const char *s, size_t n)
         return;
     }
     lua_pop(L, 1);
-    if (push_plain(t, s, n)) return;
+    if (checkpoint_push_plain(t, s, n)) return;
     if (n == 2 && s[0] == 'b') {
         lua_pushboolean(L, s[1] == '1');
     } else if (n == 1 && s[0] == 'e') {
@@ -403,7 +405,7 @@ static void push_value(tree *t, const char *s, size_t n)
 
 /* Push the table at the key on the top of the table below it, made when there
 ** is none; the key goes. */
-static void enter_table(tree *t)
+static void checkpoint_enter_table(tree *t)
 {
     lua_State *L = t->L;
     lua_pushvalue(L, -1);
@@ -433,7 +435,7 @@ static void push_joined(lua_State *L, int first, int last)
 
 /* One leaf: all keys go on the stack, the one before a value is known by the
 ** string behind it. */
-static void read_leaf(tree *t)
+static void checkpoint_read_leaf(tree *t)
 {
     lua_State *L = t->L;
     int first = lua_gettop(L) + 1;
@@ -441,7 +443,8 @@ static void read_leaf(tree *t)
     LA_CHECK(L, t->name, la_json_expect(&t->json, '['));
     const char *s = next_string(t, &n);
     while (la_json_accept(&t->json, ',')) {
-        if (!push_plain(t, s, n) || lua_gettop(L) - first > DEEPEST) damaged(t);
+        if (!checkpoint_push_plain(t, s, n)
+            || lua_gettop(L) - first > DEEPEST) damaged(t);
         s = next_string(t, &n);
     }
     LA_CHECK(L, t->name, la_json_expect(&t->json, ']'));
@@ -450,12 +453,12 @@ static void read_leaf(tree *t)
     lua_pushvalue(L, t->root);
     for (int i = first; i < last; i++) {
         lua_pushvalue(L, i);
-        enter_table(t);
+        checkpoint_enter_table(t);
         lua_remove(L, -2);
     }
     lua_pushvalue(L, last);             /* the table, the key */
     push_joined(L, first, last);
-    push_value(t, s, n);
+    checkpoint_push_value(t, s, n);
     lua_rawset(L, -3);
     lua_settop(L, first - 1);
 }
@@ -485,7 +488,7 @@ static void build_tree(lua_State *L, const char *name, const la_note *note)
     t.text = lua_newuserdatauv(L, t.capacity, 0);
     LA_CHECK(L, name, la_json_expect(&t.json, '['));
     do {
-        read_leaf(&t);
+        checkpoint_read_leaf(&t);
     } while (la_json_accept(&t.json, ','));
     LA_CHECK(L, name, la_json_expect(&t.json, ']'));
     if (t.json.at != t.json.end) damaged(&t);

@@ -70,7 +70,7 @@ la_status la_file_load(const char *path, la_file_format format,
 }
 
 /* Values in a row: no bits, no gaps. Owned. */
-static la_status plain(la_tensor *t, la_tensor **out)
+static la_status files_plain(la_tensor *t, la_tensor **out)
 {
     const uint32_t odd = LA_F_CONJ | LA_F_NEG | LA_F_DEFERRED;
     if (!(t->flags & odd) && la_is_contiguous(t)) {
@@ -103,7 +103,7 @@ la_status la_file_add(la_archive *a, const char *name, size_t n, la_tensor *t)
 {
     la_tensor *values = NULL;
     LA_TRY(check_has_data(t));
-    LA_TRY(plain(t, &values));
+    LA_TRY(files_plain(t, &values));
     return la_archive_add(a, name, n, values);
 }
 

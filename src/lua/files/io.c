@@ -107,7 +107,7 @@ static void log_skipped(const char *path, const la_archive *a)
 }
 
 /* A call costs by its largest tensor. */
-static int64_t largest(const la_archive *a)
+static int64_t io_largest(const la_archive *a)
 {
     int64_t most = 0;
     for (int64_t i = 0; i < a->n; i++)
@@ -117,7 +117,7 @@ static int64_t largest(const la_archive *a)
 
 /* The object at 1, which a .npy holds alone. The archive is freed here, not
 ** left to the collector: it holds all values. */
-static void save(lua_State *L, const char *path, la_file_format format)
+static void files_io_save(lua_State *L, const char *path, la_file_format format)
 {
     bool table = lua_type(L, 1) == LUA_TTABLE;
     if (format == LA_FILE_NPY && table)
@@ -135,7 +135,7 @@ static void save(lua_State *L, const char *path, la_file_format format)
     if (table) la_collect_values(L, a, 1);
     else LA_CHECK_TWICE(L, "save", la_file_add(a, "", 0,
                                                la_check_tensor(L, 1, "save")));
-    la_charge_more(L, "save", largest(a));
+    la_charge_more(L, "save", io_largest(a));
     LA_CHECK_TWICE(L, "save", la_file_save(a, path, format));
     la_archive_free(a);
 }
@@ -252,7 +252,7 @@ static int io_load(lua_State *L)
     a->limit = limit;
     LA_CHECK(L, "load", s->open ? load_by_host(L, path, &format, a)
                                 : load_file(L, path, format, a));
-    la_charge_more(L, "load", largest(a));
+    la_charge_more(L, "load", io_largest(a));
     log_skipped(path, a);
     return push_results(L, "load", format, a);
 }
@@ -284,7 +284,7 @@ static int io_save(lua_State *L)
         lua_replace(L, 2);
     }
     const char *path = check_path(L, 2, "save", &format);
-    save(L, path, format);
+    files_io_save(L, path, format);
     return 0;
 }
 

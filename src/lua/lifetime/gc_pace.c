@@ -99,7 +99,7 @@ static void cycle_over(la_state *s)
 
 /* A full collection. A cap bounds the process, too: what the system's allocator
 ** has free between the blocks that live goes back to the system. */
-static void collect(lua_State *L, la_state *s)
+static void gc_pace_collect(lua_State *L, la_state *s)
 {
     lua_gc(L, LUA_GCCOLLECT);
     s->untrimmed = 0;
@@ -119,7 +119,7 @@ static void trim_now_and_then(la_state *s)
 /* Runs all finalizers that are due, and so Lua code. */
 static void whole_cycle(lua_State *L, la_state *s)
 {
-    collect(L, s);
+    gc_pace_collect(L, s);
     cycle_over(s);
 }
 
@@ -233,7 +233,7 @@ bool la_collect_all(lua_State *L, la_state *s)
     if (s->policy != LA_PACE_AUTO) return false;
     int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
     if (la_token_is_capped(s->context.token)) la_fft_forget(s->context.token);
-    collect(L, s);
+    gc_pace_collect(L, s);
     la_token_give_back(s->context.token, paid);
     return true;
 }

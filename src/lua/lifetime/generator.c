@@ -154,7 +154,7 @@ static int generator_jump(lua_State *L)
 
 /* The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
 ** pseudorandom number generators", 2014): each x has another result. */
-static uint64_t mix(uint64_t x)
+static uint64_t generator_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
     x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -168,7 +168,8 @@ static void push_generator_metatable(lua_State *L);
 static int generator_fork(lua_State *L)
 {
     la_generator *g = check_generator(L, "fork");
-    uint64_t child = mix(g->seed + mix(g->offset + 0x9e3779b97f4a7c15)) >> 1;
+    uint64_t step = generator_mix(g->offset + 0x9e3779b97f4a7c15);
+    uint64_t child = generator_mix(g->seed + step) >> 1;
     la_generator *new = lua_newuserdatauv(L, sizeof(*new), 0);
     set_seed(new, child);
     push_generator_metatable(L);
@@ -210,7 +211,7 @@ static void push_generator_metatable(lua_State *L)
 
 /* Options of la.Generator at 'arg': kind. Other kinds than Philox are no
 ** streams of counters, which several threads could share. */
-static void check_options(lua_State *L, int arg)
+static void generator_check_options(lua_State *L, int arg)
 {
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING
@@ -233,7 +234,7 @@ static int new_generator(lua_State *L)
 {
     uint64_t seed = own(L)->seed;
     int options = lua_istable(L, 1) ? 1 : 2;
-    if (lua_istable(L, options)) check_options(L, options);
+    if (lua_istable(L, options)) generator_check_options(L, options);
     if (options == 2 && !lua_isnoneornil(L, 1))
         seed = (uint64_t)la_check_int(L, 1, "Generator");
     la_generator *g = lua_newuserdatauv(L, sizeof(*g), 0);
@@ -252,7 +253,7 @@ static int manual_seed(lua_State *L)
     return 0;
 }
 
-static int seed(lua_State *L)
+static int lifetime_generator_seed(lua_State *L)
 {
     la_generator *g = own(L);
     set_seed(g, la_fresh_seed());
@@ -310,7 +311,8 @@ static int fork_rng(lua_State *L)
 }
 
 static const luaL_Reg functions[] = {
-    {"Generator", new_generator}, {"manual_seed", manual_seed}, {"seed", seed},
+    {"Generator", new_generator}, {"manual_seed", manual_seed},
+        {"seed", lifetime_generator_seed},
     {"initial_seed", initial_seed}, {"get_rng_state", get_rng_state},
     {"set_rng_state", set_rng_state}, {"fork_rng", fork_rng}, {NULL, NULL}
 };

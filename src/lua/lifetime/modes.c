@@ -42,7 +42,7 @@ static void draw_from(la_state *s, la_mode *m)
     s->modes.drawn = m;
 }
 
-static void note(la_mode *m, uint64_t *serial, uint64_t value)
+static void modes_note(la_mode *m, uint64_t *serial, uint64_t value)
 {
     bool before = m->grad || m->fork;
     *serial = value;
@@ -108,8 +108,8 @@ static int mode_gc(lua_State *L)
     la_mode *m = lua_touserdata(L, 1);
     la_state *s = m->state;
     if (s->modes.drawn == m) draw_from(s, NULL);
-    note(m, &m->grad, 0);
-    note(m, &m->fork, 0);
+    modes_note(m, &m->grad, 0);
+    modes_note(m, &m->fork, 0);
     return 0;
 }
 
@@ -149,7 +149,7 @@ la_mode_mark la_open_mode(lua_State *L, la_state *s, bool no_grad)
     la_mode *m = push_own(L, s);
     la_mode_mark mark = {m, m && m->grad, m ? m->no_grad : s->modes.no_grad,
                          s->context.no_grad};
-    if (m) note(m, &m->grad, ++s->modes.opened);
+    if (m) modes_note(m, &m->grad, ++s->modes.opened);
     *(m ? &m->no_grad : &s->modes.no_grad) = no_grad;
     s->context.no_grad = no_grad;
     return mark;
@@ -159,7 +159,7 @@ static void take_back(la_state *s, const la_mode_mark *mark)
 {
     la_mode *m = mark->mode;
     *(m ? &m->no_grad : &s->modes.no_grad) = mark->own;
-    if (m && !mark->had) note(m, &m->grad, 0);
+    if (m && !mark->had) modes_note(m, &m->grad, 0);
 }
 
 void la_end_mode(lua_State *L, la_state *s, const la_mode_mark *mark)
@@ -183,7 +183,7 @@ la_fork la_open_fork(lua_State *L, la_state *s)
     la_mode *m = push_own(L, s);
     la_fork f = {m, s->context.generator, m && m->fork, false};
     if (!m) return f;
-    note(m, &m->fork, ++s->modes.opened);
+    modes_note(m, &m->fork, ++s->modes.opened);
     m->generator = f.saved;
     draw_from(s, m);
     return f;
@@ -196,7 +196,7 @@ void la_close_fork(lua_State *L, la_state *s, la_fork *f)
     if (f->ended) return;
     f->ended = true;
     if (m && !f->had)
-        note(m, &m->fork, 0);
+        modes_note(m, &m->fork, 0);
     else
         *(s->modes.drawn == m ? &s->context.generator : kept_generator(s, m))
             = f->saved;

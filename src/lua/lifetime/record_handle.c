@@ -23,7 +23,7 @@ typedef struct holder {
 static const char holders_key;
 
 /* The record's holder at 1; raises for anything else and after its end. */
-static holder *check_holder(lua_State *L)
+static holder *record_check_holder(lua_State *L)
 {
     holder *h = luaL_testudata(L, 1, LA_RECORD_NAME);
     if (!h)
@@ -73,7 +73,7 @@ static const la_struct_field *check_field(lua_State *L, const la_record *r)
 }
 
 /* The text that begins errors of a field, left on the stack. */
-static const char *name_of(lua_State *L, const la_struct_field *f)
+static const char *record_name_of(lua_State *L, const la_struct_field *f)
 {
     return lua_pushfstring(L, "record.%s", f->name);
 }
@@ -93,7 +93,8 @@ static void push_handles(lua_State *L, int at, holder *h)
 
 /* Push the field's tensor: the handle there is, unless it was freed, or a new
 ** one. The record's holder is at 'at'. */
-static la_tensor *push_view(lua_State *L, int at, const la_struct_field *f)
+static la_tensor *record_push_view(lua_State *L, int at,
+                                   const la_struct_field *f)
 {
     la_state *s = la_enter(L);
     holder *h = lua_touserdata(L, at);
@@ -106,7 +107,7 @@ static la_tensor *push_view(lua_State *L, int at, const la_struct_field *f)
     la_handle *view = la_lasting_handle(L, s);
     la_tensor *t = NULL;
     la_status status = la_record_view(h->record, f, &t);
-    if (status) la_raise(L, name_of(L, f), status);
+    if (status) la_raise(L, record_name_of(L, f), status);
     view->tensor = t;           /* the host's memory is no load of Lua's */
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, f->name);
@@ -119,13 +120,13 @@ static void push_data(lua_State *L, int at, const la_struct_field *f)
 {
     la_record *r = ((holder *)lua_touserdata(L, at))->record;
     if (la_record_has_view(r, f)) {
-        push_view(L, at, f);
+        record_push_view(L, at, f);
         return;
     }
     la_handle *bytes = la_lasting_handle(L, la_enter(L));
     la_tensor *t = NULL;
     la_status status = la_record_bytes(r, f, &t);
-    if (status) la_raise(L, name_of(L, f), status);
+    if (status) la_raise(L, record_name_of(L, f), status);
     bytes->tensor = t;
 }
 
@@ -158,8 +159,8 @@ static void full_sizes(const la_record *r, const la_struct_field *f,
 }
 
 /* The bytes of a contiguous tensor as {count, nbytes}. */
-static la_status bytes_of(la_tensor *t, int64_t count, int64_t nbytes,
-                          la_tensor **out)
+static la_status record_bytes_of(la_tensor *t, int64_t count, int64_t nbytes,
+                                 la_tensor **out)
 {
     int64_t sizes[2] = {count, nbytes}, strides[2] = {nbytes, 1};
     int64_t at = t->offset * (int64_t)la_itemsize(t);
@@ -167,13 +168,13 @@ static la_status bytes_of(la_tensor *t, int64_t count, int64_t nbytes,
 }
 
 /* A new tensor of the field's elements, and its bytes as the field has them. */
-static la_status new_copy(la_record *r, const la_struct_field *f,
-                          la_tensor **out, la_tensor **bytes)
+static la_status record_new_copy(la_record *r, const la_struct_field *f,
+                                 la_tensor **out, la_tensor **bytes)
 {
     int64_t sizes[3];
     full_sizes(r, f, sizes);
     LA_TRY(la_tensor_empty(1 + f->ndim, sizes, f->dtype, out));
-    return bytes_of(*out, r->count, f->nbytes, bytes);
+    return record_bytes_of(*out, r->count, f->nbytes, bytes);
 }
 
 static la_status copy_out(la_record *r, const la_struct_field *f,
@@ -183,7 +184,7 @@ static la_status copy_out(la_record *r, const la_struct_field *f,
     bool view = la_record_has_view(r, f);
     LA_LET(from,
            view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
-    LA_LET(t, new_copy(r, f, &t, &to));
+    LA_LET(t, record_new_copy(r, f, &t, &to));
     LA_TRY(la_run_(copy_, view ? t : to, from));
     return la_tensor_hand(&t, out);
 }
@@ -207,7 +208,7 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
     }
     LA_LET(to, la_record_bytes(r, f, &to));
     LA_TRY(la_tensor_check_writable(to));
-    LA_LET(from, new_copy(r, f, &t, &from));
+    LA_LET(from, record_new_copy(r, f, &t, &from));
     if (value) LA_TRY(la_run(detach, &plain, value));
     LA_TRY(write_to(t, plain, s));
     return la_run_(copy_, to, from);
@@ -217,9 +218,9 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
 ** may have given that another shape or memory, which is not the field then. No
 ** other tensor is made where it has not: inside of la.fuse that would be one
 ** that asks for what is recorded. */
-static la_status write_view(la_record *r, const la_struct_field *f,
-                            la_tensor *view, la_tensor *value,
-                            const la_scalar *s)
+static la_status record_write_view(la_record *r, const la_struct_field *f,
+                                   la_tensor *view, la_tensor *value,
+                                   const la_scalar *s)
 {
     if (la_record_is_view(r, f, view)) return write_to(view, value, s);
     LA_LET(t, la_record_view(r, f, &t));
@@ -231,11 +232,11 @@ static la_status write_view(la_record *r, const la_struct_field *f,
 static int record_get(lua_State *L)
 {
     la_state *s = la_enter(L);
-    holder *h = check_holder(L);
+    holder *h = record_check_holder(L);
     const la_struct_field *f = check_field(L, h->record);
     la_handle *result = la_new_handle(L, s);
     la_tensor *t = NULL;
-    LA_CHECK_TWICE(L, name_of(L, f), copy_out(h->record, f, &t));
+    LA_CHECK_TWICE(L, record_name_of(L, f), copy_out(h->record, f, &t));
     la_fill_handle(s, result, t);
     la_pace(L, s);
     return 1;
@@ -243,13 +244,15 @@ static int record_get(lua_State *L)
 
 /* The value at 3, a tensor or the scalar, into the field. Making the field's
 ** handle may run finalizers, so the value is looked up behind it. */
-static la_status put_value(lua_State *L, holder *h, const la_struct_field *f,
-                           const char *name, const la_scalar *scalar)
+static la_status record_put_value(lua_State *L, holder *h,
+                                  const la_struct_field *f, const char *name,
+    const la_scalar *scalar)
 {
-    la_tensor *t = la_record_has_view(h->record, f) ? push_view(L, 1, f) : NULL;
+    la_tensor *t = la_record_has_view(h->record, f) ? record_push_view(L, 1, f)
+        : NULL;
     bool given = la_to_handle(L, 3) != NULL;
     la_tensor *value = given ? la_check_tensor(L, 3, name) : NULL;
-    return t ? write_view(h->record, f, t, value, scalar)
+    return t ? record_write_view(h->record, f, t, value, scalar)
              : copy_in(h->record, f, value, scalar);
 }
 
@@ -258,7 +261,7 @@ static la_status put_value(lua_State *L, holder *h, const la_struct_field *f,
 static int set_field(lua_State *L, holder *h, const la_struct_field *f)
 {
     la_scalar scalar;
-    const char *name = name_of(L, f);
+    const char *name = record_name_of(L, f);
     la_handle *v = la_to_handle(L, 3);
     if (!v && !la_to_scalar(L, 3, &scalar))
         return luaL_error(L, "%s: number or tensor expected as the value, got "
@@ -266,10 +269,10 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
                           lua_istable(L, 3)
                           ? ": a tensor of a list is la.tensor{...}" : "");
     if (v) la_check_tensor(L, 3, name);
-    la_status status = put_value(L, h, f, name, &scalar);
+    la_status status = record_put_value(L, h, f, name, &scalar);
     if (status == LA_ENOMEM && la_collect_all(L, la_up_state(L))) {
         la_enter(L);
-        status = put_value(L, h, f, name, &scalar);
+        status = record_put_value(L, h, f, name, &scalar);
     }
     return status ? la_raise(L, name, status) : 0;
 }
@@ -278,7 +281,7 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
 static int record_set(lua_State *L)
 {
     la_enter(L);
-    holder *h = check_holder(L);
+    holder *h = record_check_holder(L);
     const la_struct_field *f = check_field(L, h->record);
     lua_settop(L, 3);
     set_field(L, h, f);
@@ -292,21 +295,21 @@ static int record_set(lua_State *L)
 ** Upvalue LA_UP_OWN is the table of methods. */
 static int record_index(lua_State *L)
 {
-    holder *h = check_holder(L);
+    holder *h = record_check_holder(L);
     lua_settop(L, 2);
     if (lua_type(L, 2) == LUA_TSTRING) {
         lua_pushvalue(L, 2);
         if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TNIL) return 1;
         lua_pop(L, 1);
     }
-    push_view(L, 1, check_field(L, h->record));
+    record_push_view(L, 1, check_field(L, h->record));
     return 1;
 }
 
 static int record_newindex(lua_State *L)
 {
     la_enter(L);
-    holder *h = check_holder(L);
+    holder *h = record_check_holder(L);
     const la_struct_field *f = check_field(L, h->record);
     if (!la_record_has_view(h->record, f) && !h->record->withdrawn)
         return luaL_error(L, "record.%s: the field is not aligned; p:set(\"%s\""
@@ -316,7 +319,7 @@ static int record_newindex(lua_State *L)
 
 static int record_length(lua_State *L)
 {
-    lua_pushinteger(L, check_holder(L)->record->count);
+    lua_pushinteger(L, record_check_holder(L)->record->count);
     return 1;
 }
 
@@ -325,7 +328,7 @@ static int record_length(lua_State *L)
 static int record_next(lua_State *L)
 {
     la_state *s = la_enter(L);
-    holder *h = check_holder(L);
+    holder *h = record_check_holder(L);
     const la_record *r = h->record;
     lua_settop(L, 2);
     int at = 0;
@@ -334,14 +337,14 @@ static int record_next(lua_State *L)
     const la_struct_field *f = &r->fields[at];
     lua_pushstring(L, f->name);
     if (la_record_has_view(r, f) || r->withdrawn) {
-        push_view(L, 1, f);
+        record_push_view(L, 1, f);
         lua_pushvalue(L, 3);
         lua_insert(L, -2);
         return 2;
     }
     la_handle *copy = la_new_handle(L, s);
     la_tensor *t = NULL;
-    LA_CHECK_TWICE(L, name_of(L, f), copy_out(h->record, f, &t));
+    LA_CHECK_TWICE(L, record_name_of(L, f), copy_out(h->record, f, &t));
     la_fill_handle(s, copy, t);
     return 2;
 }
@@ -349,7 +352,7 @@ static int record_next(lua_State *L)
 /* Upvalue LA_UP_OWN is record_next. */
 static int record_pairs(lua_State *L)
 {
-    check_holder(L);
+    record_check_holder(L);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
     lua_pushvalue(L, 1);
     lua_pushnil(L);
@@ -359,7 +362,7 @@ static int record_pairs(lua_State *L)
 /* tostring(p): counts and fields, no address. */
 static int record_text(lua_State *L)
 {
-    const la_record *r = check_holder(L)->record;
+    const la_record *r = record_check_holder(L)->record;
     luaL_Buffer b;
     luaL_buffinit(L, &b);
     lua_pushfstring(L, "record of %I structs of %I bytes%s:",
@@ -413,7 +416,7 @@ static void new_metatable(lua_State *L)
 }
 
 /* Push the table of holders, with the metatable of records on its first use. */
-static void push_holders(lua_State *L)
+static void record_push_holders(lua_State *L)
 {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
@@ -423,7 +426,7 @@ static void push_holders(lua_State *L)
 
 void la_push_record_value(lua_State *L, la_record *r)
 {
-    push_holders(L);
+    record_push_holders(L);
     if (lua_rawgetp(L, -1, r) != LUA_TUSERDATA) {
         lua_pop(L, 1);
         holder *h = lua_newuserdatauv(L, sizeof *h, 1);

@@ -36,7 +36,7 @@ enum { ANCHOR_META = 1, ANCHOR_FIRST = 2 };
 /* ---- memory ---- */
 
 /* Doubles an array of 'size' bytes an entry; false when there is no memory. */
-static bool grow(void *array, size_t capacity, size_t most, size_t size)
+static bool scope_grow(void *array, size_t capacity, size_t most, size_t size)
 {
     void *old, *fresh = la_mem_alloc(most * size);
     if (!fresh) return false;
@@ -49,7 +49,7 @@ static bool grow(void *array, size_t capacity, size_t most, size_t size)
     return true;
 }
 
-static void free_list(la_scopes *c)
+static void scope_free_list(la_scopes *c)
 {
     if (c->list) la_mem_free(c->list, c->most * sizeof(*c->list));
     c->list = NULL;
@@ -79,7 +79,7 @@ la_handle *la_scoped_handle(lua_State *L, la_state *s)
     if (c->n == 0 && c->wide) renew_anchor(L, c);
     if (c->n == c->most) {
         uint32_t most = c->most ? 2 * c->most : 64;
-        if (!grow(&c->list, c->most, most, sizeof(*c->list)))
+        if (!scope_grow(&c->list, c->most, most, sizeof(*c->list)))
             luaL_error(L, "%s", la_error_message());
         c->most = most;
     }
@@ -103,8 +103,8 @@ la_status la_scope_begin(la_state *s, bool frame)
     la_scopes *c = &s->scopes;
     if (c->depth == c->capacity) {
         int capacity = c->capacity ? 2 * c->capacity : 8;
-        if (!grow(&c->open, (size_t)c->capacity, (size_t)capacity,
-                  sizeof(scope)))
+        if (!scope_grow(&c->open, (size_t)c->capacity, (size_t)capacity,
+                        sizeof(scope)))
             return LA_ENOMEM;
         c->capacity = capacity;
     }
@@ -162,7 +162,7 @@ void la_scope_end(lua_State *L, la_state *s, int depth)
     drop_handles(c, first, c->open[depth].frame);
     clear_anchor(L, c, first, last);
     if (c->n == 0 && c->most > WIDE) {
-        free_list(c);
+        scope_free_list(c);
         c->wide = true;
     }
 }
@@ -172,7 +172,7 @@ void la_drop_scopes(la_state *s)
     la_scopes *c = &s->scopes;
     c->depth = 0;
     drop_handles(c, 0, false);
-    free_list(c);
+    scope_free_list(c);
     if (c->open) la_mem_free(c->open, (size_t)c->capacity * sizeof(scope));
     c->open = NULL;
     c->capacity = 0;
@@ -280,8 +280,8 @@ static bool is_lost(lua_State *L, visit each)
 ** to the end of the list at 'list' unless it has been there, with 'plain' as
 ** its mark. Where handles are listed, a record is the table of its fields;
 ** those are in no scope. */
-static void look_at(lua_State *L, la_state *s, int list, visit each, int data,
-                    bool plain)
+static void scope_look_at(lua_State *L, la_state *s, int list, visit each,
+                          int data, bool plain)
 {
     la_handle *h = la_to_handle(L, -1);
     if (h) each(L, s, h, data);
@@ -301,7 +301,7 @@ static void look_at(lua_State *L, la_state *s, int list, visit each, int data,
 }
 
 /* Is the table at the top no object, nor in one? */
-static bool is_plain(lua_State *L, int list)
+static bool scope_is_plain(lua_State *L, int list)
 {
     if (lua_getmetatable(L, -1)) {
         lua_pop(L, 1);
@@ -315,7 +315,7 @@ static bool is_plain(lua_State *L, int list)
 }
 
 /* A table may be long: raises where the state has reached a limit. */
-static void poll(lua_State *L, visit each, int64_t entry)
+static void scope_poll(lua_State *L, visit each, int64_t entry)
 {
     if (entry % 1024 != 1023) return;
     la_make_current(&la_state_of(L)->context);
@@ -331,20 +331,20 @@ static void walk_table(lua_State *L, la_state *s, int arg, visit each,
     lua_newtable(L);
     int list = lua_gettop(L);
     lua_pushvalue(L, arg);
-    look_at(L, s, list, each, data, true);
+    scope_look_at(L, s, list, each, data, true);
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) == LUA_TTABLE; i++) {
-        bool plain = is_plain(L, list);
+        bool plain = scope_is_plain(L, list);
         lua_pushnil(L);
         for (int64_t entry = 0; lua_next(L, -2); entry++) {
-            poll(L, each, entry);
+            scope_poll(L, each, entry);
             if (lua_type(L, -2) == LUA_TLIGHTUSERDATA) {
                 lua_pop(L, 1);
                 continue;
             }
             if (plain && is_lost(L, each)) refuse_rest(L);
-            look_at(L, s, list, each, data, plain);
+            scope_look_at(L, s, list, each, data, plain);
             lua_pushvalue(L, -1);
-            look_at(L, s, list, each, data, plain);
+            scope_look_at(L, s, list, each, data, plain);
         }
         lua_pop(L, 1);
     }
@@ -352,7 +352,7 @@ static void walk_table(lua_State *L, la_state *s, int arg, visit each,
 }
 
 /* The value at 'arg', an absolute index. */
-static void walk(lua_State *L, la_state *s, int arg, visit each, int data)
+static void scope_walk(lua_State *L, la_state *s, int arg, visit each, int data)
 {
     la_handle *h = la_to_handle(L, arg);
     if (h) {
@@ -369,7 +369,7 @@ static void walk(lua_State *L, la_state *s, int arg, visit each, int data)
 
 void la_keep_value(lua_State *L, la_state *s, int arg)
 {
-    if (s->scopes.n > 0) walk(L, s, lua_absindex(L, arg), keep_handle, 0);
+    if (s->scopes.n > 0) scope_walk(L, s, lua_absindex(L, arg), keep_handle, 0);
 }
 
 /* The handle at the top comes to the end of the list at 'data', once. */
@@ -392,7 +392,7 @@ int64_t la_list_handles(lua_State *L, int arg)
     luaL_checkstack(L, 8, "tables of tensors");
     lua_newtable(L);
     int list = lua_gettop(L);
-    walk(L, NULL, arg, list_handle, list);
+    scope_walk(L, NULL, arg, list_handle, list);
     return (int64_t)lua_rawlen(L, list);
 }
 
@@ -409,7 +409,7 @@ static int run_tidy(lua_State *L)
     int n = lua_gettop(L), depth = (int)lua_tointeger(L, 1);
     s->scopes.depth = depth;
     for (int i = 2; i <= n; i++)
-        walk(L, s, i, depth == 1 ? keep_handle : return_handle, 0);
+        scope_walk(L, s, i, depth == 1 ? keep_handle : return_handle, 0);
     return n - 1;
 }
 

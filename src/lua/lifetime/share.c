@@ -43,7 +43,7 @@ static void refuse_in_sandbox(lua_State *L, const char *name)
 
 /* A parcel with a tensor of its own on t's memory: what one state does to its
 ** header (t_, resize_) the other does not see. */
-static la_status pack(la_tensor *t, parcel **out)
+static la_status share_pack(la_tensor *t, parcel **out)
 {
     LA_TRY(la_tensor_check_bounds(t));
     if (!t->storage || t->device == LA_META)
@@ -67,7 +67,7 @@ static int method_share(lua_State *L)
     char text[64];
     refuse_in_sandbox(L, "share");
     la_tensor *t = la_check_tensor(L, 1, "share");
-    LA_CHECK(L, "share", pack(t, &p));
+    LA_CHECK(L, "share", share_pack(t, &p));
     la_share_tensors();     /* from now on two threads can hold one storage */
     snprintf(text, sizeof text, "lunarray:%016" PRIx64 "%016" PRIx64, p->id[0],
              p->id[1]);
@@ -81,7 +81,7 @@ static int method_share(lua_State *L)
 }
 
 /* Take the parcel of that number, if it is of this runtime. */
-static la_status take(const uint64_t *id, la_tensor **out)
+static la_status share_take(const uint64_t *id, la_tensor **out)
 {
     parcel *found = NULL;
     bool elsewhere = false;
@@ -131,7 +131,7 @@ static int fn_open(lua_State *L)
                             "%s", text ? "another string" : la_type_text(L, 1));
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "open", take(id, &t));
+    LA_CHECK(L, "open", share_take(id, &t));
     la_fill_handle(s, h, t);
     return 1;
 }

@@ -126,7 +126,7 @@ static int snapshot_restore(lua_State *L)
 
 /* The tensors of the list of handles at the top, into the holder. They are read
 ** out after the memory for their pointers is had, which may run finalizers. */
-static la_status take(lua_State *L, holder *o)
+static la_status snapshot_take(lua_State *L, holder *o)
 {
     la_tensor **list = lua_newuserdatauv(L, (size_t)o->n * sizeof(*list), 0);
     for (int64_t k = 0; k < o->n; k++) {
@@ -163,11 +163,11 @@ static int fn_snapshot(lua_State *L)
     lua_setiuservalue(L, 2, 1);
     la_enter(L);
     la_begin_work(L, s, "snapshot", count_elements(L, 3, o->n));
-    la_status status = take(L, o);
+    la_status status = snapshot_take(L, o);
     if (status == LA_ENOMEM && la_collect_all(L, s)) {
         la_enter(L);
         lua_settop(L, 3);
-        status = take(L, o);
+        status = snapshot_take(L, o);
     }
     if (status) return la_raise(L, "snapshot", status);
     for (int64_t k = 0; k < o->n && !s->scopes.depth; k++)

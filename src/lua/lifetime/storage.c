@@ -125,8 +125,8 @@ static void check_options(lua_State *L, const char *const *known,
 }
 
 /* A boolean of that table, or 'otherwise'. */
-static bool option(lua_State *L, const char *key, bool otherwise,
-                   const char *name)
+static bool storage_option(lua_State *L, const char *key, bool otherwise,
+                           const char *name)
 {
     if (lua_isnoneornil(L, 2)) return otherwise;
     int type = lua_getfield(L, 2, key);
@@ -163,8 +163,8 @@ static int method_to_dlpack(lua_State *L)
     void *out = NULL;
     enter_trusted(L, "to_dlpack");
     check_options(L, known, "to_dlpack");
-    bool versioned = option(L, "versioned", false, "to_dlpack");
-    bool copy = option(L, "copy", false, "to_dlpack");
+    bool versioned = storage_option(L, "versioned", false, "to_dlpack");
+    bool copy = storage_option(L, "copy", false, "to_dlpack");
     la_tensor *t = la_check_tensor(L, 1, "to_dlpack");
     LA_CHECK(L, "to_dlpack", export_struct(t, copy, versioned, &out));
     lua_pushlightuserdata(L, out);
@@ -177,7 +177,7 @@ static bool import_options(lua_State *L, bool looks)
 {
     static const char *const known[] = {"versioned", NULL};
     check_options(L, known, "from_dlpack");
-    return option(L, "versioned", looks, "from_dlpack");
+    return storage_option(L, "versioned", looks, "from_dlpack");
 }
 
 /* Steps of an import that may raise, in protected mode: nil, the options, what

@@ -45,7 +45,7 @@ void la_guard_pay(la_guard *g)
 ** it, at the price of la_guard_bytes. */
 #define LONG_STRING ((size_t)1024)
 
-static void count(lua_State *L, lua_Debug *ar);
+static void guard_count(lua_State *L, lua_Debug *ar);
 
 /* lua_sethook may be called at any time: it is made for signal handlers. Other
 ** threads of Lua have the new count when they run for the next time. */
@@ -57,22 +57,22 @@ void la_pulse_block(la_pulse *p, bool string, size_t bytes)
     int often = bytes < work ? (int)(work / bytes) : 1;
     if (often >= p->often) return;
     p->often = often;
-    if (p->thread) lua_sethook(p->thread, count, LUA_MASKCOUNT, often);
+    if (p->thread) lua_sethook(p->thread, guard_count, LUA_MASKCOUNT, often);
 }
 
 /* A count that has begun goes on where it is the right one. */
 void la_guard_thread(la_state *s, lua_State *L)
 {
     int often = s->pulse->often;
-    if (lua_gethook(L) != count || lua_gethookcount(L) != often)
-        lua_sethook(L, count, LUA_MASKCOUNT, often);
+    if (lua_gethook(L) != guard_count || lua_gethookcount(L) != often)
+        lua_sethook(L, guard_count, LUA_MASKCOUNT, often);
 }
 
 /* When a limit was reached each instruction raises: what is to be closed on the
 ** way out, however much it is, does nothing any more.
 ** Runs in the middle of Lua code, with its stack. More often than units are
 ** counted. */
-static void count(lua_State *L, lua_Debug *ar)
+static void guard_count(lua_State *L, lua_Debug *ar)
 {
     la_state *s = la_state_of(L);
     if (!s || !s->pulse) return;
@@ -80,7 +80,7 @@ static void count(lua_State *L, lua_Debug *ar)
     int passed = lua_gethookcount(L), often = s->pulse->often;
     bool armed = la_token_armed(s->context.token);
     if (armed && la_token_reached(s->context.token)) often = 1;
-    if (often != passed) lua_sethook(L, count, LUA_MASKCOUNT, often);
+    if (often != passed) lua_sethook(L, guard_count, LUA_MASKCOUNT, often);
     if (!s->finalizing && s->aside < LA_ASIDE_MOST)
         s->aside += LA_ASIDE_PACE * passed;
     if (!armed) return;

@@ -107,7 +107,8 @@ static bool was_killed(lua_State *L, lua_State *co)
 
 /* The results' number, or -1 with an error object on the top. Raises when a
 ** limit was reached meanwhile. */
-static int resume(lua_State *L, lua_State *co, int n, const char *name)
+static int guarded_call_resume(lua_State *L, lua_State *co, int n,
+                               const char *name)
 {
     int results;
     la_guard g = la_guard_begin(L, name);
@@ -145,7 +146,7 @@ static lua_State *check_thread(lua_State *L)
 static int guarded_resume(lua_State *L)
 {
     lua_State *co = check_thread(L);
-    int n = resume(L, co, lua_gettop(L) - 1, "resume");
+    int n = guarded_call_resume(L, co, lua_gettop(L) - 1, "resume");
     lua_pushboolean(L, n >= 0);
     lua_insert(L, n < 0 ? -2 : -(n + 1));
     return n < 0 ? 2 : n + 1;
@@ -165,7 +166,7 @@ static int guarded_create(lua_State *L)
 static int resume_wrapped(lua_State *L)
 {
     lua_State *co = lua_tothread(L, lua_upvalueindex(LA_GUARD_OWN));
-    int n = resume(L, co, lua_gettop(L), "resume");
+    int n = guarded_call_resume(L, co, lua_gettop(L), "resume");
     if (n >= 0) return n;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
@@ -330,7 +331,7 @@ typedef struct source {
 } source;
 
 /* A piece for the compiler; the string stands at 5, so that it stays. */
-static const char *read_piece(lua_State *L, void *context, size_t *n)
+static const char *guarded_read_piece(lua_State *L, void *context, size_t *n)
 {
     source *s = context;
     s->guard.L = L;
@@ -368,7 +369,7 @@ static int guarded_load(lua_State *L)
     if (s.asks) luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_settop(L, 4);
     lua_pushnil(L);
-    int status = lua_load(L, read_piece, &s, name, "t");
+    int status = lua_load(L, guarded_read_piece, &s, name, "t");
     la_guard_begin(L, "load");
     if (status != LUA_OK) {
         explain(L, status);

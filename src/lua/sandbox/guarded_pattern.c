@@ -100,7 +100,8 @@ static bool in_set(int c, const char *p, const char *last)
 }
 
 /* Does one character fit the class from p to 'end'? */
-static bool fits(matcher *m, const char *s, const char *p, const char *end)
+static bool pattern_fits(matcher *m, const char *s, const char *p,
+                         const char *end)
 {
     if (s >= m->end) return false;
     int c = (unsigned char)*s;
@@ -145,7 +146,7 @@ static const char *expand_most(matcher *m, const char *s, const char *p,
                                const char *end)
 {
     ptrdiff_t i = 0;
-    while (fits(m, s + i, p, end)) i++;
+    while (pattern_fits(m, s + i, p, end)) i++;
     for (; i >= 0; i--) {
         const char *after = match(m, s + i, end + 1);
         if (after) return after;
@@ -160,7 +161,7 @@ static const char *expand_least(matcher *m, const char *s, const char *p,
     for (;;) {
         const char *after = match(m, s, end + 1);
         if (after) return after;
-        if (!fits(m, s, p, end)) return NULL;
+        if (!pattern_fits(m, s, p, end)) return NULL;
         s++;
     }
 }
@@ -231,12 +232,12 @@ static bool escaped(matcher *m, const char **s, const char **p)
 
 /* A class and the sign behind it. Gives what the rest matches, or sets *s and
 ** *p to go on there. */
-static bool repeated(matcher *m, const char **s, const char **p,
-                     const char **after)
+static bool pattern_repeated(matcher *m, const char **s, const char **p,
+                             const char **after)
 {
     const char *end = class_end(m, *p), *rest;
     char sign = end < m->pattern_end ? *end : '\0';
-    bool one = sign != '*' && sign != '-' && fits(m, *s, *p, end);
+    bool one = sign != '*' && sign != '-' && pattern_fits(m, *s, *p, end);
     *after = NULL;
     switch (sign) {
     case '*': *after = expand_most(m, *s, *p, end); return true;
@@ -286,7 +287,7 @@ static const char *match(matcher *m, const char *s, const char *p)
             if (!s) break;
             continue;
         }
-        if (repeated(m, &s, &p, &after)) break;
+        if (pattern_repeated(m, &s, &p, &after)) break;
     }
     m->depth++;
     return after;
@@ -295,8 +296,8 @@ static const char *match(matcher *m, const char *s, const char *p)
 /* ---- captures ---- */
 
 /* Subject and pattern stay on the stack, or in a table of gmatch. */
-static void begin(matcher *m, lua_State *L, const char *name, const char *s,
-                  size_t ns, const char *p, size_t np)
+static void pattern_begin(matcher *m, lua_State *L, const char *name,
+                          const char *s, size_t ns, const char *p, size_t np)
 {
     m->guard = la_guard_begin(L, name);
     m->start = s;
@@ -380,14 +381,14 @@ static size_t first_position(lua_State *L, size_t n)
 }
 
 /* find and match: at each position, unless the pattern is anchored. */
-static int search(lua_State *L, bool find)
+static int pattern_search(lua_State *L, bool find)
 {
     size_t ns, np;
     matcher m;
     const char *s = luaL_checklstring(L, 1, &ns);
     const char *p = luaL_checklstring(L, 2, &np);
     size_t first = first_position(L, ns);
-    begin(&m, L, find ? "find" : "match", s, ns, p, np);
+    pattern_begin(&m, L, find ? "find" : "match", s, ns, p, np);
     if (first > ns) {
         luaL_pushfail(L);
         return 1;
@@ -412,9 +413,9 @@ static int search(lua_State *L, bool find)
 }
 
 /* find(s, pattern[, init[, plain]]): first, last and captures. */
-static int guarded_find(lua_State *L) { return search(L, true); }
+static int guarded_find(lua_State *L) { return pattern_search(L, true); }
 /* match(s, pattern[, init]): captures, or the whole match. */
-static int guarded_match(lua_State *L) { return search(L, false); }
+static int guarded_match(lua_State *L) { return pattern_search(L, false); }
 
 /* ---- gmatch ---- */
 
@@ -448,7 +449,7 @@ static int guarded_gmatch(lua_State *L)
     lua_settop(L, 2);
     lua_createtable(L, 3, 0);
     walk *w = lua_newuserdatauv(L, sizeof *w, 0);
-    begin(&w->m, L, "gmatch", s, ns, p, np);
+    pattern_begin(&w->m, L, "gmatch", s, ns, p, np);
     w->s = s + (first > ns ? ns + 1 : first);
     w->p = p;
     w->last = NULL;
@@ -534,7 +535,7 @@ static int guarded_gsub(lua_State *L)
                      "string/function/table");
     lua_Integer most = luaL_optinteger(L, 4, (lua_Integer)ns + 1), n = 0;
     bool anchor = np > 0 && *p == '^';
-    begin(&m, L, "gsub", s, ns, p, np);
+    pattern_begin(&m, L, "gsub", s, ns, p, np);
     luaL_buffinit(L, &b);
     while (n < most) {
         const char *after = try_at(&m, s, p + anchor);

@@ -12,7 +12,7 @@
 
 /* Length of a table, or of a value with a metatable, which may be used like
 ** one. */
-static lua_Integer length(lua_State *L)
+static lua_Integer guarded_table_length(lua_State *L)
 {
     if (!lua_getmetatable(L, 1)) luaL_checktype(L, 1, LUA_TTABLE);
     else lua_pop(L, 1);
@@ -24,7 +24,7 @@ static lua_Integer length(lua_State *L)
 static int guarded_insert(lua_State *L)
 {
     la_guard g = la_guard_begin(L, "insert");
-    lua_Integer end = (lua_Integer)((lua_Unsigned)length(L) + 1);
+    lua_Integer end = (lua_Integer)((lua_Unsigned)guarded_table_length(L) + 1);
     lua_Integer at = end;
     switch (lua_gettop(L)) {
     case 2: break;
@@ -50,7 +50,7 @@ static int guarded_insert(lua_State *L)
 static int guarded_remove(lua_State *L)
 {
     la_guard g = la_guard_begin(L, "remove");
-    lua_Integer n = length(L), at = luaL_optinteger(L, 2, n);
+    lua_Integer n = guarded_table_length(L), at = luaL_optinteger(L, 2, n);
     if (at != n)
         luaL_argcheck(L, (lua_Unsigned)at - 1u <= (lua_Unsigned)n, 2,
                       "position out of bounds");
@@ -101,7 +101,7 @@ static int guarded_move(lua_State *L)
 static int guarded_concat(lua_State *L)
 {
     la_guard g = la_guard_begin(L, "concat");
-    lua_Integer last = length(L);
+    lua_Integer last = guarded_table_length(L);
     size_t n, gap, all = 0;
     const char *between = luaL_optlstring(L, 2, "", &gap);
     lua_Integer i = luaL_optinteger(L, 3, 1);
@@ -170,7 +170,7 @@ static void set_two(lua_State *L, lua_Integer i, lua_Integer j)
 }
 
 /* Exchange t[i] and t[j] where t[j] comes first. */
-static void order(la_guard *g, lua_Integer i, lua_Integer j)
+static void guarded_table_order(la_guard *g, lua_Integer i, lua_Integer j)
 {
     lua_geti(g->L, 1, i);
     lua_geti(g->L, 1, j);
@@ -211,7 +211,7 @@ static void sort_range(la_guard *g, lua_Integer low, lua_Integer up,
 {
     lua_State *L = g->L;
     while (low < up) {
-        order(g, low, up);
+        guarded_table_order(g, low, up);
         if (up - low == 1) return;
         lua_Integer p = low + (up - low) / 2;
         if (up - low > LARGE) {
@@ -220,8 +220,8 @@ static void sort_range(la_guard *g, lua_Integer low, lua_Integer up,
                 + (lua_Integer)((*random >> 33)
                                 % (uint64_t)((up - low) / 2));
         }
-        order(g, low, p);
-        order(g, p, up);
+        guarded_table_order(g, low, p);
+        guarded_table_order(g, p, up);
         if (up - low == 2) return;
         lua_geti(L, 1, p);              /* the pivot goes to up - 1 */
         lua_pushvalue(L, -1);
@@ -243,7 +243,7 @@ static void sort_range(la_guard *g, lua_Integer low, lua_Integer up,
 static int guarded_sort(lua_State *L)
 {
     la_guard g = la_guard_begin(L, "sort");
-    lua_Integer n = length(L);
+    lua_Integer n = guarded_table_length(L);
     uint64_t random = 1;
     if (n < 2) return 0;
     luaL_argcheck(L, n < INT32_MAX, 1, "array too big");

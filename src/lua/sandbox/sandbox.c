@@ -74,7 +74,7 @@ static int text_of(lua_State *L)
 
 /* math.randomseed(x, y): Lua's takes by itself, and tells, a seed part of which
 ** is an address; a script can work it out from a few numbers, too. */
-static int seed(lua_State *L)
+static int sandbox_seed(lua_State *L)
 {
     lua_Integer own[2] = {0, 0};
     if (lua_isnone(L, 1)) {
@@ -92,7 +92,7 @@ static int seed(lua_State *L)
 /* ---- closing ---- */
 
 /* The functions of the table on the top that are replaced. */
-static void replace(lua_State *L, const luaL_Reg *list)
+static void sandbox_replace(lua_State *L, const luaL_Reg *list)
 {
     for (; list->name; list++) {
         lua_getfield(L, -1, list->name);
@@ -102,7 +102,7 @@ static void replace(lua_State *L, const luaL_Reg *list)
 }
 
 /* Fields of the table on the top become nil. */
-static void clear(lua_State *L, const char *const *names)
+static void sandbox_clear(lua_State *L, const char *const *names)
 {
     for (; *names; names++) {
         lua_pushnil(L);
@@ -117,7 +117,7 @@ static void close_package(lua_State *L)
     static const char *const gone[] = {"loadlib", "searchpath", "path",
                                        "cpath", NULL};
     lua_getglobal(L, LUA_LOADLIBNAME);
-    clear(L, gone);
+    sandbox_clear(L, gone);
     lua_getfield(L, -1, "searchers");
     lua_createtable(L, 1, 0);
     lua_rawgeti(L, -2, 1);
@@ -150,7 +150,7 @@ static void close_os(lua_State *L)
 static void replace_in(lua_State *L, const char *library, const luaL_Reg *list)
 {
     lua_getglobal(L, library);
-    replace(L, list);
+    sandbox_replace(L, list);
     lua_pop(L, 1);
 }
 
@@ -159,10 +159,11 @@ static void replace_all(lua_State *L)
 {
     static const luaL_Reg globals[] = {
         {"collectgarbage", count_memory}, {"tostring", text_of}, {NULL, NULL}};
-    static const luaL_Reg maths[] = {{"randomseed", seed}, {NULL, NULL}};
+    static const luaL_Reg maths[] = {{"randomseed", sandbox_seed},
+                                     {NULL, NULL}};
     lua_pushglobaltable(L);
-    replace(L, globals);
-    replace(L, la_guarded_calls);
+    sandbox_replace(L, globals);
+    sandbox_replace(L, la_guarded_calls);
     lua_pop(L, 1);
     replace_in(L, LUA_STRLIBNAME, la_guarded_strings);
     replace_in(L, LUA_STRLIBNAME, la_guarded_patterns);
@@ -195,12 +196,12 @@ int la_close_unsafe(lua_State *L)
     close_os(L);
     replace_all(L);
     lua_getglobal(L, LUA_STRLIBNAME);
-    clear(L, bytecode);
+    sandbox_clear(L, bytecode);
     lua_pushglobaltable(L);
-    clear(L, functions);
-    clear(L, modules);
+    sandbox_clear(L, functions);
+    sandbox_clear(L, modules);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    clear(L, modules);
+    sandbox_clear(L, modules);
     return 0;
 }
 
@@ -225,7 +226,8 @@ typedef struct counted {
 /* lua_Alloc: of a new block 'before' is the type of its object.
 ** NULL above the limit: Lua collects garbage then and tries again. Strings that
 ** are too long are refused as they are made. */
-static void *allocate(void *context, void *block, size_t before, size_t after)
+static void *sandbox_allocate(void *context, void *block, size_t before,
+                              size_t after)
 {
     counted *c = context;
     size_t have = block ? before : 0;
@@ -258,7 +260,7 @@ la_status la_count_memory(lua_State *L, size_t limit)
     lua_Alloc fn = lua_getallocf(L, &context);
     la_state *s = la_state_of(L);
     la_token *k = s->context.token;
-    if (fn == allocate) {
+    if (fn == sandbox_allocate) {
         la_token_set_cap(k, limit);
         return LA_OK;
     }
@@ -274,6 +276,6 @@ la_status la_count_memory(lua_State *L, size_t limit)
         + (size_t)lua_gc(L, LUA_GCCOUNTB);
     la_token_charge_lua(k, now);
     la_token_set_cap(k, limit);
-    lua_setallocf(L, allocate, c);
+    lua_setallocf(L, sandbox_allocate, c);
     return LA_OK;
 }

@@ -49,7 +49,7 @@ static bool take_value(lua_State *L, const char *name, bool pair,
 
 /* A call of Lua takes about a hundred nanoseconds: each thousand of them the
 ** host is asked whether to go on. */
-static void poll(lua_State *L, const char *name, int64_t i)
+static void apply_poll(lua_State *L, const char *name, int64_t i)
 {
     if ((i & 0x3ff) == 0x3ff) LA_CHECK(L, name, la_poll());
 }
@@ -135,7 +135,7 @@ static int apply(lua_State *L, const char *name, int n)
         if (take_value(L, name, la_is_complex(dtype), &value))
             LA_CHECK(L, name, la_scalar_store(&value, dtype, la_data(from[0])
                 + i * (int64_t)la_itemsize(from[0])));
-        poll(L, name, i);
+        apply_poll(L, name, i);
     }
     check_plain(L, 1, name);
     la_tensor *self = la_check_tensor(L, 1, name);
@@ -186,7 +186,7 @@ static const char *index_text(filling *f)
 
 /* Another tensor of the dtype of that kind with the values so far, in the same
 ** handle; nothing is copied before the first value. LA_ENOMEM. */
-static la_status widen(filling *f, la_kind kind, bool copy)
+static la_status apply_widen(filling *f, la_kind kind, bool copy)
 {
     la_tensor *wide = NULL, *t = f->h->tensor;
     la_scalar s = {.kind = kind};
@@ -222,7 +222,7 @@ static void fill_one(filling *f, int64_t i, int function)
                    index_text(f));
     take_value(L, "from_function", pair, &value);
     if (!f->fixed && (i == 0 || value.kind > f->kind))
-        LA_CHECK_TWICE(L, "from_function", widen(f, value.kind, i > 0));
+        LA_CHECK_TWICE(L, "from_function", apply_widen(f, value.kind, i > 0));
     la_tensor *t = f->h->tensor;
     if (la_scalar_store(&value, (la_dtype)t->dtype,
                         la_data(t) + i * (int64_t)la_itemsize(t)))
@@ -260,7 +260,7 @@ static int fn_from_function(lua_State *L)
     for (int64_t i = 0; i < n; i++) {
         fill_one(&f, i, 2);
         lua_settop(L, top);
-        poll(L, "from_function", i);
+        apply_poll(L, "from_function", i);
     }
     la_apply_options(L, f.h, &o, "from_function");
     la_pace(L, s);

@@ -171,8 +171,9 @@ static void raise_tensors(lua_State *L, int at, const char *name,
 ** where 'holes' allows it. 'at' holds a tensor or a list. Leaves the box on the
 ** top. A list is read through its metatable: Lua code may run. Raises for
 ** anything that is no live tensor. */
-static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
-                                   const char *key, bool holes)
+static la_tensor_box *autograd_read_tensors(lua_State *L, int at,
+                                            const char *name, const char *key,
+    bool holes)
 {
     bool single = la_to_handle(L, at) != NULL;
     if (!single && lua_type(L, at) != LUA_TTABLE)
@@ -198,7 +199,7 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
 }
 
 /* The truth of options[key]; false without a table of options. */
-static bool option(lua_State *L, int at, const char *key)
+static bool autograd_option(lua_State *L, int at, const char *key)
 {
     bool on = false;
     if (lua_type(L, at) == LUA_TTABLE) {
@@ -209,8 +210,8 @@ static bool option(lua_State *L, int at, const char *key)
     return on;
 }
 
-static void check_options(lua_State *L, int at, const char *name,
-                          const char *const *known)
+static void autograd_check_options(lua_State *L, int at, const char *name,
+                                   const char *const *known)
 {
     if (lua_type(L, at) == LUA_TTABLE) la_check_keywords(L, at, known, name);
 }
@@ -219,9 +220,9 @@ static void check_options(lua_State *L, int at, const char *name,
 static uint32_t graph_flags(lua_State *L, int at)
 {
     uint32_t flags = 0;
-    if (option(L, at, "retain_graph")) flags |= LA_BW_RETAIN_GRAPH;
-    if (option(L, at, "create_graph")) flags |= LA_BW_CREATE_GRAPH;
-    if (option(L, at, "allow_unused")) flags |= LA_BW_ALLOW_UNUSED;
+    if (autograd_option(L, at, "retain_graph")) flags |= LA_BW_RETAIN_GRAPH;
+    if (autograd_option(L, at, "create_graph")) flags |= LA_BW_CREATE_GRAPH;
+    if (autograd_option(L, at, "allow_unused")) flags |= LA_BW_ALLOW_UNUSED;
     return flags;
 }
 
@@ -234,12 +235,13 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
         lua_pop(L, 1);
         return NULL;
     }
-    return read_tensors(L, lua_gettop(L), name, key, holes);
+    return autograd_read_tensors(L, lua_gettop(L), name, key, holes);
 }
 
 /* Backward works on values, and what it makes outlives a fused function: the
 ** recording, if there is one, pauses. */
-static la_status settle(int nroots, la_tensor **roots, la_tensor **seeds)
+static la_status autograd_settle(int nroots, la_tensor **roots,
+                                 la_tensor **seeds)
 {
     LA_TRY(la_fuse_values(nroots, roots));
     return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
@@ -258,7 +260,7 @@ static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
             || (seeds && seeds[i] && (seeds[i]->flags & LA_F_BATCHED)))
             return la_error(LA_ESTATE, "inside vmap gradients are asked for by "
                             "la.grad(y, x)");
-    LA_TRY(settle(nroots, roots, seeds));
+    LA_TRY(autograd_settle(nroots, roots, seeds));
     uint32_t keys = s->context.excluded_keys;
     s->context.excluded_keys |= 1u << LA_KEY_FUSE;
     s->running = L;
@@ -286,7 +288,7 @@ la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,
     la_tensor **seeds = seed ? &seed : NULL;
     la_context *c = la_ctx();
     lua_State *before = s ? s->running : NULL;
-    LA_TRY(settle(1, &t, seeds));
+    LA_TRY(autograd_settle(1, &t, seeds));
     uint32_t keys = c->excluded_keys;
     c->excluded_keys |= 1u << LA_KEY_FUSE;
     if (s) s->running = L;
@@ -299,8 +301,9 @@ la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,
     return status;
 }
 
-static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
-                     la_tensor_box *inputs, la_tensor **out, uint32_t flags)
+static la_status autograd_run(lua_State *L, la_tensor_box *roots,
+                              la_tensor **seeds, la_tensor_box *inputs,
+    la_tensor **out, uint32_t flags)
 {
     return run_on(L, (int)roots->n, roots->list, seeds, inputs, out, flags);
 }
@@ -329,14 +332,15 @@ static int method_backward(lua_State *L)
         return backward_plain(L, h->tensor);
     lua_settop(L, 3);
     la_tensor_box *inputs, *seeds;
-    la_tensor_box *roots = read_tensors(L, 1, "backward", NULL, false);
+    la_tensor_box *roots = autograd_read_tensors(L, 1, "backward", NULL, false);
     int at = lua_isnil(L, 2) || la_to_handle(L, 2) ? 3 : 2;
     if (!lua_isnil(L, at) && lua_type(L, at) != LUA_TTABLE)
         return la_raise_arg(L, at, "backward", "tensor or table of options "
                             "expected, got %s", la_type_text(L, at));
     at = lua_istable(L, at) ? at : 0;
-    if (at) check_options(L, at, "backward", known);
-    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward", NULL, false)
+    if (at) autograd_check_options(L, at, "backward", known);
+    seeds = la_to_handle(L, 2) ? autograd_read_tensors(L, 2, "backward", NULL,
+                                                       false)
         : at ? option_tensors(L, at, "backward", "gradient", true) : NULL;
     inputs = at ? option_tensors(L, at, "backward", "inputs", false) : NULL;
     if (seeds && seeds->n != roots->n)
@@ -346,8 +350,8 @@ static int method_backward(lua_State *L)
         return luaL_error(L, "backward: 'inputs' cannot be empty");
     uint32_t flags = (at ? graph_flags(L, at) : 0) | LA_BW_ACCUMULATE;
     la_tensor_box *out = inputs ? la_push_box(L, inputs->n) : NULL;
-    la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
-                           out ? out->list : NULL, flags);
+    la_status status = autograd_run(L, roots, seeds ? seeds->list : NULL,
+                                    inputs, out ? out->list : NULL, flags);
     if (status) return la_raise_kept(L, "backward", status);
     return 0;
 }
@@ -362,9 +366,9 @@ static int fn_grad(lua_State *L)
         "allow_unused", "grad_outputs", NULL};
     la_state *s = la_begin(L, "grad", 0);
     lua_settop(L, 3);
-    check_options(L, 3, "grad", known);
-    la_tensor_box *roots = read_tensors(L, 1, "grad", NULL, false);
-    la_tensor_box *inputs = read_tensors(L, 2, "grad", NULL, false);
+    autograd_check_options(L, 3, "grad", known);
+    la_tensor_box *roots = autograd_read_tensors(L, 1, "grad", NULL, false);
+    la_tensor_box *inputs = autograd_read_tensors(L, 2, "grad", NULL, false);
     if (inputs->n == 0)
         la_raise_arg(L, 2, "grad", "grad requires non-empty inputs");
     la_tensor_box *seeds = option_tensors(L, 3, "grad", "grad_outputs",
@@ -376,8 +380,8 @@ static int fn_grad(lua_State *L)
     la_vmap_grad levels;
     if (!seeds) seeds = la_push_box(L, roots->n);
     LA_CHECK(L, "grad", la_vmap_before_grad(roots, seeds, inputs, &levels));
-    la_status status = run(L, roots, seeds->list, inputs, out->list,
-                           graph_flags(L, 3));
+    la_status status = autograd_run(L, roots, seeds->list, inputs, out->list,
+                                    graph_flags(L, 3));
     if (!status) status = la_vmap_after_grad(&levels, out);
     if (status) return la_raise_kept(L, "grad", status);
     luaL_checkstack(L, (int)inputs->n + 4, "too many inputs");

@@ -48,7 +48,7 @@ typedef struct search {
 } search;
 
 /* Take the value on the top of the stack. */
-static void note(search *s)
+static void collect_ties_note(search *s)
 {
     lua_State *L = s->L;
     int type = lua_type(L, -1);
@@ -76,12 +76,12 @@ static void pass_over_globals(search *s)
 {
     lua_State *L = s->L;
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-    note(s);
+    collect_ties_note(s);
     if (lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE) == LUA_TTABLE) {
         lua_pushnil(L);
-        while (lua_next(L, -2)) note(s);
+        while (lua_next(L, -2)) collect_ties_note(s);
     }
-    note(s);
+    collect_ties_note(s);
     s->listed = 0;
 }
 
@@ -94,10 +94,10 @@ static void look_into_thread(search *s, lua_State *co)
     for (int k = 0; lua_getstack(co, k, &level); k++) {
         lua_getinfo(co, "f", &level);
         lua_xmove(co, s->L, 1);
-        note(s);
+        collect_ties_note(s);
         for (int n = 1; lua_getlocal(co, &level, n); n++) {
             lua_xmove(co, s->L, 1);
-            note(s);
+            collect_ties_note(s);
         }
     }
 }
@@ -107,24 +107,25 @@ static void look_into(search *s)
     lua_State *L = s->L;
     int at = lua_gettop(L), type = lua_type(L, at);
     if (type == LUA_TFUNCTION) {
-        for (int k = 1; lua_getupvalue(L, at, k); k++) note(s);
+        for (int k = 1; lua_getupvalue(L, at, k); k++) collect_ties_note(s);
         return;
     }
     if (type == LUA_TTHREAD) {
         look_into_thread(s, lua_tothread(L, at));
         return;
     }
-    if (lua_getmetatable(L, at)) note(s);
+    if (lua_getmetatable(L, at)) collect_ties_note(s);
     if (type == LUA_TTABLE) {
         lua_pushnil(L);
         while (lua_next(L, at)) {
-            note(s);
+            collect_ties_note(s);
             lua_pushvalue(L, -1);
-            note(s);
+            collect_ties_note(s);
         }
         return;
     }
-    for (int k = 1; lua_getiuservalue(L, at, k) != LUA_TNONE; k++) note(s);
+    for (int k = 1; lua_getiuservalue(L, at, k) != LUA_TNONE;
+         k++) collect_ties_note(s);
     lua_pop(L, 1);
     if (!la_to_handle(L, at)) return;
     lua_pushvalue(L, at);
@@ -132,7 +133,7 @@ static void look_into(search *s)
 }
 
 /* Stack: STATE. Leaves the list of handles at HANDLES; their number. */
-static int gather(lua_State *L, la_state *state)
+static int collect_ties_gather(lua_State *L, la_state *state)
 {
     search s = {.L = L};
     for (int k = HANDLES; k <= LIST; k++) lua_newtable(L);
@@ -140,7 +141,7 @@ static int gather(lua_State *L, la_state *state)
     for (la_tie *t = state->ties; t; t = t->next)
         for (int k = 0; k < 2; k++) {
             lua_rawgeti(L, LUA_REGISTRYINDEX, t->refs[k]);
-            note(&s);
+            collect_ties_note(&s);
         }
     while (s.listed > 0) {
         lua_rawgeti(L, LIST, s.listed--);
@@ -184,7 +185,7 @@ static void walk_free(walk *w)
 }
 
 /* The slot of 'at', or the empty one where it would be. */
-static uint32_t *slot_of(const walk *w, const void *at)
+static uint32_t *collect_ties_slot_of(const walk *w, const void *at)
 {
     uint32_t mask = 2 * (uint32_t)w->capacity - 1;
     uint64_t h = ((uint64_t)(uintptr_t)at >> 4) * UINT64_C(0x9e3779b97f4a7c15);
@@ -193,7 +194,7 @@ static uint32_t *slot_of(const walk *w, const void *at)
     return &w->slots[k];
 }
 
-static bool grow(walk *w)
+static bool collect_ties_grow(walk *w)
 {
     walk old = *w;
     size_t n = w->capacity ? 2 * (size_t)w->capacity : 1024;
@@ -208,19 +209,19 @@ static bool grow(walk *w)
     }
     if (old.n) memcpy(w->list, old.list, (size_t)old.n * sizeof *w->list);
     for (int32_t k = 0; k < w->n; k++)
-        *slot_of(w, w->list[k].at) = (uint32_t)k + 1;
+        *collect_ties_slot_of(w, w->list[k].at) = (uint32_t)k + 1;
     walk_free(&old);
     return true;
 }
 
-static void count(walk *w, void *at, bool is_node)
+static void collect_ties_count(walk *w, void *at, bool is_node)
 {
     if (w->failed) return;
-    if (w->n == w->capacity && !grow(w)) {
+    if (w->n == w->capacity && !collect_ties_grow(w)) {
         w->failed = true;
         return;
     }
-    uint32_t *slot = slot_of(w, at);
+    uint32_t *slot = collect_ties_slot_of(w, at);
     if (!*slot) {
         w->list[w->n] = (object){at, 0, is_node, false};
         *slot = (uint32_t)++w->n;
@@ -230,17 +231,17 @@ static void count(walk *w, void *at, bool is_node)
 
 static void count_tensor(la_visitor *v, la_tensor *t)
 {
-    count((walk *)v, t, false);
+    collect_ties_count((walk *)v, t, false);
 }
 
 static void count_node(la_visitor *v, la_node *n)
 {
-    count((walk *)v, n, true);
+    collect_ties_count((walk *)v, n, true);
 }
 
 static void pass_hook(la_visitor *v, const la_hook *h) { (void)v, (void)h; }
 
-static void visit(walk *w, int32_t k)
+static void collect_ties_visit(walk *w, int32_t k)
 {
     object o = w->list[k];
     if (o.is_node) la_visit_node(o.at, &w->visitor);
@@ -255,16 +256,22 @@ static int32_t refs_of(const object *o)
 }
 
 /* An object that was met: it is held from outside. */
-static void mark(walk *w, const void *at)
+static void collect_ties_mark(walk *w, const void *at)
 {
-    int32_t k = (int32_t)*slot_of(w, at) - 1;
+    int32_t k = (int32_t)*collect_ties_slot_of(w, at) - 1;
     if (w->list[k].is_outside) return;
     w->list[k].is_outside = true;
     w->todo[w->ntodo++] = k;
 }
 
-static void mark_tensor(la_visitor *v, la_tensor *t) { mark((walk *)v, t); }
-static void mark_node(la_visitor *v, la_node *n) { mark((walk *)v, n); }
+static void mark_tensor(la_visitor *v, la_tensor *t)
+{
+    collect_ties_mark((walk *)v, t);
+}
+static void mark_node(la_visitor *v, la_node *n)
+{
+    collect_ties_mark((walk *)v, n);
+}
 
 /* The list of handles is at HANDLES. False: nothing can be moved. */
 static bool find_objects(walk *w, int nhandles)
@@ -274,17 +281,18 @@ static bool find_objects(walk *w, int nhandles)
     for (int k = 1; k <= nhandles; k++) {
         lua_rawgeti(L, HANDLES, k);
         la_handle *h = la_to_handle(L, -1);
-        if (h && h->tensor) count(w, h->tensor, false);
+        if (h && h->tensor) collect_ties_count(w, h->tensor, false);
         lua_pop(L, 1);
     }
-    for (int32_t k = 0; k < w->n && !w->failed; k++) visit(w, k);
+    for (int32_t k = 0; k < w->n && !w->failed; k++) collect_ties_visit(w, k);
     if (w->failed || w->n == 0) return false;
     w->todo = la_mem_alloc((size_t)w->n * sizeof *w->todo);
     if (!w->todo) return false;
     w->visitor = (la_visitor){mark_tensor, mark_node, pass_hook};
     for (int32_t k = 0; k < w->n; k++)
-        if (refs_of(&w->list[k]) != w->list[k].found) mark(w, w->list[k].at);
-    while (w->ntodo > 0) visit(w, w->todo[--w->ntodo]);
+        if (refs_of(&w->list[k]) != w->list[k].found)
+            collect_ties_mark(w, w->list[k].at);
+    while (w->ntodo > 0) collect_ties_visit(w, w->todo[--w->ntodo]);
     return true;
 }
 
@@ -294,7 +302,7 @@ static bool find_objects(walk *w, int nhandles)
 ** another one. */
 static void link(walk *w, const void *at)
 {
-    int32_t k = (int32_t)*slot_of(w, at) - 1;
+    int32_t k = (int32_t)*collect_ties_slot_of(w, at) - 1;
     if (w->list[k].is_outside) return;
     lua_rawgeti(w->L, w->tables, k + 1);
     lua_rawseti(w->L, -2, ++w->filled);
@@ -336,7 +344,7 @@ static void make_tables(walk *w)
         if (w->list[k].is_outside) continue;
         lua_rawgeti(L, w->tables, k + 1);
         w->filled = 0;
-        visit(w, k);
+        collect_ties_visit(w, k);
         if (w->list[k].is_node) link_tie(w, la_tie_of_node(w->list[k].at));
         lua_pop(L, 1);
     }
@@ -349,7 +357,8 @@ static void lead_from_handles(walk *w, int nhandles, int moved)
     for (int k = 1; k <= nhandles; k++) {
         lua_rawgeti(L, HANDLES, k);
         la_handle *h = la_to_handle(L, -1);
-        uint32_t slot = h && h->tensor ? *slot_of(w, h->tensor) : 0;
+        uint32_t slot = h && h->tensor ? *collect_ties_slot_of(w, h->tensor)
+            : 0;
         if (slot) {
             lua_rawgeti(L, w->tables, (int)slot);
             lua_rawset(L, moved);
@@ -379,7 +388,7 @@ static int move_private(lua_State *L)
 {
     walk *w = lua_touserdata(L, STATE);
     luaL_checkstack(L, 24, "too little stack to collect functions");
-    int nhandles = gather(L, w->state);
+    int nhandles = collect_ties_gather(L, w->state);
     if (!find_objects(w, nhandles)) return 0;
     lua_newtable(L);
     w->tables = lua_gettop(L);
@@ -428,7 +437,7 @@ static void drop_tables(lua_State *L)
 
 /* Bytes of tensors and graphs that are charged to the state, and how many it
 ** may have; 0: no end. */
-static uint64_t charged(const la_state *s, uint64_t *cap)
+static uint64_t collect_ties_charged(const la_state *s, uint64_t *cap)
 {
     la_token *k = s->context.token;
     *cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
@@ -446,13 +455,13 @@ static bool is_due(const la_state *s)
     if (s->nties >= LEAST && s->nties >= s->most_ties) return true;
     uint64_t used = la_mem_stat().used;
     if (used >= LEAST_BYTES && used >= s->most_tied) return true;
-    uint64_t own = charged(s, &cap);
+    uint64_t own = collect_ties_charged(s, &cap);
     return cap && own >= cap / 2 && own >= s->most_charged;
 }
 
 static void set_marks(la_state *s)
 {
-    uint64_t cap, own = charged(s, &cap);
+    uint64_t cap, own = collect_ties_charged(s, &cap);
     s->most_ties = 2 * s->nties;
     s->most_tied = 2 * (uint64_t)la_mem_stat().used;
     s->most_charged = own < cap ? own + (cap - own) / 2 : cap;

@@ -339,7 +339,7 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
 
 /* 'e' stops at the number of edges that was counted: a finalizer can't add
 ** tensors, but it can free some, and then fewer edges are set. */
-static la_status add_edges(lua_State *L, la_node *n, int top)
+static la_status function_add_edges(lua_State *L, la_node *n, int top)
 {
     function_node *fn = la_node_extra(n);
     int e = 0;
@@ -382,7 +382,7 @@ static la_status part_results(lua_State *L, int top, int first, int last)
 ** changed, and has none from then on (grad/view_history.c). Integer and boolean
 ** results get none. Their slots still count, so that gradients keep the order
 ** of the results. */
-static la_status attach(lua_State *L, la_node *n, int first, int last)
+static la_status function_attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
         la_handle *h = la_to_handle(L, at);
@@ -400,7 +400,8 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
 ** Tensors in ctx live as long as it, whatever scope they were made in. On
 ** failure the node dies with what it owns; the results stay tensors without
 ** history. */
-static la_status record(lua_State *L, int top, int ctx, int first, int last)
+static la_status function_record(lua_State *L, int top, int ctx, int first,
+                                 int last)
 {
     la_node *n;
     size_t inputs = (size_t)(top - 1);
@@ -422,10 +423,10 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     la_tie_set(&fn->tie, la_up_state(L), ctx_ref, backward_ref);
     fn->ninputs = top - 1;
     fn->is_tensor = (uint8_t *)(fn + 1);
-    status = add_edges(L, n, top);
+    status = function_add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);
-    if (!status) status = attach(L, n, first, last);
+    if (!status) status = function_attach(L, n, first, last);
     la_node_release(n);
     return status;
 }
@@ -456,7 +457,7 @@ static int function_call(lua_State *L)
     luaL_checkstack(L, LUA_MINSTACK + last - ctx, "too many results");
     if (recording) refuse_batches(L, last);
     if (recording && last > ctx) {
-        la_status status = record(L, top, ctx, ctx + 1, last);
+        la_status status = function_record(L, top, ctx, ctx + 1, last);
         if (status) return la_raise(L, "Function", status);
     }
     return last - ctx;

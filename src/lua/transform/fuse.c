@@ -46,7 +46,7 @@ static void want_value(lua_State *L, wanted *w, int depth)
 }
 
 /* Compute the deferred tensors among f's results (the whole stack). */
-static la_status compute(lua_State *L, wanted *w)
+static la_status fuse_compute(lua_State *L, wanted *w)
 {
     w->n = 0;
     for (int i = 1; i <= lua_gettop(L); i++) {
@@ -58,11 +58,11 @@ static la_status compute(lua_State *L, wanted *w)
 }
 
 /* The results, then the recording ends, whatever came of that. */
-static la_status finish(lua_State *L, la_state *s)
+static la_status fuse_finish(lua_State *L, la_state *s)
 {
     wanted w;
-    la_status status = compute(L, &w);
-    if (status == LA_ENOMEM && la_collect_here(L)) status = compute(L, &w);
+    la_status status = fuse_compute(L, &w);
+    if (status == LA_ENOMEM && la_collect_here(L)) status = fuse_compute(L, &w);
     la_fuse_close();
     for (int i = 0; !status && !s->scopes.depth && i < w.n; i++)
         la_count_bytes(s, w.list[i]);   /* their handles were made without */
@@ -99,7 +99,7 @@ static int call_fused(lua_State *L)
     if (failed) {       /* writes of before are done, as they would have been */
         la_fuse_finish(0, NULL);
         la_fuse_close();
-    } else status = finish(L, s);
+    } else status = fuse_finish(L, s);
     if (failed) return lua_error(L);
     if (status) return la_raise(L, "fuse", status);
     la_pace(L, s);

@@ -50,7 +50,7 @@ typedef struct group {
 
 /* A copy: Lua's string dies with its state. Without memory nothing is kept, and
 ** push_outcomes says so. */
-static void keep(outcome *o, const char *bytes, size_t n, bool ok)
+static void parallel_keep(outcome *o, const char *bytes, size_t n, bool ok)
 {
     o->bytes = la_mem_alloc(n + 1);
     if (!o->bytes) return;
@@ -65,13 +65,13 @@ static void keep_top(lua_State *L, outcome *o, bool ok)
     size_t n = 0;
     const char *bytes = lua_type(L, -1) == LUA_TSTRING
         ? lua_tolstring(L, -1, &n) : NULL;
-    if (bytes) keep(o, bytes, n, ok);
-    else keep(o, "no text came back", 17, false);
+    if (bytes) parallel_keep(o, bytes, n, ok);
+    else parallel_keep(o, "no text came back", 17, false);
     lua_pop(L, 1);
 }
 
 /* Stack 1: the group. Pushes what the code gives, a function of an item. */
-static int prepare(lua_State *L)
+static int parallel_prepare(lua_State *L)
 {
     group *g = lua_touserdata(L, 1);
     luaL_openlibs(L);
@@ -150,7 +150,7 @@ static void serve(void *context)
     group *g = context;
     lua_State *L = luaL_newstate();
     if (!L) return;
-    lua_pushcfunction(L, prepare);
+    lua_pushcfunction(L, parallel_prepare);
     lua_pushlightuserdata(L, g);
     bool ready = lua_pcall(L, 1, 1, 0) == LUA_OK;
     obey(L, g);

@@ -71,7 +71,7 @@ static lua_Integer dim_at(const walk *w, int dims)
 
 /* Push the value at 'at' with all tensors replaced by what w->tensor pushes.
 ** Tables are new ones. */
-static void push_value(walk *w, int at, int dims, int depth)
+static void vmap_push_value(walk *w, int at, int dims, int depth)
 {
     lua_State *L = w->L;
     if (la_to_handle(L, at)) {
@@ -92,7 +92,7 @@ static void push_value(walk *w, int at, int dims, int depth)
         lua_pushvalue(L, -2);               /* key, value, key */
         push_dims(L, dims);
         lua_insert(L, -2);                  /* key, value, dims, key */
-        push_value(w, copy + 2, copy + 3, depth + 1);
+        vmap_push_value(w, copy + 2, copy + 3, depth + 1);
         lua_settable(L, copy);
         lua_settop(L, copy + 1);
     }
@@ -112,7 +112,7 @@ static void push_values(walk *w, int first, int last, int dims)
         push_dims(L, dims);
         lua_replace(L, own);
         lua_pop(L, 1);
-        push_value(w, k, own, 0);
+        vmap_push_value(w, k, own, 0);
     }
     lua_remove(L, own);
 }
@@ -132,7 +132,7 @@ static int wrapped_dim(walk *w, const la_tensor *t, lua_Integer d)
 
 /* First all sizes are looked at, before anything is made: the batch has that of
 ** the first tensor with a dim for it. Pushes anything. */
-static void note_size(walk *w, int at, lua_Integer d)
+static void vmap_note_size(walk *w, int at, lua_Integer d)
 {
     lua_State *L = w->L;
     lua_pushboolean(L, true);
@@ -148,7 +148,7 @@ static void note_size(walk *w, int at, lua_Integer d)
 
 /* Then, inside of the level, each tensor with a dim is replaced by its header.
 ** Making the handle may run finalizers: the tensor is read after. */
-static void wrap(walk *w, int at, lua_Integer d)
+static void vmap_wrap(walk *w, int at, lua_Integer d)
 {
     lua_State *L = w->L;
     la_state *s = la_up_state(L);
@@ -198,7 +198,7 @@ static int call_inside(lua_State *L)
 {
     int top = lua_gettop(L);
     la_enter(L);
-    walk w = {L, lua_touserdata(L, 1), "in_dims", 0, wrap};
+    walk w = {L, lua_touserdata(L, 1), "in_dims", 0, vmap_wrap};
     push_part(L, FUNCTION);
     push_part(L, IN_DIMS);
     push_values(&w, 2, top, top + 2);
@@ -217,7 +217,7 @@ static int call_mapped(lua_State *L)
     la_vmap *v = lua_newuserdatauv(L, sizeof *v, 0);
     v->size = -1;
     lua_insert(L, 1);
-    walk in = {L, v, "in_dims", 0, note_size};
+    walk in = {L, v, "in_dims", 0, vmap_note_size};
     push_part(L, IN_DIMS);
     push_values(&in, 2, n + 1, n + 2);
     lua_settop(L, n + 1);
@@ -337,8 +337,8 @@ static la_status step_seed(la_vmap *v, const la_tensor *root, la_tensor **seed)
 }
 
 /* One level of la.grad: inputs and outputs become what is behind them. */
-static la_status step(la_vmap *v, la_tensor_box *roots, la_tensor_box *seeds,
-                      la_tensor_box *inputs)
+static la_status vmap_step(la_vmap *v, la_tensor_box *roots,
+                           la_tensor_box *seeds, la_tensor_box *inputs)
 {
     for (int64_t i = 0; i < inputs->n; i++) {
         if (!has_batch(v, inputs->list[i]))
@@ -370,7 +370,7 @@ la_status la_vmap_before_grad(la_tensor_box *roots, la_tensor_box *seeds,
         if (!v) return LA_OK;
         out->levels[out->n++] = v;
         la_vmap *before = la_ctx()->vmap;
-        la_status status = step(v, roots, seeds, inputs);
+        la_status status = vmap_step(v, roots, seeds, inputs);
         la_ctx()->vmap = before;
         if (status) return status;
     }

@@ -58,7 +58,7 @@ static void image_steps(const la_tensor *t, int64_t step[5])
 }
 
 /* A contiguous copy. Nothing is recorded: it is no step of the user's. */
-static la_status plain_copy(la_tensor *t, la_tensor **out)
+static la_status conv_plain_copy(la_tensor *t, la_tensor **out)
 {
     /* The conversions are not the user's operations: autograd records the
     ** convolution as a whole. */
@@ -73,7 +73,7 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
 /* Methods read the weight and the bias by one running index. */
 la_status la_as_contiguous(la_tensor *t, la_tensor **out)
 {
-    if (!la_is_contiguous(t)) return plain_copy(t, out);
+    if (!la_is_contiguous(t)) return conv_plain_copy(t, out);
     return la_tensor_same(t, out);
 }
 
@@ -121,7 +121,8 @@ static la_status read_settings(const la_frame *f, int first, int nd,
 }
 
 /* "[2, 3]" for messages. */
-static const char *shape_text(const la_tensor *t, char *out, size_t capacity)
+static const char *conv_shape_text(const la_tensor *t, char *out,
+                                   size_t capacity)
 {
     return la_sizes_text(t->ndim, la_sizes(t), out, capacity);
 }
@@ -138,13 +139,14 @@ static la_status check_channels(const la_tensor *x, const la_tensor *w,
                         "at least %lld at dimension 1 and divisible by it, but "
                         "got weight of size %s instead",
                         (long long)s->groups, (long long)s->groups,
-                        shape_text(w, a, sizeof a));
+                        conv_shape_text(w, a, sizeof a));
     if (have == want) return LA_OK;
     return la_error(LA_ESHAPE, "Given groups=%lld, %sweight of size %s, "
                     "expected input%s to have %lld channels, but got %lld "
                     "channels instead", (long long)s->groups,
                     s->transposed ? "transposed=1, " : "",
-                    shape_text(w, a, sizeof a), shape_text(x, b, sizeof b),
+                    conv_shape_text(w, a, sizeof a),
+                        conv_shape_text(x, b, sizeof b),
                     (long long)want, (long long)have);
 }
 
@@ -168,8 +170,8 @@ static la_status check_tensors(const la_tensor *x, const la_tensor *w,
     if (bias->ndim == 1 && bias->numel == want) return LA_OK;
     return la_error(LA_ESHAPE, "Given weight of size %s, expected bias to be "
                     "1-dimensional with %lld elements, but got bias of size %s "
-                    "instead", shape_text(w, a, sizeof a), (long long)want,
-                    shape_text(bias, b, sizeof b));
+                    "instead", conv_shape_text(w, a, sizeof a), (long long)want,
+                    conv_shape_text(bias, b, sizeof b));
 }
 
 /* The weight's rank says how many spatial dims there are. */
@@ -218,8 +220,8 @@ static la_status transposed_out(la_window *w, int64_t out_pad)
 /* Windows from the larger side (x of la_conv) to the smaller one (y). 'x' is
 ** the input of the convolution as the user sees it; 'sizes' gets the sizes of
 ** the output as the user sees it. */
-static la_status windows_of(const la_tensor *x, const la_tensor *w,
-                            const settings *s, la_conv *c, int64_t *sizes)
+static la_status conv_windows_of(const la_tensor *x, const la_tensor *w,
+                                 const settings *s, la_conv *c, int64_t *sizes)
 {
     /* Unused leading dims keep the window of one tap over one element, so that
     ** every method may loop over three dims. */
@@ -315,7 +317,7 @@ la_status la_meta_convolution(la_frame *f)
     LA_TRY(check_ranks(x, w));
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
     LA_TRY(check_tensors(x, w, la_arg(f, 2), &s));
-    LA_TRY(windows_of(x, w, &s, &c, sizes));
+    LA_TRY(conv_windows_of(x, w, &s, &c, sizes));
     return set_image_output(f, x->ndim, sizes,
                             is_channels_last(x) || is_channels_last(w),
                             (la_dtype)x->dtype);
@@ -369,7 +371,7 @@ la_status la_impl_convolution(la_frame *f)
     LA_LET(w, la_as_contiguous(la_arg(f, 1), &w));
     if (la_arg(f, 2)) LA_TRY(la_as_contiguous(la_arg(f, 2), &bias));
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
-    LA_TRY(windows_of(x, w, &s, &c, sizes));
+    LA_TRY(conv_windows_of(x, w, &s, &c, sizes));
     c.weight = la_data(w);
     if (s.transposed) return run_transposed(&c, x, bias, out);
     c.bias = bias ? la_data(bias) : NULL;
@@ -390,7 +392,7 @@ static la_status gradient_of(const la_frame *f, settings *s, la_conv *c)
     LA_TRY(read_settings(f, 3, w->ndim - 2, s));
     LA_TRY(check_tensors(x, w, NULL, s));
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
-    LA_TRY(windows_of(x, w, s, c, sizes));
+    LA_TRY(conv_windows_of(x, w, s, c, sizes));
     if (g->dtype != x->dtype)
         return la_error_at(LA_EDTYPE, 1, "gradient is %s, input is %s",
                            la_dtype_name(g->dtype), la_dtype_name(x->dtype));

@@ -35,8 +35,8 @@ static la_status check_weight(const la_tensor *w, int nd)
 }
 
 /* 'convolution' with the settings s[NSETTINGS]. */
-static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
-                      const la_value *s, la_tensor **out)
+static la_status conv_call_call(la_tensor *x, la_tensor *w, la_tensor *bias,
+                                const la_value *s, la_tensor **out)
 {
     la_value a[3 + NSETTINGS] = {la_v_tensor(x), la_v_tensor(w),
                                  la_v_tensor(bias)};
@@ -46,17 +46,18 @@ static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
 
 /* Adds a batch of one where there is none, and takes it away from the
 ** result. */
-static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
+static la_status conv_call_run(la_frame *f, la_tensor *x, int nd,
+                               const la_value *s)
 {
     la_tensor *w = la_arg(f, 1), *bias = la_arg(f, 2), *out;
     int64_t first = 0;
     LA_TRY(check_weight(w, nd));
     if (x->ndim == nd + 2) {
-        LA_TRY(call(x, w, bias, s, &out));
+        LA_TRY(conv_call_call(x, w, bias, s, &out));
         return LA_GIVE(f, out);
     }
     LA_LET(batch, la_run(unsqueeze, &batch, x, 0));
-    LA_LET(result, call(batch, w, bias, s, &result));
+    LA_LET(result, conv_call_call(batch, w, bias, s, &result));
     LA_TRY(la_run(squeeze, &out, result, la_v_ints(&first, 1)));
     return LA_GIVE(f, out);
 }
@@ -65,21 +66,21 @@ static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
 static const int64_t zero = 0;
 
 /* (input, weight, bias, stride, padding, dilation, groups) */
-static la_status conv(la_frame *f, int nd)
+static la_status conv_call_conv(la_frame *f, int nd)
 {
     la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[5],
                              la_v_bool(false),
                              la_v_ints(&zero, 1), f->args[6]};
     LA_TRY(check_rank(la_arg(f, 0), nd, false));
-    return run(f, la_arg(f, 0), nd, s);
+    return conv_call_run(f, la_arg(f, 0), nd, s);
 }
 
 /* convNd(input [N, C, ...], weight [O, C / groups, ...]) -> [N, O, ...]; size
 ** of a spatial dim: (in + 2 * padding - dilation * (kernel - 1) - 1) / stride +
 ** 1. */
-LA_FORWARD(la_impl_conv1d, conv(f, 1))
-LA_FORWARD(la_impl_conv2d, conv(f, 2))
-LA_FORWARD(la_impl_conv3d, conv(f, 3))
+LA_FORWARD(la_impl_conv1d, conv_call_conv(f, 1))
+LA_FORWARD(la_impl_conv2d, conv_call_conv(f, 2))
+LA_FORWARD(la_impl_conv3d, conv_call_conv(f, 3))
 
 /* ---- padding by word ---- */
 
@@ -135,7 +136,7 @@ static la_status conv_named_padding(la_frame *f, int nd)
     if (uneven) LA_TRY(pad_end(x, nd, extra, &padded));
     la_value s[NSETTINGS] = {f->args[3], la_v_ints(low, nd), f->args[5],
                              la_v_bool(false), la_v_ints(&zero, 1), f->args[6]};
-    return run(f, padded ? padded : x, nd, s);
+    return conv_call_run(f, padded ? padded : x, nd, s);
 }
 
 /* convNd(input, weight, bias, stride, padding = 'same' or 'valid', dilation,
@@ -151,7 +152,7 @@ static la_status conv_transpose(la_frame *f, int nd)
                              la_v_bool(true),
                              f->args[5], f->args[6]};
     LA_TRY(check_rank(la_arg(f, 0), nd, true));
-    return run(f, la_arg(f, 0), nd, s);
+    return conv_call_run(f, la_arg(f, 0), nd, s);
 }
 
 /* Size of a spatial dim: (in - 1) * stride - 2 * padding + dilation * (kernel -

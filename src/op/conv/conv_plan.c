@@ -186,7 +186,7 @@ static void plan_bands(la_conv_plan *s)
 }
 
 /* Too little work is not worth a second thread. */
-static void plan_tasks(la_conv_plan *s)
+static void conv_plan_plan_tasks(la_conv_plan *s)
 {
     double work = (double)s->units * (double)(s->band * s->cols)
         * (double)s->oc * (double)(s->ic * s->taps);
@@ -215,7 +215,7 @@ void la_conv_plan_make(la_conv_plan *s, const la_conv *c, bool backward,
     plan_panels(s);
     plan_pitch(s);
     plan_bands(s);
-    plan_tasks(s);
+    conv_plan_plan_tasks(s);
     s->shift_bytes = la_conv_aligned(s->channels * s->taps * 8);
     s->scratch_bytes = la_conv_aligned(s->channels * s->w[0].kernel * s->height
                                        * s->pitch * s->size);
@@ -323,8 +323,8 @@ static void clear_pixels(const la_conv_plan *s, const rows *r, int64_t at,
 
 /* Both remainders of stride 2 in one pass: input columns first..last - 1, the
 ** first of which is at position 'at' of the padded row. */
-static void split_columns(const la_conv_plan *s, const rows *r, int64_t first,
-                          int64_t last, int64_t at)
+static void conv_plan_split_columns(const la_conv_plan *s, const rows *r,
+                                    int64_t first, int64_t last, int64_t at)
 {
     char *even = r->to + (at % 2 * s->phase + at / 2) * s->size;
     at++;
@@ -335,8 +335,8 @@ static void split_columns(const la_conv_plan *s, const rows *r, int64_t first,
 
 /* Padded rows from output column 'col' on, columns sorted by their remainder
 ** modulo the stride. 'clean': all but columns of the input is zero already. */
-static void copy_rows(const la_conv_plan *s, const rows *r, int64_t col,
-                      bool clean)
+static void conv_plan_copy_rows(const la_conv_plan *s, const rows *r,
+                                int64_t col, bool clean)
 {
     const la_window *w = &s->w[2];
     bool split = w->stride == 2 && s->phases == 2 && s->src_step[4] == 1;
@@ -362,7 +362,7 @@ static void copy_rows(const la_conv_plan *s, const rows *r, int64_t col,
     if (!split) return;
     int64_t at = col * 2 - w->pad, first = at > 0 ? at : 0;
     int64_t last = la_conv_lesser(w->in, at + 2 * s->phase);
-    if (last > first) split_columns(s, r, first, last, first - at);
+    if (last > first) conv_plan_split_columns(s, r, first, last, first - at);
 }
 
 /* One depth of the kernel. Rows that lie between two windows are skipped, as
@@ -380,7 +380,7 @@ static void copy_planes(const la_conv_plan *s, rows r, int64_t d,
         if (w[1].stride > reach && h % w[1].stride >= reach) continue;
         if (!inside && depth && s->same_border) continue;
         r.from = from + (d * s->src_step[2] + y * s->src_step[3]) * s->size;
-        if (inside) copy_rows(s, &r, p->col, s->same_border);
+        if (inside) conv_plan_copy_rows(s, &r, p->col, s->same_border);
         else clear_pixels(s, &r, 0, s->pitch);
     }
 }

@@ -72,7 +72,7 @@ static bool rows_fit(const la_conv *c)
 
 /* Channels or columns must be contiguous on both sides. The gradient of x
 ** needs, in each dim, stride 1 or dilation 1 (the kernel's contract). */
-static bool serves(const la_conv *c, la_conv_goal goal)
+static bool depthwise_serves(const la_conv *c, la_conv_goal goal)
 {
     bool floats = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
     if (!floats || c->ic != 1 || c->oc != 1 || c->groups < LEAST_CHANNELS)
@@ -138,7 +138,7 @@ static size_t scratch_for(const depth *s, const side *of)
 }
 
 /* Everything here follows from sizes and strides alone, so the bits do too. */
-static void make_plan(depth *s, const la_conv *c, la_conv_goal goal)
+static void depthwise_make_plan(depth *s, const la_conv *c, la_conv_goal goal)
 {
     int64_t all = c->groups, size = (int64_t)la_dtype_size(c->dtype);
     *s = (depth){.c = c, .goal = goal, .size = size, .channels = all,
@@ -190,8 +190,8 @@ static band band_of(const depth *s, int64_t unit)
 }
 
 /* The band's first channel in a row. */
-static char *row_at(const depth *s, const side *of, const band *b,
-                    int64_t plane, int64_t row)
+static char *depthwise_row_at(const depth *s, const side *of, const band *b,
+                              int64_t plane, int64_t row)
 {
     return of->data + (b->n * of->step[0] + b->channel * of->step[1]
                        + plane * of->step[2] + row * of->step[3]) * s->size;
@@ -203,11 +203,12 @@ static char *load_rows(const depth *s, const side *of, const band *b,
                        char *scratch)
 {
     int64_t cols = cols_of(of), rows = last - first, at_once = 1;
-    if (of->channels_last) return row_at(s, of, b, plane, first);
+    if (of->channels_last) return depthwise_row_at(s, of, b, plane, first);
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
         s->ker->pack(scratch + r * cols * s->block * s->size,
-                     row_at(s, of, b, plane, first + r), of->step[1], 1,
+                     depthwise_row_at(s, of, b, plane, first + r), of->step[1],
+                         1,
                      (int)b->channels, (int)s->block, at_once * cols);
     return scratch;
 }
@@ -219,14 +220,14 @@ static void store_rows(const depth *s, const side *of, const band *b,
     int64_t cols = cols_of(of), rows = b->last - b->first, at_once = 1;
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
-        s->ker->unpack(row_at(s, of, b, b->plane, b->first + r), of->step[1],
-                       scratch + r * cols * s->block * s->size, s->block,
-                       b->channels, at_once * cols);
+        s->ker->unpack(depthwise_row_at(s, of, b, b->plane, b->first + r),
+                       of->step[1], scratch + r * cols * s->block * s->size,
+            s->block, b->channels, at_once * cols);
 }
 
 /* Elements from a row, and from a column, to the next. */
-static void steps_of(const depth *s, const side *of, int64_t *row,
-                     int64_t *col)
+static void depthwise_steps_of(const depth *s, const side *of, int64_t *row,
+                               int64_t *col)
 {
     *col = of->channels_last ? of->step[4] : s->block;
     *row = of->channels_last ? of->step[3] : s->block * cols_of(of);
@@ -241,8 +242,8 @@ static void flip_window(la_window *w)
 }
 
 /* Adds up what each tap along the depth contributes to the rows of a plane. */
-static void run_planes(const depth *s, const band *b, la_conv_depth *k,
-                       char *scratch)
+static void depthwise_run_planes(const depth *s, const band *b,
+                                 la_conv_depth *k, char *scratch)
 {
     const la_window *w = &s->c->w[0];
     int64_t tap = s->c->w[1].kernel * s->c->w[2].kernel * s->line * s->size;
@@ -262,7 +263,8 @@ static void run_planes(const depth *s, const band *b, la_conv_depth *k,
 }
 
 /* One band, for whichever of the three goals. */
-static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
+static void depthwise_run_unit(const depth *s, char *scratch, char *sums,
+                               int64_t unit)
 {
     band b = band_of(s, unit);
     const side *in = read_side(s), *out = written_side(s);
@@ -279,8 +281,8 @@ static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
         flip_window(&k.w);
         k.back = false;
     }
-    steps_of(s, in, &k.in_row, &k.in_col);
-    steps_of(s, out, &k.out_row, &k.out_col);
+    depthwise_steps_of(s, in, &k.in_row, &k.in_col);
+    depthwise_steps_of(s, out, &k.out_row, &k.out_col);
     if (s->goal == LA_CONV_WEIGHT) {
         k.in = load_rows(s, in, &b, 0, b.from, b.to, scratch);
         k.out = load_rows(s, out, &b, 0, b.first, b.last, out_scratch);
@@ -288,17 +290,17 @@ static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
         s->own->weight(&k);
         return;
     }
-    k.out = out->channels_last ? row_at(s, out, &b, b.plane, b.first)
+    k.out = out->channels_last ? depthwise_row_at(s, out, &b, b.plane, b.first)
                                : out_scratch;
     k.weights = s->weights + b.channel * s->size;
     if (s->goal == LA_CONV_FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
-    run_planes(s, &b, &k, scratch);
+    depthwise_run_planes(s, &b, &k, scratch);
     if (!out->channels_last) store_rows(s, out, &b, out_scratch);
 }
 
 /* Units of task t. For the weight whole images, whose sums task t keeps. */
-static void run_tasks(int64_t begin, int64_t end, void *context)
+static void depthwise_run_tasks(int64_t begin, int64_t end, void *context)
 {
     const depth *s = context;
     for (int64_t t = begin; t < end; t++) {
@@ -312,15 +314,16 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
             last = s->c->batch * (t + 1) / s->tasks * per_image;
         }
         for (int64_t u = first; u < last && !la_interrupted(); u++)
-            run_unit(s, scratch, s->sums + (size_t)t * s->sum_bytes, u);
+            depthwise_run_unit(s, scratch, s->sums + (size_t)t * s->sum_bytes,
+                               u);
     }
 }
 
 /* One allocation: packed weights or sums, then the scratch of each task. */
-static la_status run(const la_conv *c, la_conv_goal goal)
+static la_status depthwise_run(const la_conv *c, la_conv_goal goal)
 {
     depth s;
-    make_plan(&s, c, goal);
+    depthwise_make_plan(&s, c, goal);
     int64_t taps = la_conv_taps(c), threads = la_in_parallel() ? 1
         : la_num_threads();
     int64_t parts = la_max(LA_CONV_SCRATCH / (int64_t)s.weight_bytes, 1);
@@ -341,7 +344,7 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     double work = (double)(c->batch * s.channels * taps)
         * (double)(c->w[0].out * c->w[1].out * c->w[2].out);
     la_status status = la_iter_items(s.tasks, work < 1e5 ? s.tasks : 1, 1,
-                                     run_tasks, &s);
+                                     depthwise_run_tasks, &s);
     la_conv_sums t = {.taps = taps, .m = s.channels, .line = s.line,
                       .parts = s.tasks, .sums = s.sums, .out = c->weight,
                       .part_step = (int64_t)s.sum_bytes / s.size};
@@ -350,4 +353,4 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     return status;
 }
 
-const la_conv_method la_conv_depthwise = {serves, run};
+const la_conv_method la_conv_depthwise = {depthwise_serves, depthwise_run};

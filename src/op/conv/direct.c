@@ -21,7 +21,7 @@
 /* Serves neither very narrow images, where copying rows costs more than columns
 ** do, nor windows that reach too far for the scratch. Kernels of thousands of
 ** taps need several vectors in a row. */
-static bool serves(const la_conv *c, la_conv_goal goal)
+static bool direct_serves(const la_conv *c, la_conv_goal goal)
 {
     bool backward = goal == LA_CONV_INPUT;
     if (goal == LA_CONV_WEIGHT) return false;
@@ -177,7 +177,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
 }
 
 /* One allocation: packed weights, offsets of taps, scratch of each task. */
-static la_status run(const la_conv *c, la_conv_goal goal)
+static la_status direct_run(const la_conv *c, la_conv_goal goal)
 {
     la_conv_plan s;
     la_conv_plan_make(&s, c, goal == LA_CONV_INPUT, false);
@@ -196,4 +196,4 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     return status;
 }
 
-const la_conv_method la_conv_direct = {serves, run};
+const la_conv_method la_conv_direct = {direct_serves, direct_run};

@@ -37,7 +37,7 @@ typedef struct planes {
 } planes;
 
 /* Units begin..end: 'block' channels of an image each. */
-static void run_units(int64_t begin, int64_t end, void *context)
+static void pool_run_units(int64_t begin, int64_t end, void *context)
 {
     const planes *s = context;
     int64_t blocks = (s->channels + s->block - 1) / s->block;
@@ -101,7 +101,7 @@ static void merge_channels(planes *s)
 }
 
 /* All units over the threads. LA_EINTR leaves the result unfinished. */
-static la_status run(planes *s, la_dtype dtype)
+static la_status pool_run(planes *s, la_dtype dtype)
 {
     const la_window *w = s->pool.w;
     if (la_is_float(dtype)) plan_units(s);
@@ -113,13 +113,13 @@ static la_status run(planes *s, la_dtype dtype)
     int64_t blocks = (s->channels + s->block - 1) / s->block;
     int64_t grain = 16384 / (work + 1) + 1, all = s->images * blocks;
     return la_iter_items(all, grain, LA_POLL_ELEMENTS / (work + 1) + grain,
-                         run_units, s);
+                         pool_run_units, s);
 }
 
 /* Strides of a tensor whose last 'nd' dims are spatial: theirs, and those of
 ** the dims before (image and channel; 0 where missing). */
-static void steps_of(const la_tensor *t, int nd, int64_t spatial[3],
-                     int64_t lead[2])
+static void pool_steps_of(const la_tensor *t, int nd, int64_t spatial[3],
+                          int64_t lead[2])
 {
     int first = t->ndim - nd;
     lead[0] = first > 1 ? la_strides(t)[first - 2] : 0;
@@ -148,9 +148,9 @@ static la_status check_input(const la_tensor *t, int nd, bool floats)
 }
 
 /* Kernel, stride (the kernel's when empty), padding, dilation (NULL: 1). */
-static la_status windows_of(const la_tensor *t, const la_value *kernel,
-                            const la_value *dilation, bool ceil_mode,
-                            la_window w[3], int *nd)
+static la_status pool_windows_of(const la_tensor *t, const la_value *kernel,
+                                 const la_value *dilation, bool ceil_mode,
+                                 la_window w[3], int *nd)
 {
     int64_t k[3], s[3], p[3], d[3] = {1, 1, 1};
     int n = (int)kernel->ints.n;
@@ -190,7 +190,7 @@ static la_status adaptive_windows(const la_tensor *t, const la_value *sizes,
 }
 
 /* The memory format of results: that of the input's images. */
-static la_memory_format format_of(const la_tensor *t, int nd)
+static la_memory_format pool_format_of(const la_tensor *t, int nd)
 {
     if (la_is_contiguous(t) || t->ndim != nd + 2) return LA_FORMAT_CONTIGUOUS;
     if (nd == 2 && (t->flags & LA_F_CHANNELS_LAST))
@@ -205,7 +205,7 @@ static la_status set_output_format(la_frame *f, int k, const la_tensor *t,
                                    int nd, const int64_t *sizes, la_dtype dtype)
 {
     int64_t strides[LA_MAX_DIMS];
-    la_memory_format format = format_of(t, nd);
+    la_memory_format format = pool_format_of(t, nd);
     if (format == LA_FORMAT_CONTIGUOUS)
         return la_set_output(f, k, t->ndim, sizes, NULL, dtype);
     LA_TRY(la_format_strides(format, t->ndim, sizes, strides));
@@ -231,15 +231,15 @@ static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
     memcpy(s->pool.w, w, sizeof s->pool.w);
     s->pool.in = la_data(in);
     s->pool.out = la_data(out);
-    steps_of(in, nd, s->pool.in_step, s->in_step);
-    steps_of(out, nd, s->pool.out_step, s->out_step);
+    pool_steps_of(in, nd, s->pool.in_step, s->in_step);
+    pool_steps_of(out, nd, s->pool.out_step, s->out_step);
     int lead = in->ndim - nd;
     if (lead > 1) s->images = la_sizes(in)[lead - 2];
     if (lead > 0) s->channels = la_sizes(in)[lead - 1];
 }
 
 /* The table of the tensor's dtype; entries may be NULL (check_input). */
-static const la_pool_kernels *kernels_of(const la_tensor *t)
+static const la_pool_kernels *pool_kernels_of(const la_tensor *t)
 {
     return &(*LA_STUB(pool))[t->dtype];
 }
@@ -252,7 +252,7 @@ static la_status average_of(const la_frame *f, int k, const la_tensor *t,
                             la_window w[3], int *nd, la_pooling *p)
 {
     const la_value *a = f->args + k;
-    LA_TRY(windows_of(t, a, NULL, a[3].b, w, nd));
+    LA_TRY(pool_windows_of(t, a, NULL, a[3].b, w, nd));
     p->count_pad = a[4].b;
     p->divisor = 0;
     if (a[5].tag != LA_VINT) return LA_OK;
@@ -270,7 +270,8 @@ static la_status pooling_of(const la_frame *f, la_pooling *p, int *nd)
                                   || f->op == LA_OP(adaptive_avg_pool)};
     if (p->adaptive) return adaptive_windows(t, &f->args[1], p->w, nd);
     return f->op != LA_OP(max_pool) ? average_of(f, 1, t, p->w, nd, p)
-        : windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), p->w, nd);
+        : pool_windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), p->w,
+                          nd);
 }
 
 /* The values and, of a maximum, its int64 indices (from 1, within the
@@ -301,7 +302,7 @@ static la_status impl_pool(la_frame *f, plane_fn fn, la_tensor *indices)
     s.pool.count_pad = p.count_pad;
     s.pool.divisor = p.divisor;
     s.run = fn;
-    return run(&s, (la_dtype)t->dtype);
+    return pool_run(&s, (la_dtype)t->dtype);
 }
 
 /* max_pool(self, kernel_size, stride, padding, dilation, ceil_mode),
@@ -309,9 +310,9 @@ static la_status impl_pool(la_frame *f, plane_fn fn, la_tensor *indices)
 LA_FORWARD(la_meta_max_pool, meta_pool(f, true))
 LA_FORWARD(la_meta_adaptive_max_pool, meta_pool(f, true))
 LA_FORWARD(la_impl_max_pool,
-           impl_pool(f, kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
+           impl_pool(f, pool_kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
 LA_FORWARD(la_impl_adaptive_max_pool,
-           impl_pool(f, kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
+           impl_pool(f, pool_kernels_of(la_arg(f, 0))->max, la_result(f, 1)))
 
 /* avg_pool: the mean of each window, divided by its size (with padding if
 ** count_include_pad) or by divisor_override. adaptive_avg_pool(self,
@@ -319,9 +320,9 @@ LA_FORWARD(la_impl_adaptive_max_pool,
 LA_FORWARD(la_meta_avg_pool, meta_pool(f, false))
 LA_FORWARD(la_meta_adaptive_avg_pool, meta_pool(f, false))
 LA_FORWARD(la_impl_avg_pool,
-           impl_pool(f, kernels_of(la_arg(f, 0))->average, NULL))
+           impl_pool(f, pool_kernels_of(la_arg(f, 0))->average, NULL))
 LA_FORWARD(la_impl_adaptive_avg_pool,
-           impl_pool(f, kernels_of(la_arg(f, 0))->average, NULL))
+           impl_pool(f, pool_kernels_of(la_arg(f, 0))->average, NULL))
 
 /* Without indices a kernel may merge planes (merge_channels). */
 la_status la_max_pool_values(la_frame *f, const la_value *args)
@@ -331,11 +332,11 @@ la_status la_max_pool_values(la_frame *f, const la_value *args)
     planes s;
     int nd;
     LA_TRY(check_input(t, (int)args[1].ints.n, false));
-    LA_TRY(windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
+    LA_TRY(pool_windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
     LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
     planes_of(&s, t, la_result(f, 0), nd, w);
-    s.run = kernels_of(t)->max;
-    return run(&s, (la_dtype)t->dtype);
+    s.run = pool_kernels_of(t)->max;
+    return pool_run(&s, (la_dtype)t->dtype);
 }
 
 /* ---- gradients ---- */
@@ -366,12 +367,12 @@ la_status la_in_format(la_tensor *t, la_memory_format format, la_tensor **out)
 
 /* Clears the result, then every plane adds to it. Indices share the gradient's
 ** strides, as the kernels' contract asks. */
-static la_status run_back(la_frame *f, const la_pooling *what, plane_fn fn,
-                          int nd, la_tensor *indices)
+static la_status pool_run_back(la_frame *f, const la_pooling *what, plane_fn fn,
+                               int nd, la_tensor *indices)
 {
     la_tensor *given = la_arg(f, 0), *out = la_result(f, 0);
     const la_window *w = what->w;
-    la_memory_format format = format_of(la_arg(f, 1), nd);
+    la_memory_format format = pool_format_of(la_arg(f, 1), nd);
     LA_OWNED index = NULL;
     planes s;
     for (int i = 0; i < nd; i++)
@@ -387,7 +388,7 @@ static la_status run_back(la_frame *f, const la_pooling *what, plane_fn fn,
     s.pool.index = index ? (int64_t *)la_data(index) : NULL;
     s.run = fn;
     LA_TRY(la_zero_data(out));
-    return run(&s, (la_dtype)out->dtype);
+    return pool_run(&s, (la_dtype)out->dtype);
 }
 
 /* The gradient where only the counts of windows matter: indices say where each
@@ -402,7 +403,7 @@ static la_status run_counted_back(la_frame *f, bool adaptive, plane_fn fn,
         p.w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
         p.w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
     }
-    return run_back(f, &p, fn, nd, indices);
+    return pool_run_back(f, &p, fn, nd, indices);
 }
 
 /* max_pool_backward(grad, self, indices, ndim): each value to its index. */
@@ -421,7 +422,7 @@ la_status la_meta_max_pool_backward(la_frame *f)
 la_status la_impl_max_pool_backward(la_frame *f)
 {
     int nd = (int)la_arg_int(f, 3);
-    const la_pool_kernels *ker = kernels_of(la_arg(f, 1));
+    const la_pool_kernels *ker = pool_kernels_of(la_arg(f, 1));
     return run_counted_back(f, false, ker->max_back, nd, la_arg(f, 2));
 }
 
@@ -441,7 +442,7 @@ la_status la_impl_avg_pool_backward(la_frame *f)
     la_pooling p = {.in = NULL};
     int nd;
     LA_TRY(average_of(f, 2, t, p.w, &nd, &p));
-    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
+    return pool_run_back(f, &p, pool_kernels_of(t)->average_back, nd, NULL);
 }
 
 /* adaptive_avg_pool_backward(grad, self, ndim). */
@@ -455,6 +456,6 @@ la_status la_meta_adaptive_avg_pool_backward(la_frame *f)
 la_status la_impl_adaptive_avg_pool_backward(la_frame *f)
 {
     int nd = (int)la_arg_int(f, 2);
-    const la_pool_kernels *ker = kernels_of(la_arg(f, 1));
+    const la_pool_kernels *ker = pool_kernels_of(la_arg(f, 1));
     return run_counted_back(f, true, ker->average_back, nd, NULL);
 }

@@ -175,13 +175,13 @@ static la_status image_windows(const la_frame *f, int k, const int64_t in[2],
 }
 
 /* Rows of columns per channel. */
-static int64_t taps_of(const la_columns *c)
+static int64_t pool_call_taps_of(const la_columns *c)
 {
     return c->w[1].kernel * c->w[2].kernel;
 }
 
 /* 'nd' dims, or one more with a batch. */
-static la_status check_image(const la_tensor *t, int nd)
+static la_status pool_call_check_image(const la_tensor *t, int nd)
 {
     if (t->ndim == nd || t->ndim == nd + 1) return LA_OK;
     return la_error_at(LA_ESHAPE, 1, "Expected %dD or %dD input, got %dD", nd,
@@ -195,12 +195,12 @@ la_status la_meta_im2col(la_frame *f)
     const la_tensor *t = la_arg(f, 0);
     la_columns c;
     int64_t sizes[3];
-    LA_TRY(check_image(t, 3));
+    LA_TRY(pool_call_check_image(t, 3));
     int lead = t->ndim - 3;
     const int64_t *s = la_sizes(t) + lead;
     LA_TRY(image_windows(f, 1, s + 1, &c));
     if (lead) sizes[0] = la_sizes(t)[0];
-    sizes[lead] = s[0] * taps_of(&c);
+    sizes[lead] = s[0] * pool_call_taps_of(&c);
     sizes[lead + 1] = c.col_step;
     return la_set_output(f, 0, lead + 2, sizes, NULL, (la_dtype)t->dtype);
 }
@@ -221,7 +221,8 @@ static void run_channels(int64_t begin, int64_t end, void *context)
     int64_t line = j->c.w[2].out * j->size;
     la_columns c = j->c;
     for (int64_t i = begin; i < end; i++) {
-        char *cols = j->c.cols + i * taps_of(&c) * c.col_step * j->size;
+        char *cols = j->c.cols + i * pool_call_taps_of(&c) * c.col_step
+            * j->size;
         c.image = j->c.image + i / j->channels * j->next
             + i % j->channels * c.image_step[0] * j->size;
         for (int64_t r = 0; (c.r1 = la_poll_part(r, j->rows, j->some)) > r;
@@ -243,12 +244,12 @@ static la_status each_image(const la_tensor *image, const la_tensor *cols,
     int64_t count = lead ? la_sizes(image)[0] : 1;
     int64_t size = (int64_t)la_itemsize(image);
     int64_t all = la_sizes(image)[lead];
-    int64_t work = 1 + taps_of(c) * c->w[2].out;            /* of a row */
+    int64_t work = 1 + pool_call_taps_of(c) * c->w[2].out; /* of a row */
     channels_job j = {*c, gather ? ker->gather : ker->scatter, size, all,
                       lead ? step[-1] * size : 0, c->r1,
                       LA_POLL_ELEMENTS / work + 1};
     j.c.first = 0;
-    j.c.last = taps_of(c);      /* lines: those of one channel */
+    j.c.last = pool_call_taps_of(c);      /* lines: those of one channel */
     j.c.image_step[0] = step[0];
     j.c.image_step[1] = 0;
     j.c.image_step[2] = step[1];
@@ -277,11 +278,11 @@ la_status la_meta_col2im(la_frame *f)
     const la_tensor *t = la_arg(f, 0);
     int64_t in[2], sizes[4];
     la_columns c;
-    LA_TRY(check_image(t, 2));
+    LA_TRY(pool_call_check_image(t, 2));
     LA_TRY(la_spatial(&f->args[1], 2, "output_size", 1, in));
     LA_TRY(image_windows(f, 2, in, &c));
     int lead = t->ndim - 2;
-    int64_t rows = la_sizes(t)[lead], taps = taps_of(&c);
+    int64_t rows = la_sizes(t)[lead], taps = pool_call_taps_of(&c);
     if (rows % taps != 0 || la_sizes(t)[lead + 1] != c.col_step)
         return la_error_at(LA_ESHAPE, 1, "columns of %lld x %lld do not fit: a "
                            "multiple of %lld x %lld expected",

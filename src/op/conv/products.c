@@ -50,7 +50,7 @@ static part whole_part(const la_conv *c)
 }
 
 /* The first part of an image. */
-static part first_part(const la_conv *c)
+static part products_first_part(const la_conv *c)
 {
     part p = whole_part(c);
     p.rows = lesser(p.rows, rows_of(c));
@@ -59,7 +59,7 @@ static part first_part(const la_conv *c)
 
 /* The part behind 'p': lines first, then columns, then rows. False: there is
 ** none. */
-static bool next_part(const la_conv *c, part *p)
+static bool products_next_part(const la_conv *c, part *p)
 {
     part most = whole_part(c);
     int64_t lines = c->ic * la_conv_taps(c);
@@ -95,8 +95,8 @@ static char *image(const la_conv *c, const char *base, const int64_t *step,
 
 /* The columns of a part, to be built in 'scratch'. Its columns of the output
 ** begin where those of a window with less padding do. */
-static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
-                             const part *p, char *scratch)
+static la_columns products_columns_of(const la_conv *c, int64_t n, int64_t g,
+                                      const part *p, char *scratch)
 {
     la_columns k = {.first = p->line, .last = p->line + p->lines,
                     .r0 = p->row, .r1 = p->row + p->rows, .cols = scratch,
@@ -129,7 +129,7 @@ static la_gemm_mat weight_matrix(const la_conv *c, char *weight, int64_t g)
 }
 
 /* The transpose, by its strides. */
-static la_gemm_mat transposed(la_gemm_mat m)
+static la_gemm_mat products_transposed(la_gemm_mat m)
 {
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
@@ -137,7 +137,7 @@ static la_gemm_mat transposed(la_gemm_mat m)
 /* ---- y from x ---- */
 
 /* The product adds to what is in 'out' already. */
-static void add_up(la_gemm *m)
+static void products_add_up(la_gemm *m)
 {
     m->add = m->out;
     m->beta = (la_gemm_scalar){1, 0, 1};
@@ -150,9 +150,9 @@ static la_status forward_unit(void *context, int64_t unit, char *scratch)
     int64_t n = unit / c->groups, g = unit % c->groups;
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    part p = first_part(c);
+    part p = products_first_part(c);
     do {
-        la_columns k = columns_of(c, n, g, &p, scratch);
+        la_columns k = products_columns_of(c, n, g, &p, scratch);
         la_gemm m;
         la_gemm_init(&m, c->dtype);
         ker->gather(&k);
@@ -163,11 +163,11 @@ static la_status forward_unit(void *context, int64_t unit, char *scratch)
         m.a.data = (char *)m.a.data + p.line * size;
         m.b = (la_gemm_mat){scratch, k.col_step, 1};
         m.out = pixel_matrix(c, n, g, p.row, p.col);
-        if (p.line > 0) add_up(&m);
+        if (p.line > 0) products_add_up(&m);
         else if (c->bias)
             m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc * size, 1, 0};
         LA_TRY(la_gemm_run(&m));
-    } while (next_part(c, &p));
+    } while (products_next_part(c, &p));
     return LA_OK;
 }
 
@@ -199,7 +199,7 @@ static la_status run_one_tap(const la_conv *c, la_conv_goal goal)
         m.m = backward ? c->ic : c->oc;
         m.k = backward ? c->oc : c->ic;
         m.n = rows_of(c) * c->w[2].out;
-        m.a = backward ? transposed(w) : w;
+        m.a = backward ? products_transposed(w) : w;
         m.b = backward ? y : x;
         m.out = backward ? x : y;
         if (c->bias && !backward)
@@ -248,7 +248,7 @@ static la_status run_one_window(const la_conv *c, la_conv_goal goal)
         m.n = backward ? k : c->oc;
         m.k = backward ? c->oc : k;
         m.a = backward ? y : x;
-        m.b = backward ? w : transposed(w);
+        m.b = backward ? w : products_transposed(w);
         m.out = backward ? x : y;
         if (c->bias && !backward)
             m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
@@ -285,23 +285,23 @@ static la_status input_unit(void *context, int64_t unit, char *scratch)
     int64_t n = unit / c->groups, g = unit % c->groups;
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    part p = first_part(c);
+    part p = products_first_part(c);
     clear_image(c, n, g);
     if (la_conv_pixels(c) == 0) return LA_OK;
     do {
-        la_columns k = columns_of(c, n, g, &p, scratch);
+        la_columns k = products_columns_of(c, n, g, &p, scratch);
         la_gemm m;
         la_gemm_init(&m, c->dtype);
         m.m = p.lines;
         m.n = k.col_step;
         m.k = c->oc;
-        m.a = transposed(weight_matrix(c, c->weight, g));
+        m.a = products_transposed(weight_matrix(c, c->weight, g));
         m.a.data = (char *)m.a.data + p.line * size;
         m.b = pixel_matrix(c, n, g, p.row, p.col);
         m.out = (la_gemm_mat){scratch, k.col_step, 1};
         LA_TRY(la_gemm_run(&m));
         ker->scatter(&k);
-    } while (next_part(c, &p));
+    } while (products_next_part(c, &p));
     return LA_OK;
 }
 
@@ -313,9 +313,9 @@ static la_status add_image(const la_conv *c, char *sum, int64_t n, int64_t g,
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    part p = first_part(c);
+    part p = products_first_part(c);
     do {
-        la_columns cols = columns_of(c, n, g, &p, scratch);
+        la_columns cols = products_columns_of(c, n, g, &p, scratch);
         la_gemm m;
         la_gemm_init(&m, c->dtype);
         ker->gather(&cols);
@@ -326,14 +326,14 @@ static la_status add_image(const la_conv *c, char *sum, int64_t n, int64_t g,
         m.b = (la_gemm_mat){scratch, 1, cols.col_step};
         m.out = weight_matrix(c, sum, g);
         m.out.data = (char *)m.out.data + p.line * size;
-        if (!first || p.row > 0 || p.col > 0) add_up(&m);
+        if (!first || p.row > 0 || p.col > 0) products_add_up(&m);
         LA_TRY(la_gemm_run(&m));
-    } while (next_part(c, &p));
+    } while (products_next_part(c, &p));
     return LA_OK;
 }
 
 /* Parts of the batch: fewer for weights of which many copies are too large. */
-static int64_t parts_of(const la_conv *c)
+static int64_t products_parts_of(const la_conv *c)
 {
     int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
     int64_t bytes = count * (int64_t)la_dtype_size(c->dtype);
@@ -346,7 +346,7 @@ static int64_t parts_of(const la_conv *c)
 static la_status weight_part(void *context, int64_t p, char *scratch)
 {
     const la_conv *c = context;
-    int64_t k = c->ic * la_conv_taps(c), parts = parts_of(c);
+    int64_t k = c->ic * la_conv_taps(c), parts = products_parts_of(c);
     int64_t first = c->batch * p / parts, last = c->batch * (p + 1) / parts;
     char *sum = c->weight + p * c->groups * c->oc * k
         * (int64_t)la_dtype_size(c->dtype);
@@ -394,7 +394,7 @@ static la_status run_weight_parts(const la_conv *c)
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
-    int64_t parts = parts_of(c);
+    int64_t parts = products_parts_of(c);
     la_conv with = *c;
     size_t bytes = (size_t)(parts * count * size);
     with.weight = la_mem_alloc(bytes);

@@ -87,7 +87,7 @@ static void find_axes(strided *t, const la_conv *c)
 }
 
 /* Every combination of remainders. */
-static void find_phases(strided *t)
+static void strided_find_phases(strided *t)
 {
     int64_t n0 = t->w[0].stride, n1 = t->w[1].stride, n2 = t->w[2].stride;
     for (int64_t i = 0, taps = 0; i < n0 * n1 * n2; i++) {
@@ -103,7 +103,7 @@ static void find_phases(strided *t)
 
 /* One window that covers those of every phase, for la_conv_plan_make, which
 ** reverses it as it does those of stride 1. */
-static la_conv joined(const strided *t, const la_conv *c)
+static la_conv strided_joined(const strided *t, const la_conv *c)
 {
     la_conv u = *c;
     for (int d = 0; d < 3; d++) {
@@ -118,7 +118,7 @@ static la_conv joined(const strided *t, const la_conv *c)
 
 /* Strides up to MOST_STRIDE, and phases whose rows fit the scratch. Kernels of
 ** thousands of taps need several vectors in a row. */
-static bool serves(const la_conv *c, la_conv_goal goal)
+static bool strided_serves(const la_conv *c, la_conv_goal goal)
 {
     const la_window *w = c->w;
     if (goal != LA_CONV_INPUT || !la_conv_kernels_of(c->dtype)) return false;
@@ -160,12 +160,12 @@ static void plan_parts(strided *t)
 
 /* la_conv_plan over the positions of one phase; sizes of weights and offsets
 ** are those of all phases. */
-static void plan_make(strided *t, const la_conv *c)
+static void strided_plan_make(strided *t, const la_conv *c)
 {
     *t = (strided){.w = c->w, .taps = la_conv_taps(c)};
     find_axes(t, c);
-    find_phases(t);
-    la_conv u = joined(t, c);
+    strided_find_phases(t);
+    la_conv u = strided_joined(t, c);
     la_conv_plan *s = &t->s;
     la_conv_plan_make(s, &u, true, false);
     s->src_step = c->y_step;    /* not those of 'u', which ends here */
@@ -228,7 +228,8 @@ static char *weights_at(const strided *t, const phase *p, int64_t g, int64_t b,
 
 /* All taps of one channel are packed as lines, which are then copied to their
 ** phases. A kernel of one tap goes straight to the only phase that has it. */
-static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
+static void strided_pack_block(const strided *t, int64_t g, int64_t b,
+                               char *lines)
 {
     const la_conv_plan *s = &t->s;
     int64_t first = b * s->channels, line = s->panel * s->size;
@@ -268,8 +269,8 @@ typedef struct unit {
 
 /* Positions of x along dim d with remainder r: of n from 'first' on, how many
 ** exist. */
-static int64_t positions(const strided *t, int d, int64_t r, int64_t first,
-                         int64_t n)
+static int64_t strided_positions(const strided *t, int d, int64_t r,
+                                 int64_t first, int64_t n)
 {
     int64_t all = la_conv_ceil_div(t->w[d].in - r, t->w[d].stride) - first;
     return all < 0 ? 0 : la_conv_lesser(all, n);
@@ -289,7 +290,7 @@ static la_conv_tiles tiles_of(const strided *t, const unit *u, const phase *p,
 }
 
 /* The kernel's form was chosen by the plan. */
-static void multiply(const la_conv_plan *s, const la_conv_tiles *m)
+static void strided_multiply(const la_conv_plan *s, const la_conv_tiles *m)
 {
     if (s->lanes) s->ker->channels(m);
     else s->ker->tiles(m);
@@ -313,15 +314,15 @@ static void run_phase(const strided *t, const unit *u, const phase *p,
 {
     const la_conv_plan *s = &t->s;
     la_conv_tiles m = tiles_of(t, u, p, 0);
-    m.rows = positions(t, 1, r[1], u->p.row, u->p.rows);
-    m.cols = positions(t, 2, r[2], u->p.col, u->p.cols);
+    m.rows = strided_positions(t, 1, r[1], u->p.row, u->p.rows);
+    m.cols = strided_positions(t, 2, r[2], u->p.col, u->p.cols);
     if (m.rows == 0 || m.cols == 0) return;
     m.out = x_at(t, u, 0, r);
     m.out_channel = s->dst_step[1];
     m.out_row = s->dst_step[3] * t->w[1].stride;
     m.out_col = s->dst_step[4] * t->w[2].stride;
     m.first = u->block == 0;
-    multiply(s, &m);
+    strided_multiply(s, &m);
 }
 
 /* The phases from 'p' on that share rows of x: computed into parts, then
@@ -334,7 +335,7 @@ static void run_interleaved(const strided *t, const unit *u, const phase *p,
     la_conv_interleave v = {
         .parts = steps, .part = t->group * channel, .channel = channel,
         .row = t->line, .source = u->parts, .first = u->block == 0,
-        .rows = positions(t, 1, r[1], u->p.row, u->p.rows),
+        .rows = strided_positions(t, 1, r[1], u->p.row, u->p.rows),
         .cols = la_conv_lesser(u->p.cols * steps,
                                t->w[2].in - u->p.col * steps),
         .out_channel = s->dst_step[1],
@@ -351,14 +352,14 @@ static void run_interleaved(const strided *t, const unit *u, const phase *p,
             m.out_channel = channel;
             m.out_row = t->line;
             m.out_col = 1;
-            multiply(s, &m);
+            strided_multiply(s, &m);
         }
         s->ker->interleave(&v);
     }
 }
 
 /* All phases of one band, block of channels by block. */
-static void run_unit(const strided *t, char *scratch, int64_t index)
+static void strided_run_unit(const strided *t, char *scratch, int64_t index)
 {
     const la_conv_plan *s = &t->s;
     const la_window *w = t->w;
@@ -373,7 +374,7 @@ static void run_unit(const strided *t, char *scratch, int64_t index)
             int64_t r[3] = {n / w[2].stride / w[1].stride,
                             n / w[2].stride % w[1].stride, n % w[2].stride};
             /* The last planes of x may lack some remainders. */
-            if (positions(t, 0, r[0], u.p.d, 1) == 0) continue;
+            if (strided_positions(t, 0, r[0], u.p.d, 1) == 0) continue;
             if (t->interleaved) run_interleaved(t, &u, &t->phases[n], r);
             else run_phase(t, &u, &t->phases[n], r);
         }
@@ -386,7 +387,7 @@ typedef struct job {
 } job;
 
 /* Tasks begin..end - 1, as in direct.c. */
-static void run_tasks(int64_t begin, int64_t end, void *context)
+static void strided_run_tasks(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
     const la_conv_plan *s = &j->t->s;
@@ -395,17 +396,18 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
         int64_t u = s->units * k / s->tasks;
         int64_t last = s->units * (k + 1) / s->tasks;
         if (s->same_border) memset(scratch, 0, s->scratch_bytes);
-        for (; u < last && !la_interrupted(); u++) run_unit(j->t, scratch, u);
+        for (; u < last && !la_interrupted(); u++) strided_run_unit(j->t,
+                                                                    scratch, u);
     }
 }
 
 /* One allocation: packed weights, offsets, lines of taps, scratch of each
 ** task. */
-static la_status run(const la_conv *c, la_conv_goal goal)
+static la_status strided_run(const la_conv *c, la_conv_goal goal)
 {
     strided t;
     (void)goal;                 /* the gradient of x alone is served */
-    plan_make(&t, c);
+    strided_plan_make(&t, c);
     la_conv_plan *s = &t.s;
     size_t bytes = s->packed_bytes + s->shift_bytes + t.tap_bytes
         + t.task_bytes * (size_t)s->tasks;
@@ -417,10 +419,10 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     job j = {&t, lines + t.tap_bytes};
     find_shifts(&t);
     for (int64_t i = 0; i < s->groups * s->blocks; i++)
-        pack_block(&t, i / s->blocks, i % s->blocks, lines);
-    la_status status = la_iter_items(s->tasks, 1, 1, run_tasks, &j);
+        strided_pack_block(&t, i / s->blocks, i % s->blocks, lines);
+    la_status status = la_iter_items(s->tasks, 1, 1, strided_run_tasks, &j);
     la_mem_free(block, bytes);
     return status;
 }
 
-const la_conv_method la_conv_strided = {serves, run};
+const la_conv_method la_conv_strided = {strided_serves, strided_run};

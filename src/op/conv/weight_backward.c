@@ -185,7 +185,7 @@ static la_status run_all(weights *w)
 }
 
 /* Sums are [channels of the copied side][taps][channels in the lanes]. */
-static void finish(int64_t begin, int64_t end, void *context)
+static void weight_grad_finish(int64_t begin, int64_t end, void *context)
 {
     const weights *w = context;
     const la_conv_plan *s = &w->s;
@@ -263,7 +263,7 @@ static double sums_of(const la_conv *c)
 
 /* Up to MOST_TAPS: their offsets are part of the workspace. Large weights must
 ** fill their lanes. */
-static bool serves(const la_conv *c, la_conv_goal goal)
+static bool weight_grad_serves(const la_conv *c, la_conv_goal goal)
 {
     if (goal != LA_CONV_WEIGHT || !la_conv_kernels_of(c->dtype)
         || la_conv_taps(c) > MOST_TAPS)
@@ -279,7 +279,7 @@ static bool serves(const la_conv *c, la_conv_goal goal)
 }
 
 /* One allocation: offsets, then the workspace of each part. */
-static la_status run(const la_conv *c, la_conv_goal goal)
+static la_status weight_grad_run(const la_conv *c, la_conv_goal goal)
 {
     weights w;
     (void)goal;                 /* the gradient of the weight alone */
@@ -292,9 +292,11 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     la_conv_plan_shifts(&w.s);
     la_status status = run_all(&w);
     if (!status)
-        status = la_iter_items(c->groups, 16, LA_ALL_ITEMS, finish, &w);
+        status = la_iter_items(c->groups, 16, LA_ALL_ITEMS, weight_grad_finish,
+                               &w);
     la_mem_free(block, bytes);
     return status;
 }
 
-const la_conv_method la_conv_weight_sums = {serves, run};
+const la_conv_method la_conv_weight_sums = {weight_grad_serves,
+                                            weight_grad_run};

@@ -38,7 +38,7 @@ static la_conv swapped(const la_conv *c)
 
 /* Exactly where the direct method serves; methods that are quicker for few taps
 ** are asked before. */
-static bool serves(const la_conv *c, la_conv_goal goal)
+static bool weight_swapped_serves(const la_conv *c, la_conv_goal goal)
 {
     if (goal != LA_CONV_WEIGHT || c->ic == 0) return false;
     la_conv s = swapped(c);
@@ -75,7 +75,7 @@ static void copy_y(const la_conv *c, int64_t g, char *to)
 }
 
 /* Group after group. */
-static la_status run(const la_conv *c, la_conv_goal goal)
+static la_status weight_swapped_run(const la_conv *c, la_conv_goal goal)
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     la_conv s = swapped(c);
@@ -94,4 +94,5 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     return status;
 }
 
-const la_conv_method la_conv_weight_swapped = {serves, run};
+const la_conv_method la_conv_weight_swapped =
+    {weight_swapped_serves, weight_swapped_run};

@@ -89,7 +89,8 @@ la_status la_option_output(la_frame *f, int first, int ndim,
 }
 
 /* Sizes from argument k; options from argument 'options' on. */
-static la_status sized(la_frame *f, int k, int options, la_dtype otherwise)
+static la_status create_sized(la_frame *f, int k, int options,
+                              la_dtype otherwise)
 {
     if (f->args[k].ints.n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: at most %d dimensions",
@@ -100,7 +101,7 @@ static la_status sized(la_frame *f, int k, int options, la_dtype otherwise)
 
 /* Shape, dtype, layout and names of argument 0, unless options say
 ** otherwise. */
-static la_status like(la_frame *f, int options)
+static la_status create_like(la_frame *f, int options)
 {
     const la_tensor *t = la_arg(f, 0);
     LA_TRY(la_option_output(f, options, t->ndim, la_sizes(t), t->dtype, t));
@@ -129,12 +130,12 @@ static la_status leave_elements(la_frame *f)
 }
 
 /* empty(size, options): uninitialised memory. */
-LA_FORWARD(la_meta_empty, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_meta_empty, create_sized(f, 0, 1, default_dtype()))
 LA_FORWARD(la_impl_empty, leave_elements(f))
-LA_FORWARD(la_meta_empty_like, like(f, 1))
+LA_FORWARD(la_meta_empty_like, create_like(f, 1))
 LA_FORWARD(la_impl_empty_like, leave_elements(f))
 /* new_empty(self, size, options): self's dtype by default. */
-LA_FORWARD(la_meta_new_empty, sized(f, 1, 2, la_arg(f, 0)->dtype))
+LA_FORWARD(la_meta_new_empty, create_sized(f, 1, 2, la_arg(f, 0)->dtype))
 LA_FORWARD(la_impl_new_empty, leave_elements(f))
 
 /* empty_strided(size, stride, options) */
@@ -182,15 +183,15 @@ static la_status one_result(la_frame *f)
 }
 
 /* zeros, zeros_like, new_zeros; ones and the rest take the same arguments. */
-LA_FORWARD(la_meta_zeros, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_meta_zeros, create_sized(f, 0, 1, default_dtype()))
 LA_FORWARD(la_impl_zeros, zero_result(f))
-LA_FORWARD(la_meta_zeros_like, like(f, 1))
+LA_FORWARD(la_meta_zeros_like, create_like(f, 1))
 LA_FORWARD(la_impl_zeros_like, zero_result(f))
 LA_FORWARD(la_meta_new_zeros, la_meta_new_empty(f))
 LA_FORWARD(la_impl_new_zeros, zero_result(f))
-LA_FORWARD(la_meta_ones, sized(f, 0, 1, default_dtype()))
+LA_FORWARD(la_meta_ones, create_sized(f, 0, 1, default_dtype()))
 LA_FORWARD(la_impl_ones, one_result(f))
-LA_FORWARD(la_meta_ones_like, like(f, 1))
+LA_FORWARD(la_meta_ones_like, create_like(f, 1))
 LA_FORWARD(la_impl_ones_like, one_result(f))
 LA_FORWARD(la_meta_new_ones, la_meta_new_empty(f))
 LA_FORWARD(la_impl_new_ones, one_result(f))
@@ -205,19 +206,19 @@ static la_status check_fill(const la_frame *f, int k)
 /* full(size, fill_value, options): the value's dtype by default. */
 la_status la_meta_full(la_frame *f)
 {
-    LA_TRY(sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar)));
+    LA_TRY(create_sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar)));
     return check_fill(f, 1);
 }
 LA_FORWARD(la_impl_full, fill_result(f, f->args[1].scalar))
 la_status la_meta_full_like(la_frame *f)
 {
-    LA_TRY(like(f, 2));
+    LA_TRY(create_like(f, 2));
     return check_fill(f, 1);
 }
 LA_FORWARD(la_impl_full_like, fill_result(f, f->args[1].scalar))
 la_status la_meta_new_full(la_frame *f)
 {
-    LA_TRY(sized(f, 1, 3, la_arg(f, 0)->dtype));
+    LA_TRY(create_sized(f, 1, 3, la_arg(f, 0)->dtype));
     return check_fill(f, 2);
 }
 LA_FORWARD(la_impl_new_full, fill_result(f, f->args[2].scalar))

@@ -38,7 +38,7 @@ static la_status part_dtype(const la_tensor *re, const la_tensor *im,
 
 /* A new result with the strides that an element-wise operation would choose;
 ** with out= the usual rules of la_set_output. */
-static la_status allocate(la_frame *f, la_dtype dtype)
+static la_status complex_allocate(la_frame *f, la_dtype dtype)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_RESIZE_OUTPUTS | LA_IT_BORROWED,
                                       1, 2);
@@ -73,7 +73,7 @@ la_status la_meta_complex(la_frame *f)
     la_dtype part = LA_UNDEFINED;
     LA_TRY(part_dtype(re, im, &part));
     LA_TRY(check_out(f, la_dtype_to_complex(part)));
-    LA_TRY(allocate(f, la_dtype_to_complex(part)));
+    LA_TRY(complex_allocate(f, la_dtype_to_complex(part)));
     if (is_scalar(re) && is_scalar(im) && !f->outs[0])
         la_result(f, 0)->flags |= LA_F_WRAPPED;
     return LA_OK;

@@ -81,7 +81,7 @@ typedef struct bounds {
 } bounds;
 
 /* Are all bounds integers? Then nothing is rounded. */
-static bool whole(const bounds *b)
+static bool range_whole(const bounds *b)
 {
     return b->first.kind <= LA_KINT && b->end.kind <= LA_KINT
         && b->step.kind <= LA_KINT;
@@ -162,7 +162,7 @@ static la_status check_elements(const bounds *b, int64_t count, la_dtype dtype)
     double first = trunc(b->first.re), step = trunc(b->step.re);
     double last = first + step * (double)(count - 1);
     la_scalar ends[2] = {la_scalar_float(first), la_scalar_float(last)};
-    if (whole(b)) {
+    if (range_whole(b)) {
         /* exact: the count was found from them without an overflow */
         __int128 end = (__int128)b->step.i * (count - 1) + b->first.i;
         ends[0] = b->first;
@@ -184,8 +184,8 @@ static la_status range_meta(la_frame *f, int options, bool closed)
     bounds b = bounds_of(f, options, closed);
     int64_t count = 0;
     LA_TRY(check_bounds(&b));
-    la_dtype guess = whole(&b) ? LA_INT64 : la_ctx()->default_dtype;
-    if (whole(&b)) LA_TRY(count_whole(&b, &count));
+    la_dtype guess = range_whole(&b) ? LA_INT64 : la_ctx()->default_dtype;
+    if (range_whole(&b)) LA_TRY(count_whole(&b, &count));
     else LA_TRY(count_real(&b, &count));
     LA_TRY(la_option_output(f, options, 1, &count, guess, NULL));
     return check_elements(&b, count, (la_dtype)la_result(f, 0)->dtype);
@@ -198,9 +198,9 @@ static la_status range_impl(la_frame *f, int options, bool closed)
     la_dtype dtype = la_result(f, 0)->dtype;
     bool cut = la_is_integral(dtype) || dtype == LA_BOOL;
     sequence s = {.half = INT64_MAX, .first = b.first.re, .step = b.step.re};
-    s.work = whole(&b) || cut ? LA_INT64 : LA_FLOAT64;
-    s.first_i = whole(&b) ? b.first.i : (int64_t)b.first.re;
-    s.step_i = whole(&b) ? b.step.i : (int64_t)b.step.re;
+    s.work = range_whole(&b) || cut ? LA_INT64 : LA_FLOAT64;
+    s.first_i = range_whole(&b) ? b.first.i : (int64_t)b.first.re;
+    s.step_i = range_whole(&b) ? b.step.i : (int64_t)b.step.re;
     return run_sequence(f, &s);
 }
 

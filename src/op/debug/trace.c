@@ -24,10 +24,10 @@ typedef struct line {
     size_t at;
 } line;
 
-static void put(line *l, const char *format, ...)
+static void trace_put(line *l, const char *format, ...)
     __attribute__((format(LA_PRINTF, 2, 3)));
 
-static void put(line *l, const char *format, ...)
+static void trace_put(line *l, const char *format, ...)
 {
     va_list list;
     if (l->at + 1 >= sizeof l->text) return;
@@ -43,26 +43,26 @@ static void put_tensor(line *l, const la_tensor *t)
 {
     char text[SHAPE];
     if (!t) {
-        put(l, "none");
+        trace_put(l, "none");
         return;
     }
-    put(l, "%s%s", la_dtype_name((la_dtype)t->dtype),
-        la_sizes_text(t->ndim, la_sizes(t), text, sizeof text));
+    trace_put(l, "%s%s", la_dtype_name((la_dtype)t->dtype),
+              la_sizes_text(t->ndim, la_sizes(t), text, sizeof text));
     if (!la_is_contiguous(t))
-        put(l, " strides %s",
-            la_sizes_text(t->ndim, la_strides(t), text, sizeof text));
+        trace_put(l, " strides %s",
+                  la_sizes_text(t->ndim, la_strides(t), text, sizeof text));
     if (t->device != LA_CPU)
-        put(l, " on %s", la_device_name((la_device)t->device));
-    if (t->flags & LA_F_REQUIRES_GRAD) put(l, " requires grad");
-    if (t->flags & LA_F_DEFERRED) put(l, " deferred");
+        trace_put(l, " on %s", la_device_name((la_device)t->device));
+    if (t->flags & LA_F_REQUIRES_GRAD) trace_put(l, " requires grad");
+    if (t->flags & LA_F_DEFERRED) trace_put(l, " deferred");
 }
 
 static void put_scalar(line *l, const la_scalar *s)
 {
-    if (s->kind == LA_KINT) put(l, "%lld", (long long)s->i);
-    else if (s->kind == LA_KBOOL) put(l, "%s", s->i ? "true" : "false");
-    else if (s->kind == LA_KFLOAT) put(l, "%g", s->re);
-    else put(l, "%g%+gi", s->re, s->im);
+    if (s->kind == LA_KINT) trace_put(l, "%lld", (long long)s->i);
+    else if (s->kind == LA_KBOOL) trace_put(l, "%s", s->i ? "true" : "false");
+    else if (s->kind == LA_KFLOAT) trace_put(l, "%g", s->re);
+    else trace_put(l, "%g%+gi", s->re, s->im);
 }
 
 static void put_value(line *l, const la_value *v)
@@ -71,29 +71,29 @@ static void put_value(line *l, const la_value *v)
     switch (v->tag) {
     case LA_VTENSOR: put_tensor(l, v->tensor); break;
     case LA_VTENSORS:
-        put(l, "{");
+        trace_put(l, "{");
         for (int64_t i = 0; i < v->tensors.n; i++) {
-            if (i) put(l, "; ");
+            if (i) trace_put(l, "; ");
             put_tensor(l, v->tensors.list[i]);
         }
-        put(l, "}");
+        trace_put(l, "}");
         break;
     case LA_VSCALAR: put_scalar(l, &v->scalar); break;
-    case LA_VINT: put(l, "%lld", (long long)v->i); break;
-    case LA_VFLOAT: put(l, "%g", v->d); break;
-    case LA_VBOOL: put(l, "%s", v->b ? "true" : "false"); break;
+    case LA_VINT: trace_put(l, "%lld", (long long)v->i); break;
+    case LA_VFLOAT: trace_put(l, "%g", v->d); break;
+    case LA_VBOOL: trace_put(l, "%s", v->b ? "true" : "false"); break;
     case LA_VINTS:
-        put(l, "%s", la_sizes_text((int)v->ints.n, v->ints.list, text,
-                                   sizeof text));
+        trace_put(l, "%s", la_sizes_text((int)v->ints.n, v->ints.list, text,
+                                         sizeof text));
         break;
     case LA_VFLOATS:
         for (int64_t i = 0; i < v->ints.n; i++)
-            put(l, "%s%g", i ? ", " : "{", la_float_at(v, i));
-        put(l, v->ints.n ? "}" : "{}");
+            trace_put(l, "%s%g", i ? ", " : "{", la_float_at(v, i));
+        trace_put(l, v->ints.n ? "}" : "{}");
         break;
-    case LA_VSTR: put(l, "'%.*s'", (int)v->str.n, v->str.text); break;
-    case LA_VDTYPE: put(l, "%s", la_dtype_name(v->dtype)); break;
-    default: put(l, "..."); break;
+    case LA_VSTR: trace_put(l, "'%.*s'", (int)v->str.n, v->str.text); break;
+    case LA_VDTYPE: trace_put(l, "%s", la_dtype_name(v->dtype)); break;
+    default: trace_put(l, "..."); break;
     }
 }
 
@@ -102,17 +102,18 @@ void la_trace_frame(const la_frame *f)
     const la_schema *s = la_schema_of(f->op);
     line l = {.at = 0};
     la_trace("call  %s", f->op->signature);
-    put(&l, "args ");
+    trace_put(&l, "args ");
     for (int k = 0; k < f->nargs && k < s->nparams; k++) {
         const la_value *v = &f->args[k];
         if (!v->given && v->tag != LA_VTENSOR && v->tag != LA_VTENSORS)
             continue;
         if (v->tag == LA_VNONE) continue;
-        put(&l, " %.*s=", (int)s->params[k].name.n, s->params[k].name.text);
+        trace_put(&l, " %.*s=", (int)s->params[k].name.n,
+                  s->params[k].name.text);
         put_value(&l, v);
     }
-    if (f->form == LA_INPLACE) put(&l, ", in place");
-    if (f->form == LA_OUT) put(&l, ", to given outputs");
+    if (f->form == LA_INPLACE) trace_put(&l, ", in place");
+    if (f->form == LA_OUT) trace_put(&l, ", to given outputs");
     la_trace("%s", l.text);
 }
 
@@ -121,10 +122,10 @@ void la_trace_keys(const la_frame *f)
     line l = {.at = 0};
     for (int key = LA_NKEYS - 1; key >= 0; key--) {
         if (!(f->keys >> key & 1)) continue;
-        put(&l, " %s", key == LA_KEY_FUSE ? "Fuse"
-                       : key == LA_KEY_AUTOGRAD ? "Autograd"
-                       : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
-                       : la_device_name((la_device)key));
+        trace_put(&l, " %s", key == LA_KEY_FUSE ? "Fuse"
+                             : key == LA_KEY_AUTOGRAD ? "Autograd"
+                             : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
+                             : la_device_name((la_device)key));
     }
     la_trace("keys %s", l.text);
 }

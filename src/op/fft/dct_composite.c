@@ -39,7 +39,7 @@ static la_tensor *rotated(la_chain *w, la_tensor *x, double first,
 }
 
 /* x with the first element (and the last one) times a number. */
-static la_tensor *weighted(la_chain *w, la_tensor *x, double by, bool both)
+static la_tensor *dct_weighted(la_chain *w, la_tensor *x, double by, bool both)
 {
     if (w->status) return NULL;
     int64_t n = la_sizes(x)[x->ndim - 1];
@@ -49,18 +49,18 @@ static la_tensor *weighted(la_chain *w, la_tensor *x, double by, bool both)
     return R(mul, x, R(add, R(mul, m, by - 1), 1));
 }
 
-static la_tensor *part(la_chain *w, la_tensor *x, int64_t first, int64_t n)
+static la_tensor *dct_part(la_chain *w, la_tensor *x, int64_t first, int64_t n)
 {
     return R(narrow, x, -1, first, n);
 }
 
-static la_tensor *joined(la_chain *w, la_tensor *a, la_tensor *b)
+static la_tensor *dct_joined(la_chain *w, la_tensor *a, la_tensor *b)
 {
     la_tensor *both[] = {a, b};
     return R(cat, la_v_tensors(both, 2), -1);
 }
 
-static la_tensor *backwards(la_chain *w, la_tensor *x)
+static la_tensor *dct_backwards(la_chain *w, la_tensor *x)
 {
     return R(flip, x, LAST);
 }
@@ -68,7 +68,7 @@ static la_tensor *backwards(la_chain *w, la_tensor *x)
 /* DCT-I: the transform of x with its mirror image appended is real. */
 static la_tensor *dct1(la_chain *w, la_tensor *x, int64_t n)
 {
-    x = joined(w, x, backwards(w, part(w, x, 1, n - 2)));
+    x = dct_joined(w, x, dct_backwards(w, dct_part(w, x, 1, n - 2)));
     return R(real, R(fft_r2c, x, LAST, 0, true, true));
 }
 
@@ -77,32 +77,32 @@ static la_tensor *dct2(la_chain *w, la_tensor *x, int64_t n)
 {
     la_tensor *even = R(slice, x, -1, (int64_t)0, n, 2);
     la_tensor *odd = R(slice, x, -1, (int64_t)1, n, 2);
-    if (n > 1) x = joined(w, even, backwards(w, odd));
+    if (n > 1) x = dct_joined(w, even, dct_backwards(w, odd));
     x = R(fft_r2c, x, LAST, 0, true, true);
     x = R(mul, rotated(w, x, 0, -PI / (2 * (double)n)), 2);
-    la_tensor *im = part(w, R(imag, x), 1, (n - 1) / 2);
-    return joined(w, R(real, x), R(neg, backwards(w, im)));
+    la_tensor *im = dct_part(w, R(imag, x), 1, (n - 1) / 2);
+    return dct_joined(w, R(real, x), R(neg, dct_backwards(w, im)));
 }
 
 /* The way back. */
 static la_tensor *dct3(la_chain *w, la_tensor *x, int64_t n)
 {
     int64_t one[] = {1, 0}, half = n / 2, pair[LA_MAX_DIMS];
-    la_tensor *im = backwards(w, part(w, x, n - half, half));
+    la_tensor *im = dct_backwards(w, dct_part(w, x, n - half, half));
     im = R(neg, R(constant_pad_nd, im, la_v_ints(one, 2)));
-    x = R(complex, part(w, x, 0, half + 1), im);
+    x = R(complex, dct_part(w, x, 0, half + 1), im);
     x = rotated(w, x, 0, PI / (2 * (double)n));
     x = R(fft_c2r, x, LAST, 0, false, n);
     int64_t evens = n - half, fill[] = {0, evens - half};
-    la_tensor *odd = backwards(w, part(w, x, evens, half));
+    la_tensor *odd = dct_backwards(w, dct_part(w, x, evens, half));
     odd = R(constant_pad_nd, odd, la_v_ints(fill, 2));
-    la_tensor *both[] = {part(w, x, 0, evens), odd};
+    la_tensor *both[] = {dct_part(w, x, 0, evens), odd};
     if (w->status) return NULL;
     memcpy(pair, la_sizes(x), (size_t)x->ndim * sizeof *pair);
     pair[x->ndim - 1] = 2 * evens;
     la_tensor *all = R(stack, la_v_tensors(both, 2), -1);
     all = R(reshape, all, la_v_ints(pair, x->ndim));
-    return part(w, all, 0, n);
+    return dct_part(w, all, 0, n);
 }
 
 /* Even elements and odd ones backwards as parts of complex numbers. */
@@ -111,10 +111,10 @@ static la_tensor *dct4_even(la_chain *w, la_tensor *x, int64_t n)
     double a = -PI / (8 * (double)n), b = -PI / (double)n;
     int64_t pair[LA_MAX_DIMS];
     la_tensor *im = R(slice, x, -1, (int64_t)1, n, 2);
-    x = R(complex, R(slice, x, -1, (int64_t)0, n, 2), backwards(w, im));
+    x = R(complex, R(slice, x, -1, (int64_t)0, n, 2), dct_backwards(w, im));
     x = R(fft_c2c, rotated(w, x, a, b), LAST, 0, true);
     x = R(mul, rotated(w, x, a, b), 2);
-    im = R(neg, backwards(w, R(imag, x)));
+    im = R(neg, dct_backwards(w, R(imag, x)));
     la_tensor *both[] = {R(real, x), im};
     if (w->status) return NULL;
     memcpy(pair, la_sizes(x), (size_t)x->ndim * sizeof *pair);
@@ -129,23 +129,24 @@ static la_tensor *dct4(la_chain *w, la_tensor *x, int64_t n)
     int64_t more[] = {0, n};
     if (n % 2 == 0) return dct4_even(w, x, n);
     x = R(constant_pad_nd, rotated(w, x, 0, step), la_v_ints(more, 2));
-    x = part(w, R(fft_c2c, x, LAST, 0, true), 0, n);
+    x = dct_part(w, R(fft_c2c, x, LAST, 0, true), 0, n);
     return R(real, R(mul, rotated(w, x, step / 2, step), 2));
 }
 
 /* The type's transform of real x, of which SciPy's factor is 'scale'; ortho:
 ** the first and last elements weighted so that it is orthogonal. */
-static la_tensor *cosine(la_chain *w, la_tensor *x, int type, double scale,
-                         bool ortho)
+static la_tensor *dct_cosine(la_chain *w, la_tensor *x, int type, double scale,
+                             bool ortho)
 {
     double root = sqrt(2);
     if (w->status) return NULL;
     int64_t n = la_sizes(x)[x->ndim - 1];
-    if (ortho && type != 2 && type != 4) x = weighted(w, x, root, type == 1);
+    if (ortho && type != 2 && type != 4) x =
+        dct_weighted(w, x, root, type == 1);
     if (type == 1) x = dct1(w, x, n);
     else if (type == 2) x = dct2(w, x, n);
     else x = type == 3 ? dct3(w, x, n) : dct4(w, x, n);
-    if (ortho && type < 3) x = weighted(w, x, 1 / root, type == 1);
+    if (ortho && type < 3) x = dct_weighted(w, x, 1 / root, type == 1);
     return scale == 1 ? x : R(mul, x, scale);
 }
 
@@ -159,7 +160,7 @@ static la_tensor *part_of(la_chain *w, const la_frame *f, la_tensor *x,
 }
 
 /* (x, type, n, dim, norm) */
-static la_status transform(la_frame *f, bool back)
+static la_status dct_transform(la_frame *f, bool back)
 {
     LA_CHAIN(w);
     int64_t type = la_arg_int(f, 1), n = 0;
@@ -183,9 +184,9 @@ static la_status transform(la_frame *f, bool back)
     double scale = norm == 0 ? 1 : norm == 1 ? 1 / sqrt(points) : 1 / points;
     if (back && type != 1 && type != 4) type = 5 - type;
     x = R(transpose, x, dim, -1);
-    x = cosine(w, x, (int)type, scale, norm == 1);
+    x = dct_cosine(w, x, (int)type, scale, norm == 1);
     return la_chain_end(w, f, R(transpose, x, dim, -1));
 }
 
-LA_FORWARD(la_impl_fft_dct, transform(f, false))
-LA_FORWARD(la_impl_fft_idct, transform(f, true))
+LA_FORWARD(la_impl_fft_dct, dct_transform(f, false))
+LA_FORWARD(la_impl_fft_idct, dct_transform(f, true))

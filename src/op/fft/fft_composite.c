@@ -219,7 +219,7 @@ FORM(hfftn, half_form, many_dims, true, "hfftn")
 /* ---- shifts ---- */
 
 /* (x, dim): each dim rolled by half of its size. */
-static la_status shift(la_frame *f, bool back)
+static la_status fft_shift(la_frame *f, bool back)
 {
     la_tensor *x = la_arg(f, 0);
     int64_t dims[LA_MAX_DIMS], by[LA_MAX_DIMS];
@@ -239,5 +239,5 @@ static la_status shift(la_frame *f, bool back)
     return la_run_result(f, roll, x, la_v_ints(by, n), la_v_ints(dims, n));
 }
 
-LA_FORWARD(la_impl_fft_fftshift, shift(f, false))
-LA_FORWARD(la_impl_fft_ifftshift, shift(f, true))
+LA_FORWARD(la_impl_fft_fftshift, fft_shift(f, false))
+LA_FORWARD(la_impl_fft_ifftshift, fft_shift(f, true))

@@ -144,7 +144,8 @@ static void mirror(const la_fft_work *w, int64_t n)
 
 /* Buffer 0 into buffer 1, and exchange them; 'line': the h + 1 elements are
 ** there. */
-static void combine(const call *c, la_fft_work *w, const la_fft_line *line)
+static void fft_run_combine(const call *c, la_fft_work *w,
+                            const la_fft_line *line)
 {
     bool back = c->a->form == LA_FFT_C2R;
     la_fft_real r = {w->buffer[0], w->buffer[1], w->im, w->im, c->inner->n,
@@ -171,7 +172,7 @@ static la_status even_group(const call *c, const la_fft_line *in,
     if (back) {
         bool writes = la_fft_writes(c->inner, w, out);
         if (!direct) la_fft_load(w, in, from, lanes, 0, c->nin);
-        combine(c, w, direct ? in : NULL);
+        fft_run_combine(c, w, direct ? in : NULL);
         LA_TRY(la_fft_transform(c->inner, w, NULL, writes ? out : NULL));
         if (!writes) la_fft_store(w, out, to, lanes, 0, c->nout);
         return LA_OK;
@@ -179,14 +180,14 @@ static la_status even_group(const call *c, const la_fft_line *in,
     bool reads = la_fft_reads(c->inner, w, in);
     if (!reads) la_fft_load(w, in, from, lanes, 0, c->nin);
     LA_TRY(la_fft_transform(c->inner, w, reads ? in : NULL, NULL));
-    combine(c, w, direct ? out : NULL);
+    fft_run_combine(c, w, direct ? out : NULL);
     if (!direct) la_fft_store(w, out, to, lanes, 0, c->nout);
     return LA_OK;
 }
 
 /* 'lanes' lines at these offsets. */
-static la_status run_group(const call *c, const int64_t *in, const int64_t *out,
-                           int lanes, char *scratch)
+static la_status fft_run_run_group(const call *c, const int64_t *in,
+                                   const int64_t *out, int lanes, char *scratch)
 {
     la_fft_line from = c->in, to = c->out;
     if (lanes == 1) {
@@ -260,8 +261,8 @@ static la_fft_line close_line(const call *c, const la_fft_line *a, bool input,
 
 /* Lines that lie apart from each other, copied to rows without gaps, which the
 ** transforms overwrite, and back. */
-static la_status run_apart(const call *c, const int64_t *in,
-                           const int64_t *out, int lanes, char *scratch)
+static la_status fft_run_run_apart(const call *c, const int64_t *in,
+                                   const int64_t *out, int lanes, char *scratch)
 {
     int64_t size = (int64_t)la_dtype_size(c->a->real);
     int64_t unit[2] = {size, size}, counts[2], strides[2];
@@ -290,7 +291,7 @@ static la_status run_apart(const call *c, const int64_t *in,
     for (int l = 0; l < lanes; l++) {
         own.in = close_line(c, &c->in, true, scratch + l * longest);
         own.out = close_line(c, &c->out, false, scratch + l * longest);
-        LA_TRY(run_group(&own, &none, &none, 1, rest));
+        LA_TRY(fft_run_run_group(&own, &none, &none, 1, rest));
     }
     for (int l = 0; l < lanes; l += even_out ? lanes : 1) {
         int64_t sizes[2] = {even_out ? lanes : 1, counts[1]};
@@ -302,14 +303,14 @@ static la_status run_apart(const call *c, const int64_t *in,
     return LA_OK;
 }
 
-static la_status run_unit(void *context, int64_t unit, char *scratch)
+static la_status fft_run_run_unit(void *context, int64_t unit, char *scratch)
 {
     const call *c = context;
     int64_t in[LA_FFT_LANES], out[LA_FFT_LANES], first = unit * c->lanes;
     int lanes = (int)la_min(c->lanes, c->count - first);
     lines_at(c->a, first, lanes, in, out);
-    if (c->apart) return run_apart(c, in, out, lanes, scratch);
-    return run_group(c, in, out, lanes, scratch);
+    if (c->apart) return fft_run_run_apart(c, in, out, lanes, scratch);
+    return fft_run_run_group(c, in, out, lanes, scratch);
 }
 
 /* The layout of a line: see la_fft_line. Backward transforms are the conjugates
@@ -377,7 +378,7 @@ static void sort_dims(la_fft_axis *a)
 #define APART_LEAST (4 << 20)
 
 /* How many lines run together, and how. Returns bytes of scratch. */
-static size_t choose(call *c)
+static size_t fft_run_choose(call *c)
 {
     const la_fft_axis *a = c->a;
     int64_t size = (int64_t)la_dtype_size(a->real);
@@ -409,7 +410,7 @@ static la_status run_inside(int64_t units, size_t bytes, call *c)
     if (!scratch) return LA_ENOMEM;
     la_status status = LA_OK;
     for (int64_t i = 0; i < units && !status; i++)
-        status = la_interrupted() ? LA_EINTR : run_unit(c, i, scratch);
+        status = la_interrupted() ? LA_EINTR : fft_run_run_unit(c, i, scratch);
     la_mem_free(scratch, bytes);
     return status ? status : la_poll();
 }
@@ -428,11 +429,12 @@ la_status la_fft_run(la_fft_axis *a)
     c.p = p;
     c.inner = real ? p->first : p;
     set_lines(&c);
-    size_t bytes = choose(&c);
+    size_t bytes = fft_run_choose(&c);
     int64_t units = la_ceil_div(c.count, c.lanes);
     int64_t work = a->n * c.lanes * 2 * size * 4;
     if (!la_fft_has_lanes(c.inner) && units < la_num_threads())
         return run_inside(units, bytes, &c);
-    la_unit_plan plan = {run_unit, la_ceil_div(THREAD_WORK, work), bytes};
+    la_unit_plan plan = {fft_run_run_unit, la_ceil_div(THREAD_WORK, work),
+                         bytes};
     return la_iter_units(units, &plan, &c);
 }

@@ -209,7 +209,7 @@ static la_status make_split(la_fft_plan *p, int64_t n1)
     return LA_OK;
 }
 
-static la_status make_real(la_fft_plan *p)
+static la_status plans_make_real(la_fft_plan *p)
 {
     int64_t h = p->n / 2, size = (int64_t)la_dtype_size(p->real);
     LA_ROOTS r = {0};
@@ -253,10 +253,10 @@ static la_status make_chirp(la_fft_plan *p)
     return la_fft_line_run(p->first, &from, &to);
 }
 
-static la_status make(la_fft_plan *p)
+static la_status plans_make(la_fft_plan *p)
 {
     int radix[64], count;
-    if (p->kind == LA_FFT_REAL) return make_real(p);
+    if (p->kind == LA_FFT_REAL) return plans_make_real(p);
     if (p->kind == LA_FFT_ODD) return make_odd(p);
     int64_t rest = find_factors(p->n, radix, &count);
     if (rest != 1) {
@@ -286,17 +286,17 @@ typedef struct share {
 ** so nobody waits. */
 static la_kept *cache(void) { return &la_runtime_here()->transforms; }
 
-static bool take(la_kept *c)
+static bool plans_take(la_kept *c)
 {
     return !atomic_flag_test_and_set_explicit(&c->taken, memory_order_acquire);
 }
 
-static void put_back(la_kept *c)
+static void plans_put_back(la_kept *c)
 {
     atomic_flag_clear_explicit(&c->taken, memory_order_release);
 }
 
-static size_t size_of(const la_fft_plan *p)
+static size_t plans_size_of(const la_fft_plan *p)
 {
     return la_token_price(p->bytes) + la_token_price(sizeof *p);
 }
@@ -320,7 +320,7 @@ void la_fft_plan_release(la_fft_plan *p)
     la_fft_plan_drop(&p->first);
     la_fft_plan_drop(&p->second);
     la_token *k = p->payer;
-    if (k) la_token_unpay_slowly(k, &k->plans, size_of(p));
+    if (k) la_token_unpay_slowly(k, &k->plans, plans_size_of(p));
     la_mem_free(p->memory, p->bytes);
     la_mem_free(p, sizeof *p);
 }
@@ -335,11 +335,11 @@ static share **link_of(la_kept *c, la_token *owner)
 
 /* The kept plan, a new reference, moved to the front; NULL where there is
 ** none, or somebody else is looking. */
-static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
+static la_fft_plan *plans_find(int64_t n, la_dtype real, bool is_real)
 {
     la_fft_plan *p = NULL;
     la_kept *c = cache();
-    if (!take(c)) return NULL;
+    if (!plans_take(c)) return NULL;
     share *own = *link_of(c, owner_here());
     for (la_fft_plan **at = own ? &own->first : NULL; at && *at;
          at = &(*at)->next) {
@@ -354,7 +354,7 @@ static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
         }
         p = NULL;
     }
-    put_back(c);
+    plans_put_back(c);
     return p;
 }
 
@@ -363,8 +363,8 @@ static la_fft_plan *cut_off(share *own, size_t most)
 {
     size_t bytes = 0;
     la_fft_plan **at = &own->first;
-    while (*at && bytes + size_of(*at) <= most) {
-        bytes += size_of(*at);
+    while (*at && bytes + plans_size_of(*at) <= most) {
+        bytes += plans_size_of(*at);
         at = &(*at)->next;
     }
     la_fft_plan *rest = *at;
@@ -395,10 +395,10 @@ static void release_shares(share *s)
 static void release_kept(void)
 {
     la_kept *c = cache();
-    if (!take(c)) return;
+    if (!plans_take(c)) return;
     share *all = c->first;
     c->first = NULL;
-    put_back(c);
+    plans_put_back(c);
     release_shares(all);
 }
 
@@ -406,13 +406,13 @@ static void release_kept(void)
 void la_fft_forget(la_token *k)
 {
     la_kept *c = cache();
-    while (!take(c)) la_thread_nap(1000);
+    while (!plans_take(c)) la_thread_nap(1000);
     share **at = link_of(c, k), *own = *at;
     if (own) {
         *at = own->next;
         own->next = NULL;
     }
-    put_back(c);
+    plans_put_back(c);
     release_shares(own);
 }
 
@@ -427,45 +427,45 @@ static la_fft_plan *keep_in(la_kept *c, share **fresh, la_fft_plan *p)
     atomic_fetch_add(&p->refs, 1);
     p->next = own->first;
     own->first = p;
-    own->bytes += size_of(p);
+    own->bytes += plans_size_of(p);
     size_t most = most_for(own->owner);
     return own->bytes > most ? cut_off(own, most) : NULL;
 }
 
-static void keep(la_fft_plan *p)
+static void plans_keep(la_fft_plan *p)
 {
     la_kept *c = cache();
     la_token *owner = owner_here();
     la_mem_on_trim(release_kept);
-    if (size_of(p) > most_for(owner)) return;
+    if (plans_size_of(p) > most_for(owner)) return;
     share *fresh = la_mem_take(sizeof *fresh);
     if (!fresh) {
         la_error_clear();               /* a plan that is not kept works */
         return;
     }
     *fresh = (share){.owner = owner};
-    if (take(c)) {
+    if (plans_take(c)) {
         la_fft_plan *rest = keep_in(c, &fresh, p);
-        put_back(c);
+        plans_put_back(c);
         release_all(rest);
     }
     la_mem_give(fresh, sizeof *fresh);
 }
 
 /* Pays for the plan, from here on, as one that others may release. */
-static la_status charge(la_fft_plan *p)
+static la_status plans_charge(la_fft_plan *p)
 {
     la_token *k = owner_here();
     la_mem_disown(p->memory, p->bytes);
     la_mem_disown(p, sizeof *p);
-    return k ? la_token_pay_slowly(k, &k->plans, size_of(p), &p->payer)
+    return k ? la_token_pay_slowly(k, &k->plans, plans_size_of(p), &p->payer)
              : LA_OK;
 }
 
 la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
                           la_fft_plan **out)
 {
-    *out = find(n, real, is_real);
+    *out = plans_find(n, real, is_real);
     if (*out) return LA_OK;
     la_fft_plan *p = la_mem_zalloc(sizeof *p);
     if (!p) return LA_ENOMEM;
@@ -473,14 +473,14 @@ la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
     p->real = real;
     p->kind = !is_real ? LA_FFT_FLAT : n % 2 ? LA_FFT_ODD : LA_FFT_REAL;
     atomic_store(&p->refs, 1);
-    la_status status = make(p);
+    la_status status = plans_make(p);
     if (!status && la_poll_long(n)) status = la_poll();   /* half made */
-    if (!status) status = charge(p);
+    if (!status) status = plans_charge(p);
     if (status) {
         la_fft_plan_release(p);
         return status;
     }
-    keep(p);
+    plans_keep(p);
     *out = p;
     return LA_OK;
 }

@@ -38,9 +38,9 @@ la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch)
 }
 
 /* Moves in pieces, because the pages of long lines are new. */
-static void move(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
-                 int lanes, int64_t first, int64_t n,
-                 void (*fn)(const la_fft_move *))
+static void work_move(const la_fft_work *w, const la_fft_line *a,
+                      const int64_t *at, int lanes, int64_t first, int64_t n,
+    void (*fn)(const la_fft_move *))
 {
     int64_t most = LA_POLL_ELEMENTS / lanes / 16 * 16;
     for (int64_t k = 0, end; (end = la_poll_part(k, n, most)) > k; k = end) {
@@ -55,13 +55,13 @@ static void move(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
 void la_fft_load(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
                  int lanes, int64_t first, int64_t n)
 {
-    move(w, a, at, lanes, first, n, w->ker->load);
+    work_move(w, a, at, lanes, first, n, w->ker->load);
 }
 
 void la_fft_store(const la_fft_work *w, const la_fft_line *a,
                   const int64_t *at, int lanes, int64_t first, int64_t n)
 {
-    move(w, a, at, lanes, first, n, w->ker->store);
+    work_move(w, a, at, lanes, first, n, w->ker->store);
 }
 
 /* ---- FLAT ---- */
@@ -203,8 +203,8 @@ static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
 
 /* ---- CHIRP ---- */
 
-static void times(la_fft_work *w, int64_t n, const char *by, bool before,
-                  bool after)
+static void work_times(la_fft_work *w, int64_t n, const char *by, bool before,
+                       bool after)
 {
     int64_t row = w->s * w->size, pair = 2 * w->size;
     for (int64_t k = 0, end; (end = la_poll_piece(k, n)) > k; k = end) {
@@ -215,7 +215,7 @@ static void times(la_fft_work *w, int64_t n, const char *by, bool before,
 }
 
 /* Zeros at from .. to-1. New pages take most of the time. */
-static void clear(la_fft_work *w, int64_t from, int64_t to)
+static void work_clear(la_fft_work *w, int64_t from, int64_t to)
 {
     int64_t row = w->s * w->size;
     for (int64_t k = from, end; (end = la_poll_piece(k, to)) > k; k = end) {
@@ -229,14 +229,14 @@ static void clear(la_fft_work *w, int64_t from, int64_t to)
 static la_status chirp(const la_fft_plan *p, la_fft_work *w)
 {
     int64_t n = p->n, length = p->first->n;
-    times(w, n, p->table, false, false);
-    clear(w, n, length);
+    work_times(w, n, p->table, false, false);
+    work_clear(w, n, length);
     if (la_poll_long(n)) return la_poll();
     LA_TRY(la_fft_transform(p->first, w, NULL, NULL));
-    times(w, length, p->steps, false, true);
+    work_times(w, length, p->steps, false, true);
     LA_TRY(la_fft_transform(p->first, w, NULL, NULL));
     if (la_poll_long(n)) return la_poll();
-    times(w, n, p->table, true, false);
+    work_times(w, n, p->table, true, false);
     return LA_OK;
 }
 

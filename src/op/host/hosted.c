@@ -252,7 +252,7 @@ static bool is_inside(const la_hosted *h)
     return false;
 }
 
-static void drop(const la_hosted *h)
+static void hosted_drop(const la_hosted *h)
 {
     la_host_call call;
     if (!h->drop) return;
@@ -273,14 +273,14 @@ la_status la_op_withdraw(const la_op *op)
                         "inside itself", n, op->signature);
     if (atomic_exchange(&h->withdrawn, true)) return withdrawn_error(op);
     while (atomic_load(&h->inside)) la_thread_nap(20000);
-    drop(h);
+    hosted_drop(h);
     return LA_OK;
 }
 
 void la_hosted_drop(la_runtime *rt, la_op_table *t)
 {
     for (la_hosted *h = t->newest; h; h = h->older)
-        if (!atomic_exchange(&h->withdrawn, true)) drop(h);
+        if (!atomic_exchange(&h->withdrawn, true)) hosted_drop(h);
     while (t->newest) {
         la_hosted *h = t->newest;
         t->newest = h->older;

@@ -114,7 +114,7 @@ static la_status create_on_cpu(const la_frame *f, la_frame *g)
 }
 
 /* On the CPU, then moved; given outputs are copied to by la_finish_outputs. */
-static la_status create(la_frame *f, la_device d)
+static la_status remote_create(la_frame *f, la_device d)
 {
     la_value args[LA_MAX_ARGS];
     la_frame g = *f;
@@ -141,6 +141,6 @@ la_status la_run_remote(la_frame *f, la_device d, la_op_fn fn)
     }
     if ((forms & (LA_VIEW_OP | LA_METADATA | LA_MOVES)) && f->op->meta)
         return run_row(f);
-    return is_creation(f) && !(forms & LA_COMPOSITE) ? create(f, d)
+    return is_creation(f) && !(forms & LA_COMPOSITE) ? remote_create(f, d)
                                                      : no_kernel(f, d);
 }

@@ -155,7 +155,7 @@ static la_status view_index(la_tensor *t, const la_advanced *a,
 }
 
 /* A stride of 0 for dims that only the index tensors have. */
-static void add_dim(la_advanced *a, int64_t size, int64_t stride)
+static void advanced_add_dim(la_advanced *a, int64_t size, int64_t stride)
 {
     a->shape.sizes[a->shape.ndim] = size;
     a->self_strides[a->shape.ndim++] = stride;
@@ -164,7 +164,7 @@ static void add_dim(la_advanced *a, int64_t size, int64_t stride)
 /* Lay out the result: self's whole dims and the common dims of the indices.
 ** Indexed dims that are neighbours are replaced where they stand, others by
 ** dims in front (NumPy's rule, which PyTorch follows). */
-static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
+static la_status advanced_lay_out(la_tensor *self, plan *p, la_advanced *a)
 {
     bool neighbours = p->last - p->first + 1 == p->n;
     int at = neighbours ? p->first : 0;
@@ -174,9 +174,9 @@ static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
     for (int d = 0; d <= self->ndim; d++) {
         if (a->shape.ndim == at && (neighbours ? d == at : d == 0))
             for (int k = 0; k < p->common.ndim; k++)
-                add_dim(a, p->common.sizes[k], 0);
+                advanced_add_dim(a, p->common.sizes[k], 0);
         if (d < self->ndim && !p->slot[d])
-            add_dim(a, la_sizes(self)[d], la_strides(self)[d]);
+            advanced_add_dim(a, la_sizes(self)[d], la_strides(self)[d]);
     }
     for (int d = 0; d < self->ndim; d++) {
         if (!p->slot[d]) continue;
@@ -226,7 +226,7 @@ static la_status advanced(la_tensor *self, const la_value *list, bool late,
     LA_TRY(common_shape(&p));
     if (p.n == 0)
         return la_error(LA_EARG, "at least one index tensor expected");
-    LA_TRY(lay_out(self, &p, a));
+    LA_TRY(advanced_lay_out(self, &p, a));
     return a->n > LA_INDEX_MAX ? fold(a) : LA_OK;
 }
 
@@ -235,8 +235,9 @@ static la_status advanced(la_tensor *self, const la_value *list, bool late,
 /* Reads: 'other' takes elements of self. Writes: self takes those of 'other'.
 ** Both have the walk's shape; 'bad' is where a loop notes an index out of
 ** range, NULL for indices that were checked before. */
-static la_status walk(la_tensor *self, la_advanced *a, la_tensor *other,
-                      la_loop loop, int kind, int *bad)
+static la_status advanced_walk(la_tensor *self, la_advanced *a,
+                               la_tensor *other, la_loop loop, int kind,
+    int *bad)
 {
     la_index_dims dims = {.n = a->n, .bad = bad};
     int64_t item = (int64_t)la_itemsize(self);
@@ -281,20 +282,21 @@ static la_status check_all(la_tensor *self, const la_value *list)
 
 /* The read itself. Indices in shared memory may change between the loop and the
 ** check: then there is an error all the same. */
-static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
-                          bool late)
+static la_status advanced_read_out(la_frame *f, la_tensor *self, la_advanced *a,
+                                   bool late)
 {
     int bad = 0;
     la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(self))];
-    LA_TRY(walk(self, a, la_result(f, 0), get, LA_WALK_READS,
-                late ? &bad : NULL));
+    LA_TRY(advanced_walk(self, a, la_result(f, 0), get, LA_WALK_READS,
+                         late ? &bad : NULL));
     if (!bad) return LA_OK;
     LA_TRY(check_all(self, &f->args[1]));
     return la_error_at(LA_EINDEX, 2, "an index changed while it was read");
 }
 
 /* index_select along the first dim, which has kernels for whole slices. */
-static la_status read_list(la_frame *f, la_tensor *self, la_tensor *positions)
+static la_status advanced_read_list(la_frame *f, la_tensor *self,
+                                    la_tensor *positions)
 {
     la_shape s = la_shape_of(self);
     s.sizes[0] = positions->numel;
@@ -312,7 +314,8 @@ static la_status read_any(la_frame *f, la_tensor *self)
     LA_TRY(advanced(self, &f->args[1], late, &a));
     LA_TRY(la_set_output(f, 0, a.shape.ndim, a.shape.sizes, NULL,
                          (la_dtype)self->dtype));
-    if (la_result(f, 0)->numel > 0) LA_TRY(read_out(f, self, &a, late));
+    if (la_result(f, 0)->numel > 0) LA_TRY(advanced_read_out(f, self, &a,
+                                                             late));
     else if (late) LA_TRY(check_all(self, &f->args[1]));
     return LA_OK;
 }
@@ -324,14 +327,14 @@ la_status la_impl_index(la_frame *f)
     la_tensor *self = la_arg(f, 0);
     la_tensor *mask = whole_mask(self, &f->args[1]);
     la_tensor *positions = one_list(self, &f->args[1]);
-    if (positions) return read_list(f, self, positions);
+    if (positions) return advanced_read_list(f, self, positions);
     return mask ? la_select_masked(f, self, mask) : read_any(f, self);
 }
 
 /* ---- writing ---- */
 
 /* LA_EDTYPE for tensors of another dtype than self's; numbers adapt. */
-static la_status check_values(la_frame *f, la_tensor *values)
+static la_status advanced_check_values(la_frame *f, la_tensor *values)
 {
     la_dtype want = (la_dtype)la_arg(f, 0)->dtype;
     if (values->dtype == want || (values->flags & LA_F_WRAPPED)) return LA_OK;
@@ -375,17 +378,17 @@ static la_status broadcast_values(la_tensor *values, const la_advanced *a,
 
 /* Puts values in the order of the indices: of equal ones the last stays, or all
 ** are added up. */
-static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
-                            bool accumulate)
+static la_status advanced_put_values(la_frame *f, la_advanced *a,
+                                     la_tensor *values, bool accumulate)
 {
     la_tensor *out = la_result(f, 0);
     LA_LET(wide, broadcast_values(values, a, &wide));
     LA_TRY(la_target_scratch(f, wide));
     if (wide->numel == 0) return LA_OK;
     la_dtype d = (la_dtype)out->dtype;
-    return walk(out, a, wide, la_reduce_loop(accumulate ? LA_RED_SUM
-                                             : LA_RED_NONE, d),
-                LA_WALK_WRITES, NULL);
+    return advanced_walk(out, a, wide, la_reduce_loop(accumulate ? LA_RED_SUM
+                                                      : LA_RED_NONE, d),
+                         LA_WALK_WRITES, NULL);
 }
 
 /* LA_EALIAS: an index tensor must not be written while it is read. */
@@ -413,7 +416,7 @@ la_status la_impl_index_put(la_frame *f)
     bool accumulate = la_arg_bool(f, 3);
     la_tensor *mask = whole_mask(self, &f->args[1]);
     LA_OWNED typed = NULL;
-    LA_TRY(check_values(f, values));
+    LA_TRY(advanced_check_values(f, values));
     LA_TRY(la_wrapped_fits(values, (la_dtype)self->dtype, 3));
     LA_TRY(no_index_overlaps(f));
     LA_TRY(la_target_meta(f));
@@ -429,5 +432,5 @@ la_status la_impl_index_put(la_frame *f)
     ADVANCED a;
     advanced_init(&a);
     LA_TRY(advanced(target, &f->args[1], false, &a));
-    return put_values(f, &a, values, accumulate);
+    return advanced_put_values(f, &a, values, accumulate);
 }

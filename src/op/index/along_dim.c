@@ -12,13 +12,13 @@
 #include "tensor/shape.h"
 
 /* The dim that argument k names, from 0. */
-static la_status find_dim(const la_frame *f, int k, int *dim)
+static la_status along_dim_find_dim(const la_frame *f, int k, int *dim)
 {
     return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
 }
 
 /* A 0-dim tensor counts as one of sizes {1}: its only index is 1. */
-static int64_t size_at(const la_tensor *t, int dim)
+static int64_t along_dim_size_at(const la_tensor *t, int dim)
 {
     return t->ndim ? la_sizes(t)[dim] : 1;
 }
@@ -48,7 +48,7 @@ la_status la_meta_index_select(la_frame *f)
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     la_shape s = la_shape_of(self);
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(along_dim_find_dim(f, 1, &dim));
     LA_TRY(list_of_indices(index, 3, "index_select()"));
     if (self->ndim > 0) s.sizes[dim] = index->numel;
     else if (index->numel != 1)
@@ -77,7 +77,8 @@ static la_status read_many(const la_reading *r, la_tensor *out,
 la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
-    LA_READING r = {.dim = dim, .arg = arg, .size = size_at(self, dim),
+    LA_READING r = {.dim = dim, .arg = arg,
+                    .size = along_dim_size_at(self, dim),
                     .stride = step_at(self, dim)};
     LA_TRY(la_reading_begin(f, index, &r));
     if (out->numel == 0) return LA_OK;
@@ -88,7 +89,7 @@ la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
 la_status la_impl_index_select(la_frame *f)
 {
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(along_dim_find_dim(f, 1, &dim));
     return la_read_slices(f, dim, la_arg(f, 2), 3);
 }
 
@@ -100,7 +101,7 @@ static la_status slices_fit(la_frame *f, const char *what)
     char a[256], b[256];
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2), *src = la_arg(f, 3);
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(along_dim_find_dim(f, 1, &dim));
     LA_TRY(list_of_indices(index, 3, what));
     if (src->dtype != self->dtype)
         return la_error_at(LA_EDTYPE, 4, "%s: self and source expected to have "
@@ -128,7 +129,7 @@ static la_status slices_fit(la_frame *f, const char *what)
 
 /* The meta of all that write a source: its fit, no memory in common with what
 ** is written, then result 0 with self's shape. */
-static la_status check_slices(la_frame *f, const char *what)
+static la_status along_dim_check_slices(la_frame *f, const char *what)
 {
     LA_TRY(slices_fit(f, what));
     LA_TRY(la_target_scratch(f, la_arg(f, 2)));
@@ -147,9 +148,9 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
     la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
     LA_READING r = {.arg = 3};
     int bad = 0;
-    LA_TRY(find_dim(f, 1, &p.dim));
+    LA_TRY(along_dim_find_dim(f, 1, &p.dim));
     r.dim = p.dim;
-    r.size = size_at(self, p.dim);
+    r.size = along_dim_size_at(self, p.dim);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     LA_TRY(la_target_begin(f));
     if (is_value) p.shape.sizes[p.dim] = r.index->numel;
@@ -174,7 +175,7 @@ la_status la_meta_index_add(la_frame *f)
     if (alpha.kind == LA_KFLOAT && !la_is_float(d) && !la_is_complex(d))
         return la_error_at(LA_EARG, 5, "For integral input tensors, argument "
                            "alpha must not be a floating point number.");
-    return check_slices(f, "index_add_()");
+    return along_dim_check_slices(f, "index_add_()");
 }
 
 /* The product with alpha is one operation over the source, not one per
@@ -194,7 +195,7 @@ la_status la_impl_index_add(la_frame *f)
 /* (self, dim, index, source) */
 la_status la_meta_index_copy(la_frame *f)
 {
-    return check_slices(f, "index_copy_()");
+    return along_dim_check_slices(f, "index_copy_()");
 }
 
 LA_FORWARD(la_impl_index_copy,
@@ -205,7 +206,7 @@ la_status la_meta_index_reduce(la_frame *f)
 {
     la_reduce_kind kind;
     LA_TRY(la_reduce_of(f, &kind));
-    return check_slices(f, "index_reduce_()");
+    return along_dim_check_slices(f, "index_reduce_()");
 }
 
 la_status la_impl_index_reduce(la_frame *f)
@@ -220,7 +221,7 @@ la_status la_meta_index_fill(la_frame *f)
 {
     la_tensor *value = la_arg(f, 3);
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(along_dim_find_dim(f, 1, &dim));
     LA_TRY(list_of_indices(la_arg(f, 2), 3, "index_fill_()"));
     if (value->ndim != 0)
         return la_error_at(LA_ESHAPE, 4, "index_fill_ only supports a "

@@ -61,8 +61,8 @@ static void few_strides(int64_t *out, int nops, int k, int ndim,
 }
 
 /* One call of the loop for elements that la_walk_is_few accepts. */
-static void run_few(la_loop loop, const la_index_dims *dims,
-                    la_tensor *const *operands)
+static void index_run_few(la_loop loop, const la_index_dims *dims,
+                          la_tensor *const *operands)
 {
     int nops = 2 + dims->n, ndim = operands[0]->ndim;
     const int64_t *sizes = la_sizes(operands[0]);
@@ -103,7 +103,7 @@ la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
     for (int k = 0; k < dims->n; k++) operands[2 + k] = indices[k];
     if (first->numel == 0) return LA_OK;
     if (!la_walk_is_few(first)) return run_any(loop, dims, kind, operands);
-    run_few(loop, dims, operands);
+    index_run_few(loop, dims, operands);
     return LA_OK;
 }
 
@@ -140,7 +140,8 @@ static la_status out_of_range(int64_t value, int64_t element, int64_t size,
 
 /* Any layout: the values are looked at in their logical order. Those of a
 ** tensor on the meta device are nobody's: a shape can still be told. */
-static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
+static la_status index_check_values(la_tensor *t, int64_t size, int dim,
+                                    int arg)
 {
     LA_OWNED plain = NULL;
     int64_t step = 8;
@@ -184,7 +185,7 @@ la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
 {
     la_tensor *wide = NULL;
     LA_TRY(la_index_wide(t, &wide));
-    la_status status = check_values(wide, size, dim, arg);
+    la_status status = index_check_values(wide, size, dim, arg);
     if (status) la_tensor_release(wide);
     else *out = wide;
     return status;
@@ -240,7 +241,7 @@ la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from)
 
 la_status la_reading_failed(const la_reading *r)
 {
-    LA_TRY(check_values(r->index, r->size, r->dim, r->arg));
+    LA_TRY(index_check_values(r->index, r->size, r->dim, r->arg));
     return la_error_at(LA_EINDEX, r->arg, "an index changed while it was read");
 }
 
@@ -378,8 +379,8 @@ la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out)
 /* ---- one index along one dim of a target ---- */
 
 /* The target stands still along the indexed dim: the loop adds the index. */
-static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
-                          la_tensor *source, la_loop loop)
+static la_status index_run_plan(la_tensor *target, const la_scatter_plan *p,
+                                la_tensor *source, la_loop loop)
 {
     la_index_dims dims = p->dims;
     int64_t item = (int64_t)la_itemsize(target);
@@ -393,7 +394,7 @@ static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p)
 {
     la_dtype d = (la_dtype)target->dtype;
-    return run_plan(target, p, p->source, la_reduce_loop(LA_RED_NONE, d));
+    return index_run_plan(target, p, p->source, la_reduce_loop(LA_RED_NONE, d));
 }
 
 /* A value in place of the source. */
@@ -401,13 +402,13 @@ static la_status run_value(la_tensor *target, const la_scatter_plan *p,
                            la_tensor *value, la_loop loop)
 {
     LA_LET(view, la_walk_view(value, &p->shape, ~(uint64_t)0, &view));
-    return run_plan(target, p, view, loop);
+    return index_run_plan(target, p, view, loop);
 }
 
 /* Divide by how many were added up; integers round down. Counts are int64,
 ** with which the wide unsigned dtypes do not promote. */
-static la_status divide(la_tensor *target, const la_scatter_plan *p,
-                        bool with_self)
+static la_status index_divide(la_tensor *target, const la_scatter_plan *p,
+                              bool with_self)
 {
     la_scalar one = la_scalar_int(1), start = la_scalar_int(with_self);
     LA_LET(unit, la_scalar_tensor(&one, LA_INT64, &unit));
@@ -443,6 +444,6 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
         LA_TRY(run_value(target, p, identity,
                          la_reduce_loop(LA_RED_NONE, d)));
     }
-    LA_TRY(run_plan(target, p, p->source, loop));
-    return kind == LA_RED_MEAN ? divide(target, p, with_self) : LA_OK;
+    LA_TRY(index_run_plan(target, p, p->source, loop));
+    return kind == LA_RED_MEAN ? index_divide(target, p, with_self) : LA_OK;
 }

@@ -64,7 +64,7 @@ static int64_t size_here(const key_walk *w)
 }
 
 /* Appends a dim to the described view; the base has moved on by one dim. */
-static void add_dim(key_walk *w, int64_t size, int64_t stride)
+static void key_add_dim(key_walk *w, int64_t size, int64_t stride)
 {
     w->geometry.sizes[w->geometry.ndim] = size;
     w->geometry.strides[w->geometry.ndim++] = stride;
@@ -76,11 +76,12 @@ static void keep_dims(key_walk *w, int n)
     w->dim += n;
     if (!w->quick) return;
     for (; n > 0 && w->next < w->base->ndim; n--, w->next++)
-        add_dim(w, la_sizes(w->base)[w->next], la_strides(w->base)[w->next]);
+        key_add_dim(w, la_sizes(w->base)[w->next],
+                    la_strides(w->base)[w->next]);
 }
 
 /* Is the view, as it is described, the base over again? */
-static bool is_whole(const key_walk *w)
+static bool key_is_whole(const key_walk *w)
 {
     const la_geometry *g = &w->geometry;
     size_t bytes = (size_t)g->ndim * sizeof(int64_t);
@@ -98,7 +99,7 @@ static la_status make_view(key_walk *w)
     keep_dims(w, w->base->ndim - w->next);
     w->dim = at;
     w->quick = false;
-    if (!w->advanced || !is_whole(w))
+    if (!w->advanced || !key_is_whole(w))
         return la_view_make(w->base, &w->geometry, &w->view);
     w->view = la_tensor_retain(w->base);
     return LA_OK;
@@ -164,7 +165,7 @@ static la_status take_integer(key_walk *w, int64_t i)
     return LA_OK;
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
+static int64_t key_clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
@@ -176,8 +177,8 @@ static void rising(const la_index_item *it, int64_t size, int64_t *first,
     int64_t a = !it->has_first ? 0 : la_index_from_0(it->first, size);
     int64_t b = !it->has_last ? size
               : it->last >= 0 ? it->last : it->last + size + 1;
-    *first = clamp(a, 0, size);
-    *end = clamp(b, *first, size);
+    *first = key_clamp(a, 0, size);
+    *end = key_clamp(b, *first, size);
 }
 
 /* A falling range, as the rising one over the same elements: that ends where
@@ -190,14 +191,14 @@ static void falling(const la_index_item *it, int64_t size, int64_t *first,
     int64_t b = !it->has_last ? 1
               : it->last >= 0 ? it->last : it->last + size + 1;
     uint64_t step = 0 - (uint64_t)it->step;
-    a = clamp(a, 0, size);
-    b = clamp(b, 1, size + 1);
+    a = key_clamp(a, 0, size);
+    b = key_clamp(b, 1, size + 1);
     *end = a;
     *first = a;
     if (a >= b) *first = a - 1 - (int64_t)((uint64_t)(a - b) / step * step);
 }
 
-static la_status check_range(const la_index_item *it)
+static la_status key_check_range(const la_index_item *it)
 {
     if (it->step == 0) return la_error(LA_EARG, "slice step cannot be zero");
     if (it->has_first && it->first == 0)
@@ -211,7 +212,7 @@ static la_status take_range(key_walk *w, const la_index_item *it)
 {
     int64_t first, end, step = it->step;
     la_tensor *next = NULL;
-    LA_TRY(check_range(it));
+    LA_TRY(key_check_range(it));
     LA_TRY(check_dim_left(w));
     int64_t size = size_here(w);
     int d = w->dim;
@@ -237,7 +238,7 @@ static la_status take_newaxis(key_walk *w)
     int left = w->base->ndim - w->next;
     if (w->quick && w->geometry.ndim + left < LA_MAX_DIMS) {
         int64_t stride = left ? size_here(w) * la_strides(w->base)[w->next] : 1;
-        add_dim(w, 1, stride);
+        key_add_dim(w, 1, stride);
         w->dim++;
         return LA_OK;
     }
@@ -277,7 +278,7 @@ static la_status take_truth(key_walk *w, bool yes)
     return LA_OK;
 }
 
-static la_status take_tensor(key_walk *w, la_tensor *t)
+static la_status key_take_tensor(key_walk *w, la_tensor *t)
 {
     la_scalar s;
     bool mask = t->dtype == LA_BOOL;
@@ -322,7 +323,7 @@ static la_status take_items(key_walk *w, int n, const la_index_item *items)
         case LA_ITEM_INTEGER: LA_TRY(take_integer(w, it->first)); break;
         case LA_ITEM_RANGE: LA_TRY(take_range(w, it)); break;
         case LA_ITEM_NEWAXIS: LA_TRY(take_newaxis(w)); break;
-        case LA_ITEM_TENSOR: LA_TRY(take_tensor(w, it->tensor)); break;
+        case LA_ITEM_TENSOR: LA_TRY(key_take_tensor(w, it->tensor)); break;
         case LA_ITEM_ELLIPSIS:
             if (ellipsis)
                 return la_error(LA_EINDEX, "an index can only have a single "
@@ -336,7 +337,7 @@ static la_status take_items(key_walk *w, int n, const la_index_item *items)
 
 /* No operation on such a tensor is observed by anyone: not by keys of the
 ** dispatcher, nor by names, limits, a trace or a host's kernels. */
-static bool is_plain(const la_tensor *t)
+static bool key_is_plain(const la_tensor *t)
 {
     const la_context *c = la_ctx();
     return t->ndim > 0 && !t->names && !c->included_keys
@@ -355,7 +356,7 @@ static la_status walk_items(key_walk *w, la_tensor *x, int n,
     w->dim = w->next = w->nlists = w->reach = w->nowned = w->nreversed = 0;
     w->advanced = false;
     w->base = x;
-    w->quick = n > 0 && is_plain(x);
+    w->quick = n > 0 && key_is_plain(x);
     w->geometry.ndim = 0;
     w->geometry.offset = x->offset;
     if (!w->quick) w->view = la_tensor_retain(x);
@@ -394,7 +395,7 @@ la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out)
     int64_t size = sizes[0];
     if (!la_index_in_range(i, size)) return la_index_out_of_range(i, 0, size);
     i = la_index_from_0(i, size);
-    if (!is_plain(x)) return la_run(select, out, x, 0, i);
+    if (!key_is_plain(x)) return la_run(select, out, x, 0, i);
     return la_tensor_view(x, x->ndim - 1, sizes + 1, strides + 1,
                           x->offset + i * strides[0], out);
 }
@@ -461,7 +462,7 @@ static bool is_masked_number(const key_walk *w, const la_tensor *value)
 
 /* Writes through views where no index tensor is among the items, else by
 ** index_put. */
-static la_status put_tensor(key_walk *w, la_tensor *value)
+static la_status key_put_tensor(key_walk *w, la_tensor *value)
 {
     if (!w->advanced) return put_view(w, value);
     if (!is_masked_number(w, value)) return put_lists(w, la_v_tensor(value));
@@ -471,7 +472,7 @@ static la_status put_tensor(key_walk *w, la_tensor *value)
 }
 
 /* index_put takes no scalar, and demands the target's dtype. */
-static la_status put_scalar(key_walk *w, const la_scalar *s)
+static la_status key_put_scalar(key_walk *w, const la_scalar *s)
 {
     if (!w->advanced) return la_run_(fill_, w->view, *s);
     LA_LET(one, la_tensor_empty(0, NULL, (la_dtype)w->view->dtype, &one));
@@ -512,8 +513,8 @@ la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
     if (!value && is_element(&w) && put_element(x, w.geometry.offset, scalar))
         return LA_OK;
     LA_TRY(make_view(&w));
-    if (!value) return put_scalar(&w, scalar);
-    return put_tensor(&w, value);
+    if (!value) return key_put_scalar(&w, scalar);
+    return key_put_tensor(&w, value);
 }
 
 /* Kept out of the short way, which needs no item and no larger frame. */
@@ -526,7 +527,8 @@ put_integer(la_tensor *x, int64_t i, const la_scalar *scalar)
 
 la_status la_index_put_first(la_tensor *x, int64_t i, const la_scalar *scalar)
 {
-    if (x->ndim == 1 && is_plain(x) && la_index_in_range(i, la_sizes(x)[0])) {
+    if (x->ndim == 1 && key_is_plain(x) && la_index_in_range(i,
+                                                             la_sizes(x)[0])) {
         int64_t at = la_index_from_0(i, la_sizes(x)[0]);
         if (put_element(x, x->offset + at * la_strides(x)[0], scalar))
             return LA_OK;

@@ -121,8 +121,8 @@ static void step_row(int64_t *at, const int64_t *sizes, int ndim)
 
 /* Rows of coordinates. The last ones of a piece of the mask's row are found
 ** first, in 'found'. Nothing of use when interrupted. */
-static void coordinates(int64_t *out, const uint8_t *mask, int ndim,
-                        const int64_t *sizes, int64_t rows, int64_t *found)
+static void mask_coordinates(int64_t *out, const uint8_t *mask, int ndim,
+                             const int64_t *sizes, int64_t rows, int64_t *found)
 {
     const la_index_scans *scans = LA_STUB(index_scans);
     int64_t at[LA_MAX_DIMS] = {0}, length = sizes[ndim - 1];
@@ -155,8 +155,8 @@ la_status la_impl_nonzero(la_frame *f)
     if (self->ndim == 1) return flat_positions(&j, out);
     int64_t length = la_sizes(self)[self->ndim - 1];
     LA_LET(found, la_tensor_empty(1, &length, LA_INT64, &found));
-    coordinates(out, bytes, self->ndim, la_sizes(self), self->numel / length,
-                (int64_t *)la_data(found));
+    mask_coordinates(out, bytes, self->ndim, la_sizes(self),
+                     self->numel / length, (int64_t *)la_data(found));
     return LA_OK;
 }
 

@@ -41,7 +41,7 @@ typedef struct pairs {
 } pairs;
 
 /* The dim that is number 'from' from the end. */
-static int64_t size_at(const la_tensor *t, int from)
+static int64_t distance_size_at(const la_tensor *t, int from)
 {
     return la_sizes(t)[t->ndim - from];
 }
@@ -49,14 +49,15 @@ static int64_t size_at(const la_tensor *t, int from)
 /* Both tensors have one batch, and dtypes of a kernel. */
 static pairs pairs_of(const la_tensor *a, const la_tensor *b)
 {
-    pairs p = {a, b, size_at(a, 2), size_at(b, 2), size_at(a, 1), 1,
+    pairs p = {a, b, distance_size_at(a, 2), distance_size_at(b, 2),
+               distance_size_at(a, 1), 1,
                (int64_t)la_itemsize(a)};
     for (int d = 0; d < a->ndim - 2; d++) p.batch *= la_sizes(a)[d];
     return p;
 }
 
 /* Row 'row' of matrix n of the batch. */
-static char *row_at(const la_tensor *t, int64_t n, int64_t row)
+static char *distance_row_at(const la_tensor *t, int64_t n, int64_t row)
 {
     int64_t at = row * la_strides(t)[t->ndim - 2];
     for (int d = t->ndim - 3; d >= 0; d--) {
@@ -69,19 +70,19 @@ static char *row_at(const la_tensor *t, int64_t n, int64_t row)
 /* 't' itself where elements of a row are neighbours, or a copy. */
 static la_status by_rows(la_tensor *t, la_tensor **out)
 {
-    if (size_at(t, 1) <= 1 || la_strides(t)[t->ndim - 1] == 1)
+    if (distance_size_at(t, 1) <= 1 || la_strides(t)[t->ndim - 1] == 1)
         return la_tensor_same(t, out);
     return la_clone_contiguous(t, out);
 }
 
 /* float32's or float64's. */
-static const la_distance_kernels *kernels_of(la_dtype d)
+static const la_distance_kernels *distance_kernels_of(la_dtype d)
 {
     return d == LA_FLOAT32 ? LA_STUB(distance_f32) : LA_STUB(distance_f64);
 }
 
 /* The kernels' orders; false: another. */
-static bool kind_of(double p, la_distance_kind *kind)
+static bool distance_kind_of(double p, la_distance_kind *kind)
 {
     *kind = p == 1 ? LA_DISTANCE_SUM : p == 2 ? LA_DISTANCE_ROOT
                                               : LA_DISTANCE_MOST;
@@ -99,15 +100,15 @@ typedef struct job {
 } job;
 
 /* Some rows of a against all of b. */
-static la_status run_unit(void *context, int64_t unit, char *scratch)
+static la_status distance_run_unit(void *context, int64_t unit, char *scratch)
 {
     const job *j = context;
     const pairs *p = &j->p;
-    const la_distance_kernels *ker = kernels_of((la_dtype)p->a->dtype);
+    const la_distance_kernels *ker = distance_kernels_of((la_dtype)p->a->dtype);
     int64_t n = unit / j->chunks, row = unit % j->chunks * ROWS_AT_ONCE;
     la_distance g = {
         .kind = j->kind, .rows = la_min(ROWS_AT_ONCE, p->rows - row),
-        .depth = p->depth, .a = row_at(p->a, n, row),
+        .depth = p->depth, .a = distance_row_at(p->a, n, row),
         .a_step = la_strides(p->a)[p->a->ndim - 2],
         .b_step = la_strides(p->b)[p->b->ndim - 2], .out_step = p->cols,
         .panel = scratch, .pack = p->size == 4 ? LA_STUB(conv_f32)->pack
@@ -116,7 +117,7 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
     if (j->aa) g.aa = j->aa + first * p->size;
     for (int64_t c = 0; c < p->cols && !la_interrupted(); c += g.cols) {
         g.cols = la_min(LA_DISTANCE_PANEL, p->cols - c);
-        g.b = row_at(p->b, n, c);
+        g.b = distance_row_at(p->b, n, c);
         g.out = j->out + (first * p->cols + c) * p->size;
         if (j->bb) g.bb = j->bb + (n * p->cols + c) * p->size;
         if (j->aa) ker->near(&g);
@@ -133,7 +134,7 @@ static la_status run_pairs(job *j)
     j->chunks = la_ceil_div(p->rows, ROWS_AT_ONCE);
     int64_t each = la_min(p->rows, ROWS_AT_ONCE) * p->cols;
     if (p->depth > 0 && each < LA_GRAIN) each *= la_min(p->depth, LA_GRAIN);
-    la_unit_plan plan = {run_unit, LA_GRAIN / la_max(each, 1) + 1,
+    la_unit_plan plan = {distance_run_unit, LA_GRAIN / la_max(each, 1) + 1,
         (size_t)(LA_DISTANCE_PANEL * p->depth * p->size)};
     return la_iter_units(p->batch * j->chunks, &plan, j);
 }
@@ -161,30 +162,30 @@ static la_status run_product(job *j, la_tensor *a, la_tensor *b,
 }
 
 /* Rows of the result whose differences are one block. */
-static int64_t block_of(const pairs *p)
+static int64_t distance_block_of(const pairs *p)
 {
     int64_t each = la_max(p->batch * p->cols * p->depth, 1);
     return la_max(BLOCK / each, 1);
 }
 
 /* n rows from 'row' on of 'a' minus all rows of 'b'. */
-static la_tensor *differences(la_chain *w, la_tensor *a, la_tensor *b,
-                              int64_t row, int64_t n)
+static la_tensor *distance_differences(la_chain *w, la_tensor *a, la_tensor *b,
+                                       int64_t row, int64_t n)
 {
     return R(sub, R(unsqueeze, R(narrow, a, -2, row, n), -2),
                 R(unsqueeze, b, -3));
 }
 
 /* Other orders: the norms of some rows' differences at a time. */
-static la_status run_blocks(const pairs *p, la_tensor *a, la_tensor *b,
-                            double order, la_tensor *out)
+static la_status distance_run_blocks(const pairs *p, la_tensor *a, la_tensor *b,
+                                     double order, la_tensor *out)
 {
-    int64_t step = block_of(p), last = -1;
+    int64_t step = distance_block_of(p), last = -1;
     for (int64_t row = 0; row < p->rows; row += step) {
         LA_CHAIN(w);
         int64_t n = la_min(step, p->rows - row);
-        la_tensor *d = R(vector_norm, differences(w, a, b, row, n), order,
-                            la_v_ints(&last, 1));
+        la_tensor *d = R(vector_norm, distance_differences(w, a, b, row, n),
+                         order, la_v_ints(&last, 1));
         la_tensor *part = R(narrow, out, -2, row, n);
         if (w->status) return w->status;
         LA_TRY(la_run_(copy_, part, d));
@@ -201,12 +202,12 @@ la_status la_meta_distance_rows(la_frame *f)
     LA_TRY(la_check_dims(b, X2));
     LA_TRY(la_require_dtype(f, (la_dtype)a->dtype));
     LA_TRY(la_check_one_dtype(f, X1, X2));
-    if (a->ndim != b->ndim || size_at(a, 1) != size_at(b, 1)
+    if (a->ndim != b->ndim || distance_size_at(a, 1) != distance_size_at(b, 1)
         || memcmp(la_sizes(a), la_sizes(b), (size_t)(a->ndim - 2) * 8) != 0)
         return la_error_at(LA_ESHAPE, X2 + 1, "a batch of matrices of as many "
                            "columns expected");
     memcpy(sizes, la_sizes(a), sizeof(*sizes) * (size_t)a->ndim);
-    sizes[a->ndim - 1] = size_at(b, 2);
+    sizes[a->ndim - 1] = distance_size_at(b, 2);
     return la_set_output(f, 0, a->ndim, sizes, NULL, (la_dtype)a->dtype);
 }
 
@@ -218,8 +219,8 @@ static la_status forward(la_frame *f)
     LA_LET(a, by_rows(la_arg(f, X1), &a));
     LA_LET(b, by_rows(la_arg(f, X2), &b));
     job j = {.p = pairs_of(a, b), .out = la_data(out)};
-    if (!kind_of(order, &j.kind))
-        return run_blocks(&j.p, a, b, order, out);
+    if (!distance_kind_of(order, &j.kind))
+        return distance_run_blocks(&j.p, a, b, order, out);
     if (order == 2 && la_arg_bool(f, PRODUCT))
         return run_product(&j, a, b, out);
     return run_pairs(&j);
@@ -254,8 +255,8 @@ static la_status back_unit(void *context, int64_t unit, char *scratch)
     la_distance g = j->g;
     int64_t n = unit / p->rows, at = unit * p->cols * p->size;
     (void)scratch;
-    g.a = row_at(p->a, n, unit % p->rows);
-    g.b = row_at(p->b, n, 0);
+    g.a = distance_row_at(p->a, n, unit % p->rows);
+    g.b = distance_row_at(p->b, n, 0);
     g.out = (char *)g.out + at;
     g.grad = (const char *)g.grad + at;
     g.sums = (char *)g.sums + unit * p->depth * p->size;
@@ -264,12 +265,12 @@ static la_status back_unit(void *context, int64_t unit, char *scratch)
         g.aa = (const char *)g.aa + unit * p->size;
         g.bb = (const char *)g.bb + n * p->cols * p->size;
     }
-    kernels_of((la_dtype)p->a->dtype)->back(&g);
+    distance_kernels_of((la_dtype)p->a->dtype)->back(&g);
     return LA_OK;
 }
 
 /* Rows are the units: each sums over all rows of the other side in order. */
-static la_status run_back(back_job *j)
+static la_status distance_run_back(back_job *j)
 {
     int64_t each = la_max(j->p.cols, 1) * la_max(j->p.depth, 1);
     la_unit_plan plan = {back_unit, LA_GRAIN / each + 1, 1};
@@ -290,7 +291,7 @@ static la_status back_product(back_job *j, la_tensor *a, la_tensor *b,
     j->g.aa = la_data(aa);
     j->g.bb = la_data(bb);
     j->g.weights = la_data(weights);
-    LA_TRY(run_back(j));
+    LA_TRY(distance_run_back(j));
     la_tensor *own = R(mul, a, R(sum, weights, la_v_ints(&last, 1),
                                        true));
     la_tensor *sum = R(sub, own, R(matmul, weights, b));
@@ -319,12 +320,12 @@ static la_tensor *block_gradient(la_chain *w, la_tensor *d, la_tensor *norm,
 static la_status back_blocks(const pairs *p, la_tensor *const t[4],
                              double order, la_tensor *out)
 {
-    int64_t step = block_of(p);
+    int64_t step = distance_block_of(p);
     if (order == 0) return la_run_(fill_, out, 0.0);
     for (int64_t row = 0; row < p->rows; row += step) {
         LA_CHAIN(w);
         int64_t n = la_min(step, p->rows - row);
-        la_tensor *d = differences(w, t[1], t[2], row, n);
+        la_tensor *d = distance_differences(w, t[1], t[2], row, n);
         la_tensor *part = block_gradient(
             w, d, R(narrow, t[3], -2, row, n),
             R(narrow, t[0], -2, row, n), order);
@@ -354,7 +355,7 @@ static la_status backward(la_frame *f)
     LA_LET(b, by_rows(la_arg(f, G_X2), &b));
     back_job j = {.p = pairs_of(a, b)};
     la_tensor *t[4] = {grad, a, b, norm};
-    if (!kind_of(order, &j.g.kind))
+    if (!distance_kind_of(order, &j.g.kind))
         return back_blocks(&j.p, t, order, out);
     j.g.cols = j.g.out_step = j.p.cols;
     j.g.depth = j.p.depth;
@@ -365,7 +366,7 @@ static la_status backward(la_frame *f)
     j.g.sums = la_data(out);
     if (order == 2 && la_arg_bool(f, G_PRODUCT))
         return back_product(&j, a, b, grad, out);
-    return run_back(&j);
+    return distance_run_back(&j);
 }
 
 LA_FORWARD(la_impl_distance_rows_backward, unrecorded(f, backward))
@@ -391,13 +392,14 @@ static la_tensor *by_product(la_chain *w, la_tensor *a, la_tensor *b)
 
 /* 't' in the dtype, its batch broadcast. Rows are made contiguous before they
 ** are repeated. */
-static la_tensor *operand(la_chain *w, la_tensor *t, la_dtype dtype,
-                          const la_shape *batch)
+static la_tensor *distance_operand(la_chain *w, la_tensor *t, la_dtype dtype,
+                                   const la_shape *batch)
 {
-    la_shape to = la_with_matrix(batch, size_at(t, 2), size_at(t, 1));
+    la_shape to = la_with_matrix(batch, distance_size_at(t, 2),
+                                 distance_size_at(t, 1));
     if (t->dtype != dtype) t = R(astype, t, la_v_dtype(dtype));
     if (w->status) return NULL;
-    if (size_at(t, 1) > 1 && la_strides(t)[t->ndim - 1] != 1)
+    if (distance_size_at(t, 1) > 1 && la_strides(t)[t->ndim - 1] != 1)
         t = R(contiguous, t);
     if (w->status || (to.ndim == t->ndim
                       && memcmp(to.sizes, la_sizes(t),
@@ -428,9 +430,10 @@ static la_status check_cdist(const la_frame *f, la_dtype *dtype,
     la_result_type type = LA_RESULT_TYPE_INIT;
     LA_TRY(la_check_dims(a, 0));
     LA_TRY(la_check_dims(b, 1));
-    if (size_at(a, 1) != size_at(b, 1))
+    if (distance_size_at(a, 1) != distance_size_at(b, 1))
         return la_error_at(LA_ESHAPE, 2, "%lld columns expected, got %lld",
-                           (long long)size_at(a, 1), (long long)size_at(b, 1));
+                           (long long)distance_size_at(a, 1),
+                               (long long)distance_size_at(b, 1));
     if (!(la_arg_float(f, 2) >= 0))
         return la_error_at(LA_EARG, 3, "no negative order expected");
     la_shape one = la_batch_shape(a, 2), two = la_batch_shape(b, 2);
@@ -455,9 +458,10 @@ la_status la_impl_cdist(la_frame *f)
     LA_TRY(read_mode(&f->args[3], &product));
     bool half = la_is_half(dtype);
     la_dtype inner = half ? LA_FLOAT32 : dtype;
-    bool many = size_at(a, 2) > MANY_ROWS || size_at(b, 2) > MANY_ROWS;
-    a = operand(w, a, inner, &batch);
-    b = operand(w, b, inner, &batch);
+    bool many = distance_size_at(a, 2) > MANY_ROWS
+        || distance_size_at(b, 2) > MANY_ROWS;
+    a = distance_operand(w, a, inner, &batch);
+    b = distance_operand(w, b, inner, &batch);
     if (w->status) return w->status;
     la_tensor *d = product == 2 && p == 2 ? by_product(w, a, b)
         : R(distance_rows, a, b, p, product == 1 && many);

@@ -150,8 +150,8 @@ static char letter_of(const la_field *f)
          : f->dtype == LA_COMPLEX64 ? 'c' : 'z';
 }
 
-static la_status begin(la_lapack_plan *p, const la_field *f, int64_t m,
-                       int64_t n, const char *real, const char *complex)
+static la_status lapack_begin(la_lapack_plan *p, const la_field *f, int64_t m,
+                              int64_t n, const char *real, const char *complex)
 {
     *p = (la_lapack_plan){.f = *f, .m = m, .n = n};
     LA_TRY(la_lapack_find(la_is_complex(f->dtype) ? complex : real,
@@ -170,7 +170,7 @@ static int64_t asked_size(const la_field *f, const char *at)
 }
 
 /* The bytes of the work arrays; LA_ESHAPE where LAPACK can't count them. */
-static la_status finish(la_lapack_plan *p)
+static la_status lapack_finish(la_lapack_plan *p)
 {
     if (p->work > INT32_MAX || p->rwork > INT32_MAX || p->iwork > INT32_MAX
         || p->own > (int64_t)1 << 56)
@@ -230,14 +230,14 @@ la_status la_plan_eigh(la_lapack_plan *p, const la_field *f, int64_t n,
 {
     double work[2] = {0}, rwork[2] = {0}, none[2];
     num iwork = 0;
-    LA_TRY(begin(p, f, n, n, "syevd", "heevd"));
+    LA_TRY(lapack_begin(p, f, n, n, "syevd", "heevd"));
     p->vectors = vectors;
     arrays w = {(char *)work, (char *)rwork, &iwork, NULL};
     call_eigh(p, (char *)none, false, (char *)none, &w, -1, -1, -1);
     p->work = asked_size(f, (char *)work);
     if (la_is_complex(f->dtype)) p->rwork = asked_size(f, (char *)rwork);
     p->iwork = la_lapack_read(&iwork, 0);
-    return finish(p);
+    return lapack_finish(p);
 }
 
 int32_t la_lapack_eigh(const la_lapack_plan *p, char *a, bool upper,
@@ -290,7 +290,7 @@ la_status la_plan_svd(la_lapack_plan *p, const la_field *f, int64_t m,
 {
     double work[2] = {0}, none[2];
     num iwork[8] = {0};
-    LA_TRY(begin(p, f, m, n, "gesdd", "gesdd"));
+    LA_TRY(lapack_begin(p, f, m, n, "gesdd", "gesdd"));
     p->vectors = vectors;
     p->full = full;
     arrays w = {(char *)work, (char *)none, iwork, NULL};
@@ -299,7 +299,7 @@ la_status la_plan_svd(la_lapack_plan *p, const la_field *f, int64_t m,
     p->work = asked_size(f, (char *)work);
     if (la_is_complex(f->dtype)) p->rwork = svd_reals(m, n, vectors);
     p->iwork = 8 * la_min(m, n);
-    return finish(p);
+    return lapack_finish(p);
 }
 
 int32_t la_lapack_svd(const la_lapack_plan *p, char *a, char *values, char *u,
@@ -365,13 +365,13 @@ la_status la_plan_eig(la_lapack_plan *p, const la_field *f, int64_t n,
                       bool vectors)
 {
     question q = {.p = p};
-    LA_TRY(begin(p, f, n, n, "geev", "geev"));
+    LA_TRY(lapack_begin(p, f, n, n, "geev", "geev"));
     p->vectors = vectors;
     on_large_stack(ask_eig, &q);
     p->work = asked_size(f, (const char *)q.work);
     if (la_is_complex(f->dtype)) p->rwork = 2 * n;
     p->own = n * n + 2 * n;
-    return finish(p);
+    return lapack_finish(p);
 }
 
 /* Values and vectors of a real matrix: of a complex pair LAPACK gives the real
@@ -465,7 +465,7 @@ la_status la_plan_lstsq(la_lapack_plan *p, const la_field *f, int64_t m,
     char name[] = "gels ";
     num iwork = 0, rank = 0;
     name[4] = driver;
-    LA_TRY(begin(p, f, m, n, name, name));
+    LA_TRY(lapack_begin(p, f, m, n, name, name));
     if (k > INT32_MAX)
         return la_error(LA_ESHAPE, "too many right-hand sides for LAPACK");
     p->k = k;
@@ -475,10 +475,10 @@ la_status la_plan_lstsq(la_lapack_plan *p, const la_field *f, int64_t m,
     p->work = asked_size(f, (char *)work);
     if (driver == 'd') p->iwork = la_lapack_read(&iwork, 0);
     if (driver == 'y') p->iwork = n;
-    if (!la_is_complex(f->dtype)) return finish(p);
+    if (!la_is_complex(f->dtype)) return lapack_finish(p);
     p->rwork = driver == 'y' ? 2 * n : 5 * la_min(m, n);
     if (driver == 'd') p->rwork = asked_size(f, (char *)rwork);
-    return finish(p);
+    return lapack_finish(p);
 }
 
 int32_t la_lapack_lstsq(const la_lapack_plan *p, char *a, char *b,
@@ -503,10 +503,10 @@ typedef void pstrf(const char *, const num *, void *, const num *, num *,
 
 la_status la_plan_pivoted(la_lapack_plan *p, const la_field *f, int64_t n)
 {
-    LA_TRY(begin(p, f, n, n, "pstrf", "pstrf"));
+    LA_TRY(lapack_begin(p, f, n, n, "pstrf", "pstrf"));
     p->rwork = 2 * n;
     p->iwork = n;
-    return finish(p);
+    return lapack_finish(p);
 }
 
 void la_lapack_pivoted(const la_lapack_plan *p, char *a, bool upper,

@@ -33,13 +33,13 @@ typedef struct matrix {
 
 #define AT(m, i, j) ((m)->a[(i) * (m)->n + (j)])
 
-static number conjugate(const matrix *m, number x)
+static number ldl_conjugate(const matrix *m, number x)
 {
     return m->hermitian ? conj(x) : x;
 }
 static double size_of(number x) { return fabs(creal(x)) + fabs(cimag(x)); }
 
-static void exchange(number *x, number *y)
+static void ldl_exchange(number *x, number *y)
 {
     number t = *x;
     *x = *y;
@@ -50,14 +50,14 @@ static void exchange(number *x, number *y)
 
 /* The diagonal of a Hermitian matrix is real: as in LAPACK, what its elements
 ** have apart from that is not read. */
-static void make_real(matrix *m)
+static void ldl_make_real(matrix *m)
 {
     for (int64_t k = 0; m->hermitian && k < m->n; k++)
         AT(m, k, k) = creal(AT(m, k, k));
 }
 
-static void load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
-                 number *to)
+static void ldl_load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
+                     number *to)
 {
     for (int64_t i = 0; i < m; i++)
         LA_EACH_POLLED(j, 0, n) {
@@ -68,8 +68,8 @@ static void load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
         }
 }
 
-static void store(const la_field *f, const number *from, int64_t m, int64_t n,
-                  la_gemm_mat a)
+static void ldl_store(const la_field *f, const number *from, int64_t m,
+                      int64_t n, la_gemm_mat a)
 {
     for (int64_t i = 0; i < m; i++)
         LA_EACH_POLLED(j, 0, n) {
@@ -86,7 +86,7 @@ static void store(const la_field *f, const number *from, int64_t m, int64_t n,
 
 /* The row to exchange with, and the size of the pivot, 1 or 2; 0 where the
 ** column is zero. */
-static int choose(const matrix *m, int64_t k, int64_t *row)
+static int ldl_choose(const matrix *m, int64_t k, int64_t *row)
 {
     const double alpha = (1 + sqrt(17)) / 8;
     double own = size_of(AT(m, k, k)), column = 0, most = 0;
@@ -113,22 +113,22 @@ static int choose(const matrix *m, int64_t k, int64_t *row)
 static void exchange_symmetric(matrix *m, int64_t k, int64_t at, int64_t row)
 {
     for (int64_t i = row + 1; i < m->n; i++)
-        exchange(&AT(m, i, at), &AT(m, i, row));
+        ldl_exchange(&AT(m, i, at), &AT(m, i, row));
     for (int64_t j = at + 1; j < row; j++) {
-        number x = conjugate(m, AT(m, j, at));
-        AT(m, j, at) = conjugate(m, AT(m, row, j));
+        number x = ldl_conjugate(m, AT(m, j, at));
+        AT(m, j, at) = ldl_conjugate(m, AT(m, row, j));
         AT(m, row, j) = x;
     }
-    AT(m, row, at) = conjugate(m, AT(m, row, at));
-    exchange(&AT(m, at, at), &AT(m, row, row));
-    if (at > k) exchange(&AT(m, at, k), &AT(m, row, k));
+    AT(m, row, at) = ldl_conjugate(m, AT(m, row, at));
+    ldl_exchange(&AT(m, at, at), &AT(m, row, row));
+    if (at > k) ldl_exchange(&AT(m, at, k), &AT(m, row, k));
 }
 
 static void eliminate1(matrix *m, int64_t k)
 {
     number d = la_c128_div(1, AT(m, k, k));
     for (int64_t j = k + 1; j < m->n; j++) {
-        number x = la_c128_mul(conjugate(m, AT(m, j, k)), d);
+        number x = la_c128_mul(ldl_conjugate(m, AT(m, j, k)), d);
         for (int64_t i = j; i < m->n; i++)
             AT(m, i, j) -= la_c128_mul(AT(m, i, k), x);
     }
@@ -140,7 +140,7 @@ static void eliminate1(matrix *m, int64_t k)
 ** element. */
 static void eliminate2(matrix *m, int64_t k)
 {
-    number low = AT(m, k + 1, k), up = conjugate(m, low);
+    number low = AT(m, k + 1, k), up = ldl_conjugate(m, low);
     number d11 = la_c128_div(AT(m, k + 1, k + 1), low);
     number d22 = la_c128_div(AT(m, k, k), up);
     number t = la_c128_div(1, la_c128_mul(d11, d22) - 1);
@@ -150,8 +150,8 @@ static void eliminate2(matrix *m, int64_t k)
         x = la_c128_div(la_c128_mul(t, x), up);
         y = la_c128_div(la_c128_mul(t, y), low);
         for (int64_t i = j; i < m->n; i++)
-            AT(m, i, j) -= la_c128_mul(AT(m, i, k), conjugate(m, x))
-                + la_c128_mul(AT(m, i, k + 1), conjugate(m, y));
+            AT(m, i, j) -= la_c128_mul(AT(m, i, k), ldl_conjugate(m, x))
+                + la_c128_mul(AT(m, i, k + 1), ldl_conjugate(m, y));
         AT(m, j, k) = x;
         AT(m, j, k + 1) = y;
     }
@@ -175,7 +175,7 @@ static int32_t factor(matrix *m, int32_t *pivots)
     for (int64_t k = 0; k < m->n; ) {
         int64_t row;
         if (!goes_on(&left, (m->n - k) * (m->n - k) / 2)) return info;
-        int size = choose(m, k, &row);
+        int size = ldl_choose(m, k, &row);
         if (size == 0 && !info) info = (int32_t)k + 1;
         int64_t at = k + (size == 2);
         if (row != at) exchange_symmetric(m, k, at, row);
@@ -190,7 +190,7 @@ static int32_t factor(matrix *m, int32_t *pivots)
 /* ---- solutions ---- */
 
 /* Row i of b (k columns) -= x times row j. */
-static void subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
+static void ldl_subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
 {
     LA_EACH_POLLED(c, 0, k)
         b[i * k + c] -= la_c128_mul(x, b[j * k + c]);
@@ -199,13 +199,13 @@ static void subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
 static void exchange_rows(number *b, int64_t k, int64_t i, int64_t j)
 {
     for (int64_t c = 0; i != j && c < k; c++)
-        exchange(&b[i * k + c], &b[j * k + c]);
+        ldl_exchange(&b[i * k + c], &b[j * k + c]);
 }
 
 /* Rows j and j + 1 divided by the 2 x 2 block there. */
 static void divide2(const matrix *m, number *b, int64_t k, int64_t j)
 {
-    number low = AT(m, j + 1, j), up = conjugate(m, low);
+    number low = AT(m, j + 1, j), up = ldl_conjugate(m, low);
     number x = la_c128_div(AT(m, j, j), up);
     number y = la_c128_div(AT(m, j + 1, j + 1), low);
     number d = la_c128_mul(x, y) - 1;
@@ -227,7 +227,7 @@ static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
         exchange_rows(b, k, last, (pivots[j] < 0 ? -pivots[j] : pivots[j]) - 1);
         for (int64_t i = last + 1; i < n; i++)
             for (int64_t c = j; c <= last; c++)
-                subtract(b, k, i, c, AT(m, i, c));
+                ldl_subtract(b, k, i, c, AT(m, i, c));
         if (last > j) divide2(m, b, k, j);
         for (int64_t c = 0; last == j && c < k; c++)
             b[j * k + c] = la_c128_div(b[j * k + c], AT(m, j, j));
@@ -238,7 +238,7 @@ static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
         if (!goes_on(&left, (n - j) * k)) return;
         for (int64_t i = j + 1; i < n; i++)
             for (int64_t c = first; c <= j; c++)
-                subtract(b, k, c, i, conjugate(m, AT(m, i, c)));
+                ldl_subtract(b, k, c, i, ldl_conjugate(m, AT(m, i, c)));
         exchange_rows(b, k, j, (pivots[j] < 0 ? -pivots[j] : pivots[j]) - 1);
         j = first - 1;
     }
@@ -254,31 +254,31 @@ typedef struct job {
     bool hermitian;
 } job;
 
-static la_status factor_one(void *context, int64_t i, char *scratch)
+static la_status ldl_factor_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
     matrix m = {(number *)scratch, j->n, j->hermitian};
     la_gemm_mat a = la_matrix_at(&j->field, &j->x, i);
-    load(&j->field, a, j->n, j->n, m.a);
-    make_real(&m);
+    ldl_load(&j->field, a, j->n, j->n, m.a);
+    ldl_make_real(&m);
     j->info[i] = factor(&m, j->pivots + i * j->n);
     for (int64_t r = 0; r < j->n; r++)
         for (int64_t c = r + 1; c < j->n; c++) AT(&m, r, c) = 0;
-    store(&j->field, m.a, j->n, j->n, a);
+    ldl_store(&j->field, m.a, j->n, j->n, a);
     return LA_OK;
 }
 
-static la_status solve_one(void *context, int64_t i, char *scratch)
+static la_status ldl_solve_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
     matrix m = {(number *)scratch, j->n, j->hermitian};
     number *b = m.a + j->n * j->n;
     la_gemm_mat x = la_matrix_at(&j->field, &j->x, i);
-    load(&j->field, la_matrix_at(&j->field, &j->a, i), j->n, j->n, m.a);
-    make_real(&m);
-    load(&j->field, x, j->n, j->k, b);
+    ldl_load(&j->field, la_matrix_at(&j->field, &j->a, i), j->n, j->n, m.a);
+    ldl_make_real(&m);
+    ldl_load(&j->field, x, j->n, j->k, b);
     solve(&m, j->pivots + i * j->n, b, j->k);
-    store(&j->field, b, j->n, j->k, x);
+    ldl_store(&j->field, b, j->n, j->k, x);
     return LA_OK;
 }
 
@@ -295,7 +295,7 @@ la_status la_impl_ldl_factor(la_frame *f)
              .x = la_matrices_in(b.out[0], b.n, b.n), .info = b.info,
              .pivots = (int32_t *)la_data(b.out[1])};
     LA_TRY(la_each_matrix(b.count, n * n * n,
-                          (size_t)(b.n * b.n) * sizeof(number), factor_one,
+                          (size_t)(b.n * b.n) * sizeof(number), ldl_factor_one,
                           &j));
     LA_TRY(la_check_info(j.info, b.count, LA_SINGULAR));
     return la_batch_end(&b);
@@ -303,7 +303,7 @@ la_status la_impl_ldl_factor(la_frame *f)
 
 /* LA_EINDEX unless each pivot names a row at or below its own, and those of
 ** blocks come in pairs. */
-static la_status check_pivots(const int32_t *p, int64_t count, int64_t n)
+static la_status ldl_check_pivots(const int32_t *p, int64_t count, int64_t n)
 {
     for (int64_t i = 0; i < count; i++, p += n)
         for (int64_t r = 0; r < n; r++) {
@@ -363,9 +363,9 @@ la_status la_impl_ldl_solve(la_frame *f)
     LA_LET(keep, la_matrices_of(b.a, &b.shape, false, &keep, &j.a));
     LA_LET(pivots, la_matrices_copy(la_arg(f, 1), &b.shape, true, &pivots));
     j.pivots = (int32_t *)la_data(pivots);
-    LA_TRY(check_pivots(j.pivots, count, n));
+    LA_TRY(ldl_check_pivots(j.pivots, count, n));
     LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)k,
-                          (size_t)(n * (n + k)) * sizeof(number), solve_one,
+                          (size_t)(n * (n + k)) * sizeof(number), ldl_solve_one,
                           &j));
     return la_batch_end(&b);
 }

@@ -32,8 +32,8 @@ la_status la_impl_lu_factor(la_frame *f)
 }
 
 /* m x n with ones on a diagonal, of the dtype and device of 'like'. */
-static la_tensor *identity(la_chain *w, const la_tensor *like, int64_t m,
-                           int64_t n, int64_t diagonal)
+static la_tensor *linalg_identity(la_chain *w, const la_tensor *like, int64_t m,
+                                  int64_t n, int64_t diagonal)
 {
     return R(eye, m, n, diagonal, la_v_dtype((la_dtype)like->dtype),
              la_v_device((la_device)like->device));
@@ -58,7 +58,7 @@ static la_status set_triangles(la_frame *f, la_tensor *lu)
     int64_t m = la_sizes(lu)[d - 2], n = la_sizes(lu)[d - 1];
     int64_t k = la_min(m, n);
     la_tensor *l = R(tril, R(narrow, lu, d - 1, (int64_t)0, k), -1);
-    l = R(add, l, identity(w, lu, m, k, 0));
+    l = R(add, l, linalg_identity(w, lu, m, k, 0));
     la_tensor *u = R(triu, R(narrow, lu, d - 2, (int64_t)0, k));
     if (w->status) return w->status;
     la_set_result(f, 1, la_tensor_retain(l));
@@ -143,7 +143,7 @@ la_status la_impl_cholesky_inverse(la_frame *f)
     la_tensor *l = la_arg(f, 0);
     LA_TRY(la_check_square(f, 0));
     int64_t n = la_sizes(l)[l->ndim - 1];
-    la_tensor *one = identity(w, l, n, n, 0);
+    la_tensor *one = linalg_identity(w, l, n, n, 0);
     return la_chain_end(w, f, solve_cholesky(w, one, l, la_arg_bool(f, 1)));
 }
 
@@ -157,7 +157,7 @@ static la_tensor *reflect(la_chain *w, la_tensor *a, la_tensor *tau,
     int d = a->ndim;
     int64_t m = la_sizes(a)[d - 2];
     la_tensor *v = R(tril, R(narrow, a, d - 1, j, (int64_t)1), -j - 1);
-    v = R(add, v, identity(w, a, m, 1, -j));
+    v = R(add, v, linalg_identity(w, a, m, 1, -j));
     la_tensor *t = R(unsqueeze, R(narrow, tau, d - 2, j, (int64_t)1), -1);
     if (adjoint) t = R(conj, t);
     la_tensor *p = R(mul, R(matmul, R(mH, v), c), t);
@@ -193,8 +193,8 @@ static la_status by_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
     return la_tensor_same(x, out);
 }
 
-static la_status apply(la_tensor *a, la_tensor *tau, la_tensor *c,
-                       bool adjoint, la_tensor **out)
+static la_status linalg_apply(la_tensor *a, la_tensor *tau, la_tensor *c,
+                              bool adjoint, la_tensor **out)
 {
     if (la_grad_flag(a) || la_grad_flag(tau) || la_grad_flag(c))
         return by_steps(a, tau, c, adjoint, out);
@@ -214,9 +214,9 @@ la_status la_impl_householder_product(la_frame *f)
                            "expected, got %lld x %lld", (long long)m,
                            (long long)n);
     la_tensor *one =
-        R(expand, identity(w, a, m, n, 0), la_v_ints(la_sizes(a), d));
+        R(expand, linalg_identity(w, a, m, n, 0), la_v_ints(la_sizes(a), d));
     LA_TRY(w->status);
-    return la_give(f, apply(a, la_arg(f, 1), one, false, &out), &out);
+    return la_give(f, linalg_apply(a, la_arg(f, 1), one, false, &out), &out);
 }
 
 /* (A, tau, other, left, transpose); C Q is (Q^H C^H)^H. */
@@ -229,7 +229,8 @@ la_status la_impl_ormqr(la_frame *f)
     LA_TRY(la_check_matrix(f, 2));
     if (!left) c = R(mH, c);
     LA_TRY(w->status);
-    LA_TRY(apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left, &out));
+    LA_TRY(linalg_apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left,
+                        &out));
     LA_OWNED product = out;
     if (!left) return la_run_result(f, mH, product);
     return LA_GIVE(f, la_tensor_retain(product));

@@ -26,7 +26,7 @@ typedef struct job {
     bool right;               /* x a = b, so the transposes are solved */
 } job;
 
-static bool is_small(const job *j)
+static bool lu_is_small(const job *j)
 {
     return j->m <= LA_SMALL && j->n <= LA_SMALL && j->k <= LA_SMALL;
 }
@@ -87,12 +87,12 @@ static la_status factor_large(void *context, int64_t i, char *scratch)
 }
 
 /* Factors of 'a' in j->f (or a copy), and all that j asks for. */
-static la_status run(job *j, la_tensor *a, const la_shape *batch)
+static la_status lu_run(job *j, la_tensor *a, const la_shape *batch)
 {
     LA_OWNED keep = NULL;
     double n = (double)j->n;
     j->s.count = la_shape_count(batch);
-    if (is_small(j)) {
+    if (lu_is_small(j)) {
         LA_TRY(la_matrices_of(a, batch, false, &keep, &j->s.a));
         j->s.m = (int)j->m;
         j->s.n = (int)j->n;
@@ -115,7 +115,7 @@ static la_status run(job *j, la_tensor *a, const la_shape *batch)
                           large_bytes(j), factor_large, j);
 }
 
-static job job_of(const la_batch *b)
+static job lu_job_of(const la_batch *b)
 {
     return (job){.field = b->field, .m = b->m, .n = b->n, .s.pivot = true,
                  .s.info = b->info};
@@ -130,12 +130,12 @@ la_status la_impl_lu_factor_ex(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
     LA_TRY(la_batch_codes(&b, 2));
-    job j = job_of(&b);
-    if (!is_small(&j)) LA_TRY(la_copy_data(b.out[0], b.a));
+    job j = lu_job_of(&b);
+    if (!lu_is_small(&j)) LA_TRY(la_copy_data(b.out[0], b.a));
     j.f = la_matrices_in(b.out[0], b.m, b.n);
     j.s.pivots = (int32_t *)la_data(b.out[1]);
     j.s.pivot = la_arg_bool(f, 1);
-    LA_TRY(run(&j, b.a, &b.shape));
+    LA_TRY(lu_run(&j, b.a, &b.shape));
     if (la_arg_bool(f, 2))
         LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
     return la_batch_end(&b);
@@ -151,11 +151,11 @@ la_status la_impl_inv_ex(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
     LA_TRY(la_batch_codes(&b, 1));
-    job j = job_of(&b);
+    job j = lu_job_of(&b);
     j.k = b.n;
     j.inverse = true;
     j.x = la_matrices_in(b.out[0], b.n, b.n);
-    LA_TRY(run(&j, b.a, &b.shape));
+    LA_TRY(lu_run(&j, b.a, &b.shape));
     if (f->op == LA_OP(inv) || la_arg_bool(f, 1))
         LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
     return la_batch_end(&b);
@@ -238,13 +238,13 @@ la_status la_impl_solve_ex(la_frame *f)
     }
     LA_TRY(la_batch_codes(&b, 2));
     LA_TRY(la_copy_data(x, la_arg(f, 1)));
-    job j = job_of(&b);
+    job j = lu_job_of(&b);
     int64_t rows = la_sizes(x)[x->ndim - (vector ? 1 : 2)];
     int64_t cols = vector ? 1 : la_sizes(x)[x->ndim - 1];
     j.k = left ? cols : rows;
     j.right = !left;
     j.x = la_matrices_in(x, rows, cols);
-    if (j.k > 0 || out_info) LA_TRY(run(&j, b.a, &b.shape));
+    if (j.k > 0 || out_info) LA_TRY(lu_run(&j, b.a, &b.shape));
     else memset(b.info, 0, (size_t)b.count * 4);
     if (check) LA_TRY(la_check_info(b.info, b.count, LA_SINGULAR));
     if (out_info) memset(la_data(out_info), 0, (size_t)out_info->numel * 4);
@@ -262,9 +262,9 @@ LA_FORWARD(la_meta_det, la_meta_matrices(f, true, ""))
 la_status la_impl_det(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
-    job j = job_of(&b);
+    job j = lu_job_of(&b);
     j.s.det = la_data(b.out[0]);
-    LA_TRY(run(&j, b.a, &b.shape));
+    LA_TRY(lu_run(&j, b.a, &b.shape));
     return la_batch_end(&b);
 }
 
@@ -275,14 +275,14 @@ LA_FORWARD(la_meta_slogdet, la_meta_matrices(f, true, ",'"))
 la_status la_impl_slogdet(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
-    job j = job_of(&b);
+    job j = lu_job_of(&b);
     int64_t n = j.n, part = j.field.size >> la_is_complex(j.field.dtype);
     la_shape rows = la_with_matrix(&b.shape, n, -1);
     LA_LET(lu, la_matrices_copy(b.a, &b.shape, false, &lu));
     LA_LET(pivots, la_tensor_empty(rows.ndim, rows.sizes, LA_INT32, &pivots));
     j.f = la_matrices_in(lu, n, n);
     j.s.pivots = (int32_t *)la_data(pivots);
-    LA_TRY(run(&j, lu, &b.shape));
+    LA_TRY(lu_run(&j, lu, &b.shape));
     for (int64_t i = 0; i < b.count; i++)
         j.field.ker->log_det(la_matrix_at(&j.field, &j.f, i).data, n + 1, n,
                              is_odd(j.s.pivots + i * n, n),
@@ -347,7 +347,7 @@ la_status la_meta_lu_solve(la_frame *f)
 }
 
 /* Pivots come from users: each must name a row at or below its own. */
-static la_status check_pivots(la_tensor *pivots, int64_t rows)
+static la_status lu_check_pivots(la_tensor *pivots, int64_t rows)
 {
     int64_t n = la_sizes(pivots)[pivots->ndim - 1];
     LA_LET(copy,
@@ -368,7 +368,7 @@ la_status la_impl_lu_solve(la_frame *f)
     LA_OPEN_BATCH(b, f);
     la_tensor *x = b.out[0], *own = la_arg(f, 1);
     LA_TRY(lu_solve_shape(f, &b.shape));
-    LA_TRY(check_pivots(own, b.n));
+    LA_TRY(lu_check_pivots(own, b.n));
     LA_TRY(la_copy_data(x, la_arg(f, 2)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
     solution s = {.field = b.field, .n = b.n, .left = la_arg_bool(f, 3),
@@ -405,7 +405,7 @@ la_status la_impl_lu_permutation(la_frame *f)
     int64_t m = la_arg_int(f, 1), n = la_sizes(p)[p->ndim - 1];
     la_field field = la_field_of(f->args[2].dtype);
     la_shape batch = la_batch_shape(p, 1);
-    LA_TRY(check_pivots(p, m));
+    LA_TRY(lu_check_pivots(p, m));
     LA_LET(x, la_output_of(f, 0, &x));
     LA_LET(copy, la_matrices_copy(p, &batch, true, &copy));
     la_mats all = la_matrices_in(x, m, m);

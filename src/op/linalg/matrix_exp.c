@@ -64,7 +64,7 @@ typedef struct work {
     char *at[MATRICES];
 } work;
 
-static la_status multiply(const work *w, int out, int a, int b)
+static la_status exp_multiply(const work *w, int out, int a, int b)
 {
     la_gemm_mat x = {w->at[a], w->n, 1}, y = {w->at[b], w->n, 1};
     la_gemm_mat z = {w->at[out], w->n, 1};
@@ -73,8 +73,8 @@ static la_status multiply(const work *w, int out, int a, int b)
 
 /* out = sum of c[k] times matrix list[k]; 'out' may be in the list. Real
 ** factors, so complex matrices are twice as many reals. */
-static void combine(const work *w, int out, int count, const double *c,
-                    const int *list)
+static void exp_combine(const work *w, int out, int count, const double *c,
+                        const int *list)
 {
     bool single = w->f->dtype == LA_FLOAT32 || w->f->dtype == LA_COMPLEX64;
     int64_t n = w->n * w->n * w->f->size / (single ? 4 : 8);
@@ -108,52 +108,52 @@ static void add_identity(const work *w, int k, double c)
 static void polynomial(const work *w, int out, const double *row, int powers)
 {
     static const int list[] = {A1, A2, A3, A6};
-    combine(w, out, powers, row + 1, list);
+    exp_combine(w, out, powers, row + 1, list);
     add_identity(w, out, row[0]);
 }
 
-static void add(const work *w, int out, int a, int b)
+static void exp_add(const work *w, int out, int a, int b)
 {
-    combine(w, out, 2, (const double[]){1, 1}, (const int[]){a, b});
+    exp_combine(w, out, 2, (const double[]){1, 1}, (const int[]){a, b});
 }
 
 /* Degree 4: I + A + A^2 (I / 2 + A / 6 + A^2 / 24). */
 static la_status degree4(const work *w)
 {
     static const double high[] = {1.0 / 6, 1.0 / 24};
-    LA_TRY(multiply(w, A2, A1, A1));
-    combine(w, C0, 2, high, (const int[]){A1, A2});
+    LA_TRY(exp_multiply(w, A2, A1, A1));
+    exp_combine(w, C0, 2, high, (const int[]){A1, A2});
     add_identity(w, C0, 0.5);
-    LA_TRY(multiply(w, C1, A2, C0));
-    add(w, C0, A1, C1);
+    LA_TRY(exp_multiply(w, C1, A2, C0));
+    exp_add(w, C0, A1, C1);
     add_identity(w, C0, 1);
     return LA_OK;
 }
 
 static la_status degree12(const work *w)
 {
-    LA_TRY(multiply(w, A2, A1, A1));
-    LA_TRY(multiply(w, A3, A2, A1));
+    LA_TRY(exp_multiply(w, A2, A1, A1));
+    LA_TRY(exp_multiply(w, A3, A2, A1));
     for (int k = 0; k < 4; k++) polynomial(w, C0 + k, t12[k], 3);
-    LA_TRY(multiply(w, C4, C3, C3));
-    add(w, C4, C4, C2);
-    add(w, C1, C1, C4);
-    LA_TRY(multiply(w, C2, C1, C4));
-    add(w, C0, C0, C2);
+    LA_TRY(exp_multiply(w, C4, C3, C3));
+    exp_add(w, C4, C4, C2);
+    exp_add(w, C1, C1, C4);
+    LA_TRY(exp_multiply(w, C2, C1, C4));
+    exp_add(w, C0, C0, C2);
     return LA_OK;
 }
 
 static la_status degree18(const work *w)
 {
-    LA_TRY(multiply(w, A2, A1, A1));
-    LA_TRY(multiply(w, A3, A2, A1));
-    LA_TRY(multiply(w, A6, A3, A3));
+    LA_TRY(exp_multiply(w, A2, A1, A1));
+    LA_TRY(exp_multiply(w, A3, A2, A1));
+    LA_TRY(exp_multiply(w, A6, A3, A3));
     for (int k = 0; k < 5; k++) polynomial(w, C0 + k, t18[k], 4);
-    LA_TRY(multiply(w, A1, C0, C4));
-    add(w, C3, A1, C3);
-    add(w, C2, C2, C3);
-    LA_TRY(multiply(w, C0, C2, C3));
-    add(w, C0, C0, C1);
+    LA_TRY(exp_multiply(w, A1, C0, C4));
+    exp_add(w, C3, A1, C3);
+    exp_add(w, C2, C2, C3);
+    LA_TRY(exp_multiply(w, C0, C2, C3));
+    exp_add(w, C0, C0, C1);
     return LA_OK;
 }
 
@@ -190,8 +190,8 @@ static la_status exp_one(void *context, int64_t i, char *scratch)
     double norm = norm_of(&w);
     if (norm > limit[2] && isfinite(norm)) {
         squarings = (int)ceil(la_m_log2(norm / limit[2]));
-        combine(&w, A1, 1, (const double[]){ldexp(1, -squarings)},
-                (const int[]){A1});
+        exp_combine(&w, A1, 1, (const double[]){ldexp(1, -squarings)},
+                    (const int[]){A1});
     }
     if (norm <= limit[0]) LA_TRY(degree4(&w));
     else if (norm <= limit[1]) LA_TRY(degree12(&w));
@@ -199,7 +199,7 @@ static la_status exp_one(void *context, int64_t i, char *scratch)
     for (; squarings > 0; squarings--) {
         int t = from;
         if (la_interrupted()) return LA_EINTR;
-        LA_TRY(multiply(&w, to, from, from));
+        LA_TRY(exp_multiply(&w, to, from, from));
         from = to;
         to = t;
     }

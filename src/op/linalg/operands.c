@@ -167,8 +167,8 @@ void la_set_identity(const la_field *f, la_gemm_mat a, int64_t m, int64_t n)
 }
 
 /* The one step between matrices in row-major order of the batch, or false. */
-static bool step_of(const la_tensor *t, const la_shape *batch, int own,
-                    int64_t *step)
+static bool operands_step_of(const la_tensor *t, const la_shape *batch, int own,
+                             int64_t *step)
 {
     int64_t span = 1;
     int lead = batch->ndim - (t->ndim - own);
@@ -202,10 +202,10 @@ la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
 {
     int own = vector ? 1 : 2;
     int64_t step;
-    if (!step_of(t, batch, own, &step)) {
+    if (!operands_step_of(t, batch, own, &step)) {
         LA_TRY(la_matrices_copy(t, batch, vector, keep));
         t = *keep;
-        step_of(t, batch, own, &step);
+        operands_step_of(t, batch, own, &step);
     }
     const int64_t *strides = la_strides(t) + t->ndim - own;
     *out = (la_mats){{la_data(t), strides[0], vector ? 1 : strides[1]}, step};
@@ -321,20 +321,20 @@ typedef struct small_run {
 /* Matrices of one call of the kernel: between two looks at the interrupt. */
 enum { GROUP = 256 };
 
-static void move_on(const la_field *f, la_mats *a, int64_t i)
+static void operands_move_on(const la_field *f, la_mats *a, int64_t i)
 {
     if (a->mat.data) a->mat.data += i * a->step * f->size;
 }
 
-static la_status run_group(void *context, int64_t unit, char *scratch)
+static la_status operands_run_group(void *context, int64_t unit, char *scratch)
 {
     const small_run *r = context;
     la_small s = *r->all;
     int64_t i = unit * GROUP, rank = la_min(s.m, s.n);
-    move_on(r->f, &s.a, i);
-    move_on(r->f, &s.b, i);
-    move_on(r->f, &s.x, i);
-    move_on(r->f, &s.f, i);
+    operands_move_on(r->f, &s.a, i);
+    operands_move_on(r->f, &s.b, i);
+    operands_move_on(r->f, &s.x, i);
+    operands_move_on(r->f, &s.f, i);
     if (s.pivots) s.pivots += i * rank;
     if (s.info) s.info += i;
     if (s.det) s.det += i * r->f->size;
@@ -351,9 +351,10 @@ la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
     small_run r = {f, fn, s};
     int64_t groups = (s->count + GROUP - 1) / GROUP;
     double work = GROUP * ((double)s->m * s->n * (s->n + s->k) + 64) / 8;
-    la_unit_plan plan = {run_group, (int64_t)(THREAD_WORK / work) + 1, 0};
+    la_unit_plan plan = {operands_run_group, (int64_t)(THREAD_WORK / work) + 1,
+                         0};
     if (groups > 1) return la_iter_units(groups, &plan, &r);
-    return groups ? run_group(&r, 0, NULL) : LA_OK;
+    return groups ? operands_run_group(&r, 0, NULL) : LA_OK;
 }
 
 la_status la_check_finite(const int32_t *info, int64_t count)

@@ -23,7 +23,7 @@ typedef struct job {
 LA_FORWARD(la_meta_pivoted_cholesky, la_meta_matrices(f, true, "nn,ni,l"))
 
 /* Zeros outside of the triangle and from the rank on; a in columns. */
-static void clear(const job *j, char *a, int64_t rank)
+static void pivoted_clear(const job *j, char *a, int64_t rank)
 {
     int64_t n = j->plan.n, size = j->plan.f.size;
     for (int64_t c = 0; c < n; c++, a += n * size) {
@@ -45,7 +45,7 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
         return LA_OK;
     la_lapack_pivoted(&j->plan, a, j->upper, j->tol, j->pivots + i * n,
                       &j->rank[i], scratch);
-    clear(j, a, j->rank[i]);
+    pivoted_clear(j, a, j->rank[i]);
     j->info[i] = 0;
     return LA_OK;
 }

@@ -72,7 +72,7 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
 }
 
 /* Factors of the batch in j->a, whose first rows are R. */
-static la_status run(job *j, int64_t count)
+static la_status qr_run(job *j, int64_t count)
 {
     double work = (double)j->m * (double)j->n * (double)la_min(j->m, j->n);
     return la_each_matrix(count, work, scratch_bytes(j), factor_one, j);
@@ -125,7 +125,7 @@ la_status la_impl_qr(la_frame *f)
     } else {
         LA_TRY(la_matrices_copy(b.a, &b.shape, false, &copy));
         j.a = la_matrices_in(copy, j.m, j.n);
-        LA_TRY(run(&j, b.count));
+        LA_TRY(qr_run(&j, b.count));
         copy_r(&j, j.a, to, b.count);
     }
     return la_batch_end(&b);
@@ -148,7 +148,7 @@ la_status la_impl_geqrf(la_frame *f)
         LA_TRY(run_small(&j, b.a, &b.shape));
     } else {
         LA_TRY(la_copy_data(b.out[0], b.a));
-        LA_TRY(run(&j, b.count));
+        LA_TRY(qr_run(&j, b.count));
     }
     return la_batch_end(&b);
 }

@@ -23,7 +23,7 @@ static la_status identity_like(la_tensor *t, la_tensor **out)
 }
 
 /* *slot = a @ b */
-static la_status replace(la_tensor **slot, la_tensor *a, la_tensor *b)
+static la_status chain_replace(la_tensor **slot, la_tensor *a, la_tensor *b)
 {
     la_tensor *product;
     LA_TRY(la_matmul(a, b, &product));
@@ -34,14 +34,14 @@ static la_status replace(la_tensor **slot, la_tensor *a, la_tensor *b)
 
 /* t^n by squaring, n >= 1: one product per bit of n and one more per bit that
 ** is set. n == 1 still gives a tensor of its own. */
-static la_status power(la_tensor *t, int64_t n, la_tensor **out)
+static la_status chain_power(la_tensor *t, int64_t n, la_tensor **out)
 {
     LA_OWNED square = la_tensor_retain(t);
     LA_OWNED result = NULL;
     for (; n > 0; n >>= 1) {
         if ((n & 1) && !result) result = la_tensor_retain(square);
-        else if (n & 1) LA_TRY(replace(&result, result, square));
-        if (n > 1) LA_TRY(replace(&square, square, square));
+        else if (n & 1) LA_TRY(chain_replace(&result, result, square));
+        if (n > 1) LA_TRY(chain_replace(&square, square, square));
     }
     if (result == t) return la_clone_contiguous(t, out);
     return la_tensor_same(result, out);
@@ -75,10 +75,10 @@ la_status la_impl_matrix_power(la_frame *f)
         if (n == INT64_MIN)
             return la_error_at(LA_EARG, 2, "the power is too large");
         LA_TRY(la_run(inv, &inverse, t));
-        return la_give(f, power(inverse, -n, &out), &out);
+        return la_give(f, chain_power(inverse, -n, &out), &out);
     }
     if (n == 0) return zeroth_power(f, t);
-    return la_give(f, power(t, n, &out), &out);
+    return la_give(f, chain_power(t, n, &out), &out);
 }
 
 /* The positions to cut matrices first..last at, from the table that order()
@@ -93,7 +93,7 @@ typedef struct chain {
 /* The matrix chain order: cost[i][j] is the least number of multiplications for
 ** the product of i..j, over every way to split it. Costs are doubles: sizes
 ** may be 2^62 and their product is only compared. */
-static void order(chain *c)
+static void chain_order(chain *c)
 {
     int n = c->n;
     for (int i = 0; i < n; i++) c->cost[i * n + i] = 0;
@@ -147,7 +147,7 @@ static la_status chain_of(la_tensor **list, int n, la_tensor **out)
     double *cost = la_mem_alloc(bytes);
     if (!cost) return LA_ENOMEM;
     chain c = {list, n, cost, (int *)(cost + n * n)};
-    order(&c);
+    chain_order(&c);
     la_status status = chain_product(&c, 0, n - 1, out);
     la_mem_free(cost, bytes);
     return status;

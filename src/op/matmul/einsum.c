@@ -51,7 +51,7 @@ typedef struct einsum {
 } einsum;
 
 /* On every way out: operands are owned by the box. */
-static void clear(einsum *e)
+static void einsum_clear(einsum *e)
 {
     for (int i = 0; i < MAX_OPERANDS; i++) la_tensor_drop(&e->op[i].t);
 }
@@ -162,7 +162,7 @@ static la_status label_of(einsum *e, int c, int *out)
 
 /* Label's size from operand k: sizes broadcast, so 1 gives way to any other
 ** size. LA_ESHAPE with the letter and both sizes otherwise. */
-static la_status note_size(einsum *e, int label, int64_t size, int k)
+static la_status einsum_note_size(einsum *e, int label, int64_t size, int k)
 {
     if (e->size[label] <= 1 && size != e->size[label]) {
         if (e->size[label] == 1 || e->size[label] == -1)
@@ -184,7 +184,7 @@ static la_status note_size(einsum *e, int label, int64_t size, int k)
 ** replaced by the diagonal of both, which keeps the first's position. */
 static la_status assign_label(einsum *e, operand *o, int *d, int label, int k)
 {
-    LA_TRY(note_size(e, label, la_sizes(o->t)[*d], k));
+    LA_TRY(einsum_note_size(e, label, la_sizes(o->t)[*d], k));
     int first = -1;
     for (int i = 0; i < *d; i++)
         if (o->at[i] == label) first = i;
@@ -245,7 +245,7 @@ static la_status add_result(einsum *e, int label)
 }
 
 /* Dims of the result from the text after the arrow. */
-static la_status read_result(einsum *e, const char *at, const char *end)
+static la_status einsum_read_result(einsum *e, const char *at, const char *end)
 {
     bool dots = false;
     int c;
@@ -305,7 +305,7 @@ static la_status read_equation(einsum *e, const la_frame *f)
         LA_TRY(read_operand(e, k, p, term));
         p = term + 1;
     }
-    if (arrow) return read_result(e, arrow + 2, end);
+    if (arrow) return einsum_read_result(e, arrow + 2, end);
     return default_result(e, at, stop);
 }
 
@@ -322,8 +322,8 @@ static bool listed(const uint8_t *order, int n, int label)
 
 /* A view of the operand with these labels as its dims, in order; those it
 ** lacks are size 1, and its labels that are not listed have size 1 and go. */
-static la_status arrange(const operand *o, const uint8_t *order, int n,
-                         la_tensor **out)
+static la_status einsum_arrange(const operand *o, const uint8_t *order, int n,
+                                la_tensor **out)
 {
     int64_t perm[LA_MAX_DIMS], removed[LA_MAX_DIMS];
     int used = 0, nremoved = 0;
@@ -379,7 +379,7 @@ static labels needed_by_others(const einsum *e, int i, int j)
 }
 
 /* The dim of 'o' with this label. */
-static int dim_of(const operand *o, int label)
+static int einsum_dim_of(const operand *o, int label)
 {
     for (int d = 0; d < o->n; d++)
         if (o->at[d] == label) return d;
@@ -388,9 +388,9 @@ static int dim_of(const operand *o, int label)
 
 /* Has the operand this label with a size other than 1? Dims of size 1
 ** broadcast, so they count as absent. */
-static bool wide(const operand *o, int label)
+static bool einsum_wide(const operand *o, int label)
 {
-    int d = dim_of(o, label);
+    int d = einsum_dim_of(o, label);
     return d >= 0 && la_sizes(o->t)[d] != 1;
 }
 
@@ -408,7 +408,7 @@ static void part_labels(const operand *x, const operand *y, labels needed,
     memset(p, 0, sizeof *p);
     for (int l = 0; l < MAX_LABELS; l++) {
         if (!holds(x->set | y->set, l)) continue;
-        bool a = wide(x, l), b = wide(y, l);
+        bool a = einsum_wide(x, l), b = einsum_wide(y, l);
         if (!holds(needed, l)) p->sum[p->nsum++] = (uint8_t)l;
         else if (a == b) p->batch[p->nbatch++] = (uint8_t)l;
         else if (a) p->left[p->nleft++] = (uint8_t)l;
@@ -442,7 +442,7 @@ static la_status side(const einsum *e, const operand *o, const parts *p,
     int n = append(order, 0, p->batch, p->nbatch);
     n = append(order, n, rows, nrows);
     n = append(order, n, cols, ncols);
-    LA_LET(view, arrange(o, order, n, &view));
+    LA_LET(view, einsum_arrange(o, order, n, &view));
     for (int i = 0; i < p->nbatch; i++) sizes[i] = la_sizes(view)[i];
     sizes[p->nbatch] = extent(e, rows, nrows);
     sizes[p->nbatch + 1] = extent(e, cols, ncols);
@@ -451,7 +451,8 @@ static la_status side(const einsum *e, const operand *o, const parts *p,
 
 /* Operand x becomes the product 't' (owned), whose dims are batch, left,
 ** right. */
-static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
+static void einsum_take_result(einsum *e, operand *x, la_tensor *t,
+                               const parts *p)
 {
     la_tensor_drop(&x->t);
     x->t = t;
@@ -463,17 +464,18 @@ static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
 }
 
 /* No label is summed: the product is element by element, broadcast by views. */
-static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
+static la_status einsum_multiply(einsum *e, operand *x, operand *y,
+                                 const parts *p)
 {
     uint8_t order[LA_MAX_DIMS];
     la_tensor *product;
     int n = append(order, 0, p->batch, p->nbatch);
     n = append(order, n, p->left, p->nleft);
     n = append(order, n, p->right, p->nright);
-    LA_LET(a, arrange(x, order, n, &a));
-    LA_LET(b, arrange(y, order, n, &b));
+    LA_LET(a, einsum_arrange(x, order, n, &a));
+    LA_LET(b, einsum_arrange(y, order, n, &b));
     LA_TRY(la_run(mul, &product, a, b));
-    take_result(e, x, product, p);
+    einsum_take_result(e, x, product, p);
     return LA_OK;
 }
 
@@ -496,7 +498,7 @@ static la_status sum_unshared(operand *x, const operand *y, labels needed)
 {
     labels keep = needed;
     for (int d = 0; d < x->n; d++)
-        if (wide(x, x->at[d]) && wide(y, x->at[d]))
+        if (einsum_wide(x, x->at[d]) && einsum_wide(y, x->at[d]))
             keep |= (labels)1 << x->at[d];
     return sum_out(x, keep, false);
 }
@@ -510,7 +512,8 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
     LA_TRY(sum_unshared(x, y, needed));
     LA_TRY(sum_unshared(y, x, needed));
     part_labels(x, y, needed, &p);
-    if (p.nsum == 0 && !is_outer(e, &p, x->t)) return multiply(e, x, y, &p);
+    if (p.nsum == 0 && !is_outer(e, &p, x->t))
+        return einsum_multiply(e, x, y, &p);
     LA_LET(a, side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
     LA_LET(b, side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
     LA_LET(product, la_run(batched_mm, &product, a, b));
@@ -520,7 +523,7 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
     for (int i = 0; i < p.nright; i++) sizes[n++] = e->size[p.right[i]];
     la_tensor *shaped;
     LA_TRY(la_view_to(product, n, sizes, &shaped));
-    take_result(e, x, shaped, &p);
+    einsum_take_result(e, x, shaped, &p);
     return LA_OK;
 }
 
@@ -627,7 +630,7 @@ static void cheapest(const einsum *e, int *i, int *j)
 
 /* Contracts pairs until one operand is left, then sums what the result does not
 ** name. 'alone': a single operand keeps sum's own rule for the dtype. */
-static la_status reduce(einsum *e)
+static la_status einsum_reduce(einsum *e)
 {
     bool alone = e->nops == 1;
     while (e->nops > 1) {
@@ -655,12 +658,12 @@ static la_status check_types(const einsum *e)
 
 /* A broadcast dim of the result that has size 1 in the last operand was 1 in
 ** all of them, so the arranged view has the final sizes. */
-static la_status run(einsum *e, const la_frame *f, la_tensor **out)
+static la_status einsum_run(einsum *e, const la_frame *f, la_tensor **out)
 {
     LA_TRY(read_equation(e, f));
     LA_TRY(check_types(e));
-    LA_TRY(reduce(e));
-    return arrange(&e->op[0], e->result, e->nresult, out);
+    LA_TRY(einsum_reduce(e));
+    return einsum_arrange(&e->op[0], e->result, e->nresult, out);
 }
 
 /* einsum(equation, operands). The result may be a view of an operand (a
@@ -669,8 +672,8 @@ la_status la_impl_einsum(la_frame *f)
 {
     einsum e = {.nops = 0};
     la_tensor *out;
-    la_status status = run(&e, f, &out);
-    clear(&e);
+    la_status status = einsum_run(&e, f, &out);
+    einsum_clear(&e);
     if (status == LA_OK) la_set_result(f, 0, out);
     return status;
 }

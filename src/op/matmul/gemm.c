@@ -24,7 +24,7 @@
 /* ---- transposition ---- */
 
 /* The transpose, by its strides. */
-static la_gemm_mat transposed(la_gemm_mat m)
+static la_gemm_mat gemm_transposed(la_gemm_mat m)
 {
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
@@ -36,11 +36,11 @@ static void transpose_all(la_gemm *g)
     la_gemm t = *g;
     g->m = t.n;
     g->n = t.m;
-    g->a = transposed(t.b);
-    g->b = transposed(t.a);
-    g->out = transposed(t.out);
-    g->add = transposed(t.add);
-    g->bias = transposed(t.bias);
+    g->a = gemm_transposed(t.b);
+    g->b = gemm_transposed(t.a);
+    g->out = gemm_transposed(t.out);
+    g->add = gemm_transposed(t.add);
+    g->bias = gemm_transposed(t.bias);
     g->conj_a = t.conj_b;
     g->conj_b = t.conj_a;
     g->a_step = t.b_step;
@@ -148,7 +148,7 @@ static bool run_long_dot(direct *d, la_dtype dtype)
 
 /* Does the product run faster from unpacked operands? Packing pays only when
 ** each packed element is read several times. */
-static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
+static bool gemm_is_small(const la_gemm *g, const la_gemm_kernels *ker)
 {
     if (!ker->small || g->conj_a || g->conj_b) return false;
     int64_t size = ker->packed_size;
@@ -180,11 +180,12 @@ static int choose_direct(la_gemm *g, const la_gemm_kernels *ker)
     if (ker->axpy && g->n == 1 && g->a.rs == 1) transpose_all(g);
     if (ker->axpy && g->m == 1 && g->b.cs == 1) return COLUMNS_AXPY;
     if (g->out.cs != 1 && g->out.rs == 1) transpose_all(g);
-    return is_small(g, ker) ? ROWS_SMALL : BY_NONE;
+    return gemm_is_small(g, ker) ? ROWS_SMALL : BY_NONE;
 }
 
 /* Cuts the product into units and runs them; above 'grain' on all threads. */
-static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
+static void gemm_run_direct(const la_gemm *g, const la_gemm_kernels *ker,
+                            int how)
 {
     direct d = {.ker = ker, .b = la_gemm_block_of(g), .how = how};
     d.size = (int64_t)la_dtype_size(g->dtype);
@@ -432,7 +433,7 @@ static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
     if (bytes && !scratch) return LA_ENOMEM;
     if (bytes) copy_columns(scratch, &g->b, g->k, g->n, size);
     if (bytes) g->b = (la_gemm_mat){scratch, 1, g->k};
-    run_direct(g, ker, ROWS_DOT);
+    gemm_run_direct(g, ker, ROWS_DOT);
     if (bytes) la_mem_free(scratch, bytes);
     return la_poll();
 }
@@ -448,7 +449,7 @@ static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
     if (g->m > 1 && g->n > 1 && is_narrow(g)) return run_narrow(g, ker);
     int how = choose_direct(g, ker);
     if (how == BY_NONE) return la_gemm_packed(g, la_gemm_extension(g, ker));
-    run_direct(g, ker, how);
+    gemm_run_direct(g, ker, how);
     return la_poll();
 }
 

@@ -29,7 +29,7 @@ typedef struct self_test {
 } self_test;
 
 /* Small whole numbers, scaled: their sums are exact in any order. */
-static void fill(la_dtype t, uint16_t *p, int n, unsigned seed)
+static void extension_fill(la_dtype t, uint16_t *p, int n, unsigned seed)
 {
     for (int i = 0; i < n; i++) {
         seed = seed * 1664525 + 1013904223;
@@ -54,8 +54,8 @@ static const char *test_product(const la_gemm_kernels *ext, la_dtype t,
     const la_gemm_kernels *ker[2] = {ext, la_gemm_kernels_of(t)};
     la_gemm g;
     la_gemm_init(&g, t);
-    fill(t, w->a, M * K, seed);
-    fill(t, w->b, K * N, seed + 1);
+    extension_fill(t, w->a, M * K, seed);
+    extension_fill(t, w->b, K * N, seed + 1);
     if (t == LA_FLOAT16) fill_subnormal(w);
     g.m = M;
     g.n = N;

@@ -37,7 +37,7 @@ static int64_t round_up(int64_t a, int64_t to)
 
 /* A grid of tasks over rows and columns: rows in multiples of mr, at least four
 ** panels each, since every task packs its own rows of A. */
-static void plan_tasks(plan *s, int threads)
+static void gemm_packed_plan_tasks(plan *s, int threads)
 {
     const la_gemm *g = s->g;
     double work = (double)g->m * (double)g->n * (double)g->k;
@@ -74,11 +74,11 @@ static void plan_blocks(plan *s)
     s->part_bytes = part ? (size_t)(g->m * g->n) * sizeof(float) : 0;
 }
 
-static void plan_make(plan *s, const la_gemm *g, const la_gemm_kernels *ker,
-                      int threads)
+static void gemm_packed_plan_make(plan *s, const la_gemm *g,
+                                  const la_gemm_kernels *ker, int threads)
 {
     *s = (plan){.g = g, .ker = ker, .base = la_gemm_block_of(g)};
-    plan_tasks(s, threads);
+    gemm_packed_plan_tasks(s, threads);
     plan_blocks(s);
 }
 
@@ -149,7 +149,7 @@ static void run_task(const plan *s, int t)
 }
 
 /* Body for la_parallel_for: runs tasks begin..end - 1. */
-static void run_tasks(int64_t begin, int64_t end, void *context)
+static void gemm_packed_run_tasks(int64_t begin, int64_t end, void *context)
 {
     for (int64_t t = begin; t < end; t++)
         run_task(context, (int)t);
@@ -166,10 +166,10 @@ static void run_step(plan *s)
     }
     int64_t grain = 32768 / (s->kb * s->ker->nr) + 1;
     la_parallel_for(panels, grain, pack_columns, s);
-    la_parallel_for(s->tasks, 1, run_tasks, s);
+    la_parallel_for(s->tasks, 1, gemm_packed_run_tasks, s);
 }
 
-static la_status run_plan(plan *s)
+static la_status gemm_packed_run_plan(plan *s)
 {
     const la_gemm *g = s->g;
     for (s->j = 0; s->j < g->n; s->j += s->nc) {
@@ -187,7 +187,7 @@ static la_status run_plan(plan *s)
 size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker)
 {
     plan s;
-    plan_make(&s, g, ker, 1);
+    gemm_packed_plan_make(&s, g, ker, 1);
     return plan_bytes(&s);
 }
 
@@ -195,9 +195,9 @@ la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
                             char *scratch)
 {
     plan s;
-    plan_make(&s, g, ker, 1);
+    gemm_packed_plan_make(&s, g, ker, 1);
     plan_layout(&s, scratch);
-    return run_plan(&s);
+    return gemm_packed_run_plan(&s);
 }
 
 /* ---- a product in parts, one per thread ---- */
@@ -223,7 +223,7 @@ static int64_t units_of(int64_t n, int64_t unit)
 }
 
 /* Part t: a product of its own. */
-static la_gemm part_of(const split *s, int t)
+static la_gemm gemm_packed_part_of(const split *s, int t)
 {
     la_gemm g = *s->g;
     int64_t size = (int64_t)la_dtype_size(g.dtype);
@@ -243,11 +243,11 @@ static la_gemm part_of(const split *s, int t)
 }
 
 /* Parts begin..end, each with its own workspace. */
-static void run_parts(int64_t begin, int64_t end, void *context)
+static void gemm_packed_run_parts(int64_t begin, int64_t end, void *context)
 {
     const split *s = context;
     for (int64_t t = begin; t < end; t++) {
-        la_gemm g = part_of(s, (int)t);
+        la_gemm g = gemm_packed_part_of(s, (int)t);
         char *scratch = s->scratch + s->scratch_each * (size_t)t;
         if (la_gemm_packed_in(&g, s->ker, scratch)) return;
     }
@@ -273,14 +273,15 @@ static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
     /* Parts have at most two sizes, those of the first and the last; the one
     ** with fewer rows may need more scratch, as its rows may be fewer
     ** blocks. */
-    la_gemm first = part_of(&s, 0), last = part_of(&s, s.parts - 1);
+    la_gemm first = gemm_packed_part_of(&s, 0),
+        last = gemm_packed_part_of(&s, s.parts - 1);
     s.scratch_each = la_gemm_packed_bytes(&first, ker);
     size_t other = la_gemm_packed_bytes(&last, ker);
     if (other > s.scratch_each) s.scratch_each = other;
     size_t bytes = s.scratch_each * (size_t)s.parts;
     s.scratch = la_mem_alloc(bytes);
     if (!s.scratch) return LA_ENOMEM;
-    la_parallel_for(s.parts, 1, run_parts, &s);
+    la_parallel_for(s.parts, 1, gemm_packed_run_parts, &s);
     la_mem_free(s.scratch, bytes);
     return la_poll();
 }
@@ -292,12 +293,12 @@ la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker)
     double work = (double)g->m * (double)g->n * (double)g->k;
     if (threads > 1 && threads <= FEW_THREADS && work > 16.0 * SMALL_WORK)
         return run_split(g, ker, threads);
-    plan_make(&s, g, ker, threads);
+    gemm_packed_plan_make(&s, g, ker, threads);
     size_t bytes = plan_bytes(&s);
     char *scratch = la_mem_alloc(bytes);
     if (!scratch) return LA_ENOMEM;
     plan_layout(&s, scratch);
-    la_status status = run_plan(&s);
+    la_status status = gemm_packed_run_plan(&s);
     la_mem_free(scratch, bytes);
     return status;
 }

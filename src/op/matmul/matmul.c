@@ -56,7 +56,7 @@ la_status la_matmul_supported(const la_tensor *a)
 }
 
 /* LA_ESHAPE; 'name' is the operand's in PyTorch's message. */
-static la_status check_matrix(const la_tensor *t, const char *name)
+static la_status matmul_check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim == 2) return LA_OK;
     return la_error(LA_ESHAPE, "%s must be a matrix, got %d-D tensor", name,
@@ -64,7 +64,7 @@ static la_status check_matrix(const la_tensor *t, const char *name)
 }
 
 /* a [m, k] and b [k, n]. LA_EDTYPE or LA_ESHAPE; both are matrices. */
-static la_status check_pair(const la_tensor *a, const la_tensor *b)
+static la_status matmul_check_pair(const la_tensor *a, const la_tensor *b)
 {
     LA_TRY(check_same(a, b, "m1", "m2"));
     LA_TRY(la_matmul_supported(a));
@@ -115,7 +115,7 @@ static la_status check_addend(const la_tensor *self, int ndim,
 
 /* Factor 'name', argument k: integers take no fractions, reals no complex
 ** factor. */
-static la_status check_factor(const la_frame *f, int k, const char *name)
+static la_status matmul_check_factor(const la_frame *f, int k, const char *name)
 {
     la_kind kind = f->args[k].scalar.kind;
     la_dtype d = (la_dtype)la_arg(f, 1)->dtype;
@@ -138,8 +138,8 @@ static const char *name_at(const la_tensor *t, int d)
 
 /* Result dims take name 'd' of a (d >= 0) or of b (~d). from[d] for each of the
 ** n dims of the result; nothing to do where neither operand has names. */
-static la_status put_names(la_frame *f, const la_tensor *a, const la_tensor *b,
-                           int n, const int *from)
+static la_status matmul_put_names(la_frame *f, const la_tensor *a,
+                                  const la_tensor *b, int n, const int *from)
 {
     if (!a->names && !b->names) return LA_OK;
     const char *list[LA_MAX_DIMS];
@@ -254,12 +254,12 @@ la_status la_meta_mm(la_frame *f)
 {
     static const int from[] = {0, ~1};
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    LA_TRY(check_matrix(a, "self"));
-    LA_TRY(check_matrix(b, "mat2"));
-    LA_TRY(check_pair(a, b));
+    LA_TRY(matmul_check_matrix(a, "self"));
+    LA_TRY(matmul_check_matrix(b, "mat2"));
+    LA_TRY(matmul_check_pair(a, b));
     int64_t sizes[2] = {la_sizes(a)[0], la_sizes(b)[1]};
     LA_TRY(la_set_output(f, 0, 2, sizes, NULL, (la_dtype)a->dtype));
-    return put_names(f, a, b, 2, from);
+    return matmul_put_names(f, a, b, 2, from);
 }
 
 la_status la_impl_mm(la_frame *f)
@@ -281,7 +281,7 @@ la_status la_meta_bmm(la_frame *f)
     LA_TRY(check_batches(a, b));
     int64_t sizes[3] = {la_sizes(a)[0], la_sizes(a)[1], la_sizes(b)[2]};
     LA_TRY(la_set_output(f, 0, 3, sizes, NULL, (la_dtype)a->dtype));
-    return put_names(f, a, b, 3, from);
+    return matmul_put_names(f, a, b, 3, from);
 }
 
 la_status la_impl_bmm(la_frame *f)
@@ -325,7 +325,7 @@ la_status la_meta_batched_mm(la_frame *f)
                         (long long)la_sizes(b)[n - 2],
                         (long long)sizes[n - 1]);
     LA_TRY(la_set_output(f, 0, n, sizes, NULL, (la_dtype)a->dtype));
-    return put_names(f, a, b, n, from);
+    return matmul_put_names(f, a, b, n, from);
 }
 
 LA_FORWARD(la_impl_batched_mm, la_impl_bmm(f))
@@ -333,8 +333,8 @@ LA_FORWARD(la_impl_batched_mm, la_impl_bmm(f))
 /* ---- vectors ---- */
 
 /* m [n, k] and v [k]; 'has_self' is about the message only. */
-static la_status check_vector(const la_tensor *self, const la_tensor *m,
-                              const la_tensor *v, bool has_self)
+static la_status matmul_check_vector(const la_tensor *self, const la_tensor *m,
+                                     const la_tensor *v, bool has_self)
 {
     if (m->ndim != 2 || v->ndim != 1 || self->ndim > 1)
         return la_error(LA_ESHAPE, "vector + matrix @ vector expected, got "
@@ -370,9 +370,9 @@ la_status la_meta_mv(la_frame *f)
 {
     static const int from[] = {0};
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    LA_TRY(check_vector(b, a, b, false));
+    LA_TRY(matmul_check_vector(b, a, b, false));
     LA_TRY(la_set_output(f, 0, 1, la_sizes(a), NULL, (la_dtype)a->dtype));
-    return put_names(f, a, b, 1, from);
+    return matmul_put_names(f, a, b, 1, from);
 }
 
 la_status la_impl_mv(la_frame *f)
@@ -438,8 +438,8 @@ static la_status meta_added(la_frame *f, int ndim, const int64_t *sizes)
                         "self and mat2 must have the same dtype, but "
                         "got %s and %s",
                         la_dtype_title(self->dtype), la_dtype_title(a->dtype));
-    LA_TRY(check_factor(f, 3, "beta"));
-    LA_TRY(check_factor(f, 4, "alpha"));
+    LA_TRY(matmul_check_factor(f, 3, "beta"));
+    LA_TRY(matmul_check_factor(f, 4, "alpha"));
     return la_set_output(f, 0, ndim, sizes, NULL, (la_dtype)a->dtype);
 }
 
@@ -448,12 +448,12 @@ la_status la_meta_addmm(la_frame *f)
 {
     static const int from[] = {0, ~1};
     const la_tensor *a = la_arg(f, 1), *b = la_arg(f, 2);
-    LA_TRY(check_matrix(a, "mat1"));
-    LA_TRY(check_matrix(b, "mat2"));
-    LA_TRY(check_pair(a, b));
+    LA_TRY(matmul_check_matrix(a, "mat1"));
+    LA_TRY(matmul_check_matrix(b, "mat2"));
+    LA_TRY(matmul_check_pair(a, b));
     int64_t sizes[2] = {la_sizes(a)[0], la_sizes(b)[1]};
     LA_TRY(meta_added(f, 2, sizes));
-    return put_names(f, a, b, 2, from);
+    return matmul_put_names(f, a, b, 2, from);
 }
 
 la_status la_impl_addmm(la_frame *f)
@@ -471,9 +471,9 @@ la_status la_meta_addmv(la_frame *f)
 {
     static const int from[] = {0};
     const la_tensor *a = la_arg(f, 1), *b = la_arg(f, 2);
-    LA_TRY(check_vector(la_arg(f, 0), a, b, true));
+    LA_TRY(matmul_check_vector(la_arg(f, 0), a, b, true));
     LA_TRY(meta_added(f, 1, la_sizes(a)));
-    return put_names(f, a, b, 1, from);
+    return matmul_put_names(f, a, b, 1, from);
 }
 
 la_status la_impl_addmv(la_frame *f)
@@ -492,7 +492,7 @@ la_status la_meta_baddbmm(la_frame *f)
     LA_TRY(check_batches(a, b));
     int64_t sizes[3] = {la_sizes(a)[0], la_sizes(a)[1], la_sizes(b)[2]};
     LA_TRY(meta_added(f, 3, sizes));
-    return put_names(f, a, b, 3, from);
+    return matmul_put_names(f, a, b, 3, from);
 }
 
 la_status la_impl_baddbmm(la_frame *f)
@@ -515,7 +515,7 @@ la_status la_meta_addbmm(la_frame *f)
     LA_TRY(check_batches(a, b));
     int64_t sizes[2] = {la_sizes(a)[1], la_sizes(b)[2]};
     LA_TRY(meta_added(f, 2, sizes));
-    return put_names(f, a, b, 2, from);
+    return matmul_put_names(f, a, b, 2, from);
 }
 
 /* One product per matrix of the batch, each added to the result so far; the

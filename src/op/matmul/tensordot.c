@@ -17,7 +17,7 @@
 /* ---- outer, addr ---- */
 
 /* out[i, j] = a[i] * b[j], a column broadcast against a row. */
-static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
+static la_status tensordot_outer(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     if (a->ndim != 1 || b->ndim != 1)
         return la_error(LA_ESHAPE, "outer: Expected 1-D argument %s, but got "
@@ -31,7 +31,7 @@ static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
 la_status la_impl_outer(la_frame *f)
 {
     la_tensor *out;
-    return la_give(f, outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
+    return la_give(f, tensordot_outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
 }
 
 /* Is the scalar exactly v? */
@@ -110,7 +110,7 @@ static la_status outer_in(la_frame *f, la_dtype d, la_tensor **out)
 {
     LA_LET(u, la_run(to_dtype, &u, f->args[1], la_v_dtype(d)));
     LA_LET(v, la_run(to_dtype, &v, f->args[2], la_v_dtype(d)));
-    return outer(u, v, out);
+    return tensordot_outer(u, v, out);
 }
 
 /* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]), in
@@ -138,7 +138,8 @@ la_status la_impl_addr(la_frame *f)
 /* ---- kron ---- */
 
 /* Sizes with ones between: a of (2, 3) is (2, 1, 3, 1), b is (1, 2, 1, 3). */
-static int interleave(const la_tensor *t, int ndim, int first, int64_t *sizes)
+static int tensordot_interleave(const la_tensor *t, int ndim, int first,
+                                int64_t *sizes)
 {
     for (int d = 0; d < ndim; d++) {
         int own = d - (ndim - t->ndim);
@@ -157,8 +158,8 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
     if (2 * n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "kron takes at most %d dims",
                         LA_MAX_DIMS / 2);
-    int wide = interleave(a, n, 0, x);
-    interleave(b, n, 1, y);
+    int wide = tensordot_interleave(a, n, 0, x);
+    tensordot_interleave(b, n, 1, y);
     for (int d = 0; d < n; d++)
         if (!la_mul_ok(x[2 * d], y[2 * d + 1], &both[d]))
             return la_error(LA_ESHAPE, "size overflow");

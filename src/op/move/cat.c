@@ -37,7 +37,7 @@ static const la_tensor *model_of(const la_value *list)
 
 /* LA_EARG for an empty list, LA_ESHAPE for a 0-dim tensor; positions in
 ** messages count from 1. */
-static la_status check_list(const la_value *list)
+static la_status cat_check_list(const la_value *list)
 {
     if (list->tensors.n == 0)
         return la_error_at(LA_EARG, 1, "expected a non-empty list of tensors");
@@ -51,8 +51,8 @@ static la_status check_list(const la_value *list)
 
 /* LA_ESHAPE unless 'b', entry k of the list, agrees with 'a' in all dims but
 ** the joined one. */
-static la_status check_pair(const la_tensor *a, const la_tensor *b, int dim,
-                            int64_t k)
+static la_status cat_check_pair(const la_tensor *a, const la_tensor *b, int dim,
+                                int64_t k)
 {
     if (a->ndim != b->ndim)
         return la_error_at(LA_ESHAPE, 1, "Tensors must have same number of "
@@ -77,7 +77,7 @@ static la_status joined_sizes(const la_value *list, const la_tensor *model,
         const la_tensor *t = list->tensors.list[k];
         if (is_nothing(t))
             continue;
-        LA_TRY(check_pair(model, t, dim, k));
+        LA_TRY(cat_check_pair(model, t, dim, k));
         if (!la_add_ok(out->sizes[dim], la_sizes(t)[dim], &out->sizes[dim]))
             return la_error_at(LA_ESHAPE, 1, "size overflow");
     }
@@ -98,7 +98,7 @@ static la_memory_format common_format(const la_value *list)
 }
 
 /* The promoted dtype of all tensors, empty ones too, as in PyTorch. */
-static la_status common_dtype(const la_value *list, la_dtype *out)
+static la_status cat_common_dtype(const la_value *list, la_dtype *out)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
     for (int64_t k = 0; k < list->tensors.n; k++)
@@ -108,7 +108,7 @@ static la_status common_dtype(const la_value *list, la_dtype *out)
 
 /* Dims of the result are named as those of the inputs, where these agree. An
 ** error where two names of a dim differ. */
-static la_status join_names(la_frame *f)
+static la_status cat_join_names(la_frame *f)
 {
     const la_value *list = &f->args[0];
     la_names *all = NULL, *next;
@@ -136,20 +136,20 @@ la_status la_meta_cat(la_frame *f)
     la_dtype dtype;
     int64_t strides[LA_MAX_DIMS];
     int dim;
-    LA_TRY(check_list(list));
+    LA_TRY(cat_check_list(list));
     const la_tensor *model = model_of(list);
     if (!model)
         model = list->tensors.list[0];
     LA_TRY(la_arg_dim(f, 1, model->ndim, &dim));
     LA_TRY(joined_sizes(list, model, dim, &shape));
-    LA_TRY(common_dtype(list, &dtype));
+    LA_TRY(cat_common_dtype(list, &dtype));
     la_memory_format format = common_format(list);
     LA_TRY(la_format_strides(format, shape.ndim, shape.sizes, strides));
     f->scratch[0] = dim;
     LA_TRY(la_set_output(f, 0, shape.ndim, shape.sizes,
                          format == LA_FORMAT_CONTIGUOUS ? NULL : strides,
                          dtype));
-    return join_names(f);
+    return cat_join_names(f);
 }
 
 /* Bytes that a few rows are; how wide a row is at least to be copied so. */
@@ -231,7 +231,7 @@ static void join_long(const rows *r, int64_t begin, int64_t end)
 }
 
 /* Rows begin..end, tensor by tensor; long ones in the order of the result. */
-static void join_rows(int64_t begin, int64_t end, void *context)
+static void cat_join_rows(int64_t begin, int64_t end, void *context)
 {
     const rows *r = context;
     char *to = r->to + begin * r->width;
@@ -286,7 +286,7 @@ la_status la_impl_cat(la_frame *f)
             return la_iter_items(r.count, grain,
                                  LA_POLL_ELEMENTS / r.width + 1, zip_rows, &r);
         return la_iter_items(r.count, grain, JOIN_BYTES / r.width + 1,
-                             join_rows, &r);
+                             cat_join_rows, &r);
     }
     for (int64_t k = 0; k < list->tensors.n; k++) {
         la_tensor *t = list->tensors.list[k];
@@ -360,7 +360,7 @@ la_status la_impl_stack(la_frame *f)
 }
 
 /* A view with n dims or more, as la.atleast_<n>d. */
-static la_status at_least(la_tensor *t, int64_t n, la_tensor **out)
+static la_status cat_at_least(la_tensor *t, int64_t n, la_tensor **out)
 {
     switch (n) {
     case 1: return la_run(atleast_1d, out, t);
@@ -376,11 +376,11 @@ la_status la_impl_hstack(la_frame *f)
     if (list->tensors.n == 0)
         return la_error_at(LA_EARG, 1, "hstack expects a non-empty list of "
                            "tensors");
-    return cat_changed(f, at_least, 1, list->tensors.list[0]->ndim > 1);
+    return cat_changed(f, cat_at_least, 1, list->tensors.list[0]->ndim > 1);
 }
 
-LA_FORWARD(la_impl_vstack, cat_changed(f, at_least, 2, 0))
-LA_FORWARD(la_impl_dstack, cat_changed(f, at_least, 3, 2))
+LA_FORWARD(la_impl_vstack, cat_changed(f, cat_at_least, 2, 0))
+LA_FORWARD(la_impl_dstack, cat_changed(f, cat_at_least, 3, 2))
 
 /* Vectors and 0-dim tensors become columns, matrices stay. */
 static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)

@@ -150,7 +150,7 @@ static bool is_there(const la_tensor *t, const target *g)
 }
 
 /* Self where nothing changes, else a converted copy. */
-static la_status convert(la_frame *f, const target *g)
+static la_status copy_convert(la_frame *f, const target *g)
 {
     la_tensor *t = la_arg(f, 0);
     if (is_there(t, g)) return give_self(f);
@@ -158,7 +158,7 @@ static la_status convert(la_frame *f, const target *g)
 }
 /* The implementation of a row that converts to a target. */
 #define CONVERT(name, ...) \
-    LA_FORWARD(la_impl_##name, convert(f, &(target){__VA_ARGS__}))
+    LA_FORWARD(la_impl_##name, copy_convert(f, &(target){__VA_ARGS__}))
 
 /* to(self, dtype, copy, memory_format) */
 CONVERT(to_dtype, .dtype = f->args[1], .copy = la_arg_bool(f, 2),

@@ -111,8 +111,8 @@ static bool is_few(const la_tensor *dst, const la_tensor *src)
 }
 
 /* One call of the loop, over all elements or over rows. */
-static void run_few(la_tensor *dst, la_tensor *src, la_loop loop,
-                    const void *params)
+static void copy_engine_run_few(la_tensor *dst, la_tensor *src, la_loop loop,
+                                const void *params)
 {
     int64_t out = (int64_t)la_itemsize(dst), in = (int64_t)la_itemsize(src);
     int64_t strides[4] = {out, in, 0, 0}, n0 = dst->numel, n1 = 1;
@@ -138,7 +138,7 @@ static la_status run_copy(la_tensor *dst, la_tensor *src)
                  : (*LA_STUB(copy))[la_size_slot(la_itemsize(dst))];
     const void *params = cast ? NULL : &hint;
     if (is_few(dst, src)) {
-        run_few(dst, src, loop, params);
+        copy_engine_run_few(dst, src, loop, params);
         return LA_OK;
     }
     la_iter_config c = copy_config(dst, src);
@@ -176,7 +176,8 @@ static bool is_same_data(const la_tensor *a, const la_tensor *b)
 }
 
 /* LA_EARG for values from the meta device. */
-static la_status check_devices(const la_tensor *dst, const la_tensor *src)
+static la_status copy_engine_check_devices(const la_tensor *dst,
+                                           const la_tensor *src)
 {
     if (src->device == LA_META && dst->device != LA_META)
         return la_error(LA_EARG, "Cannot copy out of meta tensor; no data!");
@@ -253,7 +254,7 @@ static bool is_repeated(const la_tensor *dst, const la_tensor *src)
 la_status la_copy_data(la_tensor *dst, la_tensor *src)
 {
     if (is_same_data(dst, src)) return LA_OK;
-    LA_TRY(check_devices(dst, src));
+    LA_TRY(copy_engine_check_devices(dst, src));
     if (la_is_remote(dst->device) || la_is_remote(src->device))
         return copy_remote(dst, src);
     if (dst->device == LA_META) return check_only(dst, src);
@@ -323,7 +324,8 @@ static void stream_range(int64_t begin, int64_t end, void *context)
 }
 
 /* The pattern is a cache line of elements; LA_EINTR or LA_OK. */
-static la_status fill_past_caches(la_tensor *dst, const char *element)
+static la_status copy_engine_fill_past_caches(la_tensor *dst,
+                                              const char *element)
 {
     stream s = {.to = la_data(dst), .size = (int64_t)la_itemsize(dst)};
     for (int64_t k = 0; k < (int64_t)sizeof s.pattern; k += s.size)
@@ -350,7 +352,7 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
     if ((dst->flags & LA_F_DENSE) && all_zero(element, la_itemsize(dst)))
         return la_zero_data(dst);
     if ((dst->flags & LA_F_DENSE) && la_itemsize(dst) == 16 && is_large(dst))
-        return fill_past_caches(dst, element);
+        return copy_engine_fill_past_caches(dst, element);
     la_loop loop = (*LA_STUB(fill))[la_size_slot(la_itemsize(dst))];
     if ((dst->flags & LA_F_DENSE) && dst->numel < LA_GRAIN) {
         char *data[1] = {la_data(dst)};

@@ -301,8 +301,8 @@ la_status la_impl_tile(la_frame *f)
 /* --- repeat_interleave --- */
 
 /* Along dim d each element 'times' times. */
-static la_status interleave(la_tensor *t, int d, int64_t times,
-                            la_tensor **out)
+static la_status flip_roll_interleave(la_tensor *t, int d, int64_t times,
+                                      la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS + 1];
     LA_LET(thin, la_run(unsqueeze, &thin, t, d + 1));
@@ -348,11 +348,11 @@ la_status la_impl_repeat_interleave(la_frame *f)
     if (!la_mul_ok(la_sizes(in)[d], times, &size))
         return la_error_at(LA_ESHAPE, 2, "size overflow");
     LA_TRY(check_output_size(f, 3, size));
-    return la_give(f, interleave(in, d, times, &out), &out);
+    return la_give(f, flip_roll_interleave(in, d, times, &out), &out);
 }
 
 /* LA_ESHAPE or LA_EDTYPE; values are checked by add_counts. */
-static la_status check_counts(const la_tensor *counts, int arg)
+static la_status flip_roll_check_counts(const la_tensor *counts, int arg)
 {
     if (counts->ndim > 1)
         return la_error_at(LA_ESHAPE, arg, "repeats must be 0-dim or 1-dim "
@@ -394,7 +394,8 @@ static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
 }
 
 /* counts -> the positions from 1 that index_select takes; int64, owned. */
-static la_status positions(la_tensor *counts, int arg, la_tensor **out)
+static la_status flip_roll_positions(la_tensor *counts, int arg,
+                                     la_tensor **out)
 {
     int64_t total;
     LA_LET(wide, la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
@@ -424,8 +425,8 @@ la_status la_impl_repeat_interleave_self(la_frame *f)
     if (counts->ndim != 1)
         return la_error_at(LA_ESHAPE, 1, "repeat_interleave only accept 1D "
                            "vector as repeat");
-    LA_TRY(check_counts(counts, 1));
-    return la_give(f, positions(counts, 1, &out), &out);
+    LA_TRY(flip_roll_check_counts(counts, 1));
+    return la_give(f, flip_roll_positions(counts, 1, &out), &out);
 }
 
 /* (self, repeats, dim, output_size): one count per element along dim, or a
@@ -435,7 +436,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
     la_tensor *counts = la_arg(f, 1), *out;
     la_scalar one;
     int d;
-    LA_TRY(check_counts(counts, 2));
+    LA_TRY(flip_roll_check_counts(counts, 2));
     LA_TRY(check_meta(counts));
     LA_TRY(la_tensor_check_bounds(counts));
     LA_LET(in, interleave_input(f, 2, &in, &d));
@@ -443,7 +444,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
         one = la_scalar_load(counts->dtype, la_data(counts));
         if (one.i < 0)
             return la_error_at(LA_EARG, 2, "repeats can not be negative");
-        return la_give(f, interleave(in, d, one.i, &out), &out);
+        return la_give(f, flip_roll_interleave(in, d, one.i, &out), &out);
     }
     if (counts->numel != la_sizes(in)[d])
         return la_error_at(LA_ESHAPE, 2, "repeats must have the same size as "
@@ -451,7 +452,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
                            "and input.size(%d) = %lld",
                            (long long)counts->numel, d + 1,
                            (long long)la_sizes(in)[d]);
-    LA_LET(index, positions(counts, 2, &index));
+    LA_LET(index, flip_roll_positions(counts, 2, &index));
     LA_TRY(check_output_size(f, 3, index->numel));
     return la_give(f, la_run(index_select, &out, in, d, index), &out);
 }

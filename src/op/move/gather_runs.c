@@ -173,7 +173,7 @@ static void own_tables(plan *p, la_tensor *from, const la_runs *dims, int outer,
 }
 
 /* 'from' is contiguous. */
-static la_status run(plan *p, la_tensor *from, const la_runs *dims)
+static la_status gather_run(plan *p, la_tensor *from, const la_runs *dims)
 {
     LA_WORK tables = {NULL, 0};
     int64_t item = (int64_t)la_itemsize(from), bytes = item, count = 0;
@@ -228,5 +228,5 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, la_runs *dims)
     LA_LET(plain, la_run(contiguous, &plain, source));
     p.from = la_data(plain);
     p.assemble = (*LA_STUB(assemble))[__builtin_ctzll(la_itemsize(plain))];
-    return run(&p, plain, dims);
+    return gather_run(&p, plain, dims);
 }

@@ -100,7 +100,7 @@ static void seek(const plan *p, int64_t index, int64_t *at, char **data)
 }
 
 /* After 'n' rows of dim 1: carry into the dims above. */
-static void advance(const plan *p, int64_t n, int64_t *at, char **data)
+static void strided_advance(const plan *p, int64_t n, int64_t *at, char **data)
 {
     at[1] += n;
     data[0] += n * p->to[1];
@@ -126,7 +126,7 @@ static void move_rows(int64_t begin, int64_t end, void *context)
         n = n < end - begin ? n : end - begin;
         char *here[2] = {data[0], data[1]};
         p->loop(here, strides, p->sizes[0], n, NULL);
-        advance(p, n, at, data);
+        strided_advance(p, n, at, data);
         begin += n;
     }
 }
@@ -176,7 +176,7 @@ static void move_groups(int64_t begin, int64_t end, void *context)
 }
 
 /* Groups, rows, or for few long rows parts of one row after the other. */
-static la_status run(plan *p, size_t size)
+static la_status move_strided_run(plan *p, size_t size)
 {
     int64_t row_bytes = p->sizes[0] * (int64_t)size;
     if (has_groups(p, (int64_t)size))
@@ -241,8 +241,8 @@ la_status la_move(const la_strided *to, const la_strided *from, int ndim,
     order_dims(&p, ndim, sizes, to, from);
     pad_dims(&p);
     if (make_tiles(&p, size, &rest) && rest.rows > 0)
-        LA_TRY(run(&rest, size));
-    return run(&p, size);
+        LA_TRY(move_strided_run(&rest, size));
+    return move_strided_run(&p, size);
 }
 
 /* Lazy bits would have to be resolved on the way: that is a copy. */

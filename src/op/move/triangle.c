@@ -262,7 +262,7 @@ la_status la_impl_trace(la_frame *f)
 /* --- fill_diagonal_(self, value, wrap) --- */
 
 /* The rows begin..end-1 of a matrix: their diagonal becomes 'value'. */
-static la_status fill_rows(la_frame *f, int64_t begin, int64_t end)
+static la_status triangle_fill_rows(la_frame *f, int64_t begin, int64_t end)
 {
     LA_LET(rows, la_run(narrow, &rows, la_arg(f, 0), 0, begin, end - begin));
     LA_LET(line, la_run(diagonal, &line, rows));
@@ -302,7 +302,7 @@ la_status la_impl_fill_diagonal_(la_frame *f)
         int64_t rows = la_sizes(t)[0], step = la_sizes(t)[1] + 1;
         int64_t last = la_arg_bool(f, 2) ? rows : rows > 0;
         for (int64_t r = 0; r < last; r += step)
-            LA_TRY(fill_rows(f, r, rows));
+            LA_TRY(triangle_fill_rows(f, r, rows));
     }
     return LA_GIVE(f, la_tensor_retain(t));
 }

@@ -54,22 +54,23 @@ static la_gemm_mat matrix_at(const la_tensor *t, int64_t b)
 }
 
 /* The matrix without its first i rows and j columns; 'size' in bytes. */
-static la_gemm_mat shifted(la_gemm_mat m, int64_t i, int64_t j, int64_t size)
+static la_gemm_mat attention_shifted(la_gemm_mat m, int64_t i, int64_t j,
+                                     int64_t size)
 {
     m.data += (i * m.rs + j * m.cs) * size;
     return m;
 }
 
 /* The transpose, by its strides. */
-static la_gemm_mat transposed(la_gemm_mat m)
+static la_gemm_mat attention_transposed(la_gemm_mat m)
 {
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
 
 /* c (+)= alpha * a @ b */
-static la_status product(const attention *s, int64_t m, int64_t n, int64_t k,
-                         la_gemm_mat a, la_gemm_mat b, la_gemm_mat c,
-                         double alpha, bool add)
+static la_status attention_product(const attention *s, int64_t m, int64_t n,
+                                   int64_t k, la_gemm_mat a, la_gemm_mat b,
+    la_gemm_mat c, double alpha, bool add)
 {
     la_gemm g;
     la_gemm_init(&g, s->dtype);
@@ -102,7 +103,7 @@ static la_score_tile tile_of(const attention *s, char *scratch, int64_t b,
     if (s->mask) {
         la_gemm_mat m = matrix_at(s->mask, b);
         int64_t size = (int64_t)la_itemsize(s->mask);
-        t.mask = shifted(m, row, col, size).data;
+        t.mask = attention_shifted(m, row, col, size).data;
         t.mask_is_bool = s->mask->dtype == LA_BOOL;
         t.mask_row = m.rs;
         t.mask_col = m.cs;
@@ -116,9 +117,11 @@ static la_status scores_of(const attention *s, const la_score_tile *t,
                            char *queries, int64_t b)
 {
     la_gemm_mat q = {queries, s->width, 1};
-    la_gemm_mat k = shifted(matrix_at(s->k, b), t->first_col, 0, s->size);
-    LA_TRY(product(s, t->rows, t->cols, s->width, q, transposed(k),
-                   (la_gemm_mat){t->scores, COLS, 1}, 1, false));
+    la_gemm_mat k = attention_shifted(matrix_at(s->k, b), t->first_col, 0,
+                                      s->size);
+    LA_TRY(attention_product(s, t->rows, t->cols, s->width, q,
+                             attention_transposed(k),
+        (la_gemm_mat){t->scores, COLS, 1}, 1, false));
     if (t->mask) s->ker->mask(t);
     return LA_OK;
 }
@@ -128,7 +131,7 @@ static la_status scores_of(const attention *s, const la_score_tile *t,
 static void take_queries(const attention *s, char *to, int64_t b, int64_t row,
                          int64_t rows)
 {
-    la_gemm_mat q = shifted(matrix_at(s->q, b), row, 0, s->size);
+    la_gemm_mat q = attention_shifted(matrix_at(s->q, b), row, 0, s->size);
     s->ker->take(to, q.data, q.rs, q.cs, rows, s->width, s->scale);
 }
 
@@ -141,7 +144,7 @@ static int64_t visible_end(const attention *s, int64_t row, int64_t rows)
 /* ---- forward: one block of queries ---- */
 
 /* n float32 or float64 values ('size' bytes each). */
-static void fill(char *to, double v, int64_t n, int64_t size)
+static void attention_fill(char *to, double v, int64_t n, int64_t size)
 {
     for (int64_t i = 0; i < n; i++) {
         if (size == 4) ((float *)to)[i] = (float)v;
@@ -160,9 +163,9 @@ static la_status forward_block(void *context, int64_t unit, char *scratch)
     int64_t rows = la_min(ROWS, s->len - row), size = s->size;
     char *max = scratch + ROWS * COLS * size, *sum = max + ROWS * size;
     char *factor = sum + ROWS * size, *queries = factor + ROWS * size;
-    la_gemm_mat out = shifted(matrix_at(s->out, b), row, 0, size);
-    fill(max, -INFINITY, rows, size);
-    fill(sum, 0, rows, size);
+    la_gemm_mat out = attention_shifted(matrix_at(s->out, b), row, 0, size);
+    attention_fill(max, -INFINITY, rows, size);
+    attention_fill(sum, 0, rows, size);
     take_queries(s, queries, b, row, rows);
     int64_t end = visible_end(s, row, rows);
     /* Once even without keys: the first tile stores into 'out' and later ones
@@ -174,9 +177,10 @@ static la_status forward_block(void *context, int64_t unit, char *scratch)
         s->ker->soften(&t, max, sum, factor);
         if (c > 0)
             s->ker->scale(out.data, rows, s->out_width, out.rs, factor, false);
-        la_gemm_mat v = shifted(matrix_at(s->v, b), c, 0, size);
-        LA_TRY(product(s, rows, s->out_width, cols,
-                       (la_gemm_mat){scratch, COLS, 1}, v, out, 1, c > 0));
+        la_gemm_mat v = attention_shifted(matrix_at(s->v, b), c, 0, size);
+        LA_TRY(attention_product(s, rows, s->out_width, cols,
+                                 (la_gemm_mat){scratch, COLS, 1}, v, out, 1,
+                                     c > 0));
     }
     s->ker->scale(out.data, rows, s->out_width, out.rs, sum, true);
     s->ker->finish(la_data(s->lse) + (b * s->len + row) * size, max, sum,
@@ -198,24 +202,25 @@ static la_status backward_tile(const attention *s, const la_score_tile *t,
     int64_t row = t->first_row, col = t->first_col, size = s->size;
     bool more_rows = row > 0, more_cols = col > 0;
     la_gemm_mat p = {t->scores, COLS, 1}, ds = {grads, COLS, 1};
-    la_gemm_mat g = shifted(matrix_at(s->grad, b), row, 0, size);
-    la_gemm_mat q = shifted(matrix_at(s->q, b), row, 0, size);
-    la_gemm_mat k = shifted(matrix_at(s->k, b), col, 0, size);
-    la_gemm_mat v = shifted(matrix_at(s->v, b), col, 0, size);
-    la_gemm_mat dq = shifted(matrix_at(s->dq, b), row, 0, size);
-    la_gemm_mat dk = shifted(matrix_at(s->dk, b), col, 0, size);
-    la_gemm_mat dv = shifted(matrix_at(s->dv, b), col, 0, size);
+    la_gemm_mat g = attention_shifted(matrix_at(s->grad, b), row, 0, size);
+    la_gemm_mat q = attention_shifted(matrix_at(s->q, b), row, 0, size);
+    la_gemm_mat k = attention_shifted(matrix_at(s->k, b), col, 0, size);
+    la_gemm_mat v = attention_shifted(matrix_at(s->v, b), col, 0, size);
+    la_gemm_mat dq = attention_shifted(matrix_at(s->dq, b), row, 0, size);
+    la_gemm_mat dk = attention_shifted(matrix_at(s->dk, b), col, 0, size);
+    la_gemm_mat dv = attention_shifted(matrix_at(s->dv, b), col, 0, size);
     LA_TRY(scores_of(s, t, dots + ROWS * size, b));
     s->ker->restore(t, la_data(s->lse) + (b * s->len + row) * size);
-    LA_TRY(product(s, t->cols, s->out_width, t->rows, transposed(p), g, dv, 1,
-                   more_rows));
-    LA_TRY(product(s, t->rows, t->cols, s->out_width, g, transposed(v), ds, 1,
-                   false));
+    LA_TRY(attention_product(s, t->cols, s->out_width, t->rows,
+                             attention_transposed(p), g, dv, 1, more_rows));
+    LA_TRY(attention_product(s, t->rows, t->cols, s->out_width, g,
+                             attention_transposed(v), ds, 1, false));
     s->ker->soft_grad(t, grads, dots);
-    LA_TRY(product(s, t->rows, s->width, t->cols, ds, k, dq, s->scale,
-                   more_cols));
-    return product(s, t->cols, s->width, t->rows, transposed(ds), q, dk,
-                   s->scale, more_rows);
+    LA_TRY(attention_product(s, t->rows, s->width, t->cols, ds, k, dq, s->scale,
+                             more_cols));
+    return attention_product(s, t->cols, s->width, t->rows,
+                             attention_transposed(ds), q, dk, s->scale,
+        more_rows);
 }
 
 /* The first block of rows visits every column, so that all of dk and dv are
@@ -228,8 +233,8 @@ static la_status backward_batch(void *context, int64_t b, char *scratch)
          *dots = grads + ROWS * COLS * size;
     for (int64_t row = 0; row < s->len; row += ROWS) {
         int64_t rows = la_min(ROWS, s->len - row);
-        la_gemm_mat g = shifted(matrix_at(s->grad, b), row, 0, size);
-        la_gemm_mat o = shifted(matrix_at(s->out, b), row, 0, size);
+        la_gemm_mat g = attention_shifted(matrix_at(s->grad, b), row, 0, size);
+        la_gemm_mat o = attention_shifted(matrix_at(s->out, b), row, 0, size);
         s->ker->row_dots(dots, g.data, g.rs, o.data, o.rs, rows,
                          s->out_width);
         take_queries(s, dots + ROWS * size, b, row, rows);
@@ -293,8 +298,8 @@ static la_status check_inputs(const la_tensor *q, const la_tensor *k,
 }
 
 /* mask [*, L, S]: bool (true: attend) or of q's dtype (added), or NULL. */
-static la_status check_mask(const la_tensor *q, const la_tensor *k,
-                            const la_tensor *mask)
+static la_status attention_check_mask(const la_tensor *q, const la_tensor *k,
+                                      const la_tensor *mask)
 {
     int n = q->ndim;
     if (!mask) return LA_OK;
@@ -316,7 +321,7 @@ la_status la_meta_attention(la_frame *f)
     int64_t sizes[LA_MAX_DIMS];
     int n = q->ndim;
     LA_TRY(check_inputs(q, k, v));
-    LA_TRY(check_mask(q, k, la_arg(f, 3)));
+    LA_TRY(attention_check_mask(q, k, la_arg(f, 3)));
     memcpy(sizes, la_sizes(q), (size_t)n * sizeof *sizes);
     sizes[n - 1] = la_sizes(v)[n - 1];
     LA_TRY(la_set_output(f, 0, n, sizes, NULL, (la_dtype)q->dtype));
@@ -344,7 +349,7 @@ la_status la_meta_attention_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *o = la_arg(f, 5);
     LA_TRY(check_inputs(la_arg(f, 1), la_arg(f, 2), la_arg(f, 3)));
-    LA_TRY(check_mask(la_arg(f, 1), la_arg(f, 2), la_arg(f, 4)));
+    LA_TRY(attention_check_mask(la_arg(f, 1), la_arg(f, 2), la_arg(f, 4)));
     if (g->ndim != o->ndim || g->dtype != o->dtype
         || memcmp(la_sizes(g), la_sizes(o), (size_t)g->ndim * 8) != 0)
         return la_error_at(LA_ESHAPE, 1, "the gradient must have the output's "
@@ -358,7 +363,7 @@ la_status la_meta_attention_backward(la_frame *f)
 }
 
 /* Zero elements need no memory, and may have none. */
-static void clear(const la_tensor *t)
+static void attention_clear(const la_tensor *t)
 {
     if (t->numel) memset(la_data(t), 0, (size_t)t->numel * la_itemsize(t));
 }
@@ -397,7 +402,7 @@ la_status la_impl_attention_backward(la_frame *f)
     s.dk = la_result(f, 1);
     s.dv = la_result(f, 2);
     for (int k = 0; s.len == 0 || s.keys == 0; k++) {
-        clear(la_result(f, k));
+        attention_clear(la_result(f, k));
         if (k == 2) return LA_OK;
     }
     size_t bytes = (size_t)((ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);

@@ -120,7 +120,7 @@ static la_status read_inputs(la_frame *f, inputs *in)
 }
 
 /* PyTorch's conditions and messages. */
-static la_status check(const la_frame *f, const inputs *in)
+static la_status attention_check(const la_frame *f, const inputs *in)
 {
     if (!la_is_float(in->q->dtype))
         return la_error_at(LA_EDTYPE, 1, "floating point tensor expected, got "
@@ -171,7 +171,7 @@ static la_status tiled(inputs *in, la_tensor **out)
 
 /* All scores in memory, since dropout acts on them. [.., L, S] of them. What a
 ** bool mask leaves out scores -infinity, a weight of 0. *out is owned. */
-static la_status whole(inputs *in, la_tensor **out)
+static la_status attention_whole(inputs *in, la_tensor **out)
 {
     LA_OWNED scores = NULL;
     LA_OWNED masked = NULL;
@@ -208,12 +208,12 @@ la_status la_impl_scaled_dot_product_attention(la_frame *f)
     la_tensor *out = NULL;
     inputs in = {.causal = la_arg_bool(f, 5), .dropout = la_arg_float(f, 4)};
     la_status status = read_inputs(f, &in);
-    if (!status) status = check(f, &in);
+    if (!status) status = attention_check(f, &in);
     if (!status) {
         int64_t width = la_sizes(in.q)[in.q->ndim - 1];
         in.scale = la_has(f, 6) ? la_arg_float(f, 6)
                                 : 1 / sqrt((double)width);
-        status = in.dropout > 0 ? whole(&in, &out) : tiled(&in, &out);
+        status = in.dropout > 0 ? attention_whole(&in, &out) : tiled(&in, &out);
     }
     drop_inputs(&in);
     if (status) la_tensor_drop(&out);

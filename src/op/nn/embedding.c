@@ -15,7 +15,7 @@
 /* ---- one_hot ---- */
 
 /* The largest element of a contiguous int64 tensor, 0 when there is none. */
-static int64_t largest(const la_tensor *t)
+static int64_t embedding_largest(const la_tensor *t)
 {
     const int64_t *x = (const int64_t *)la_data(t);
     int64_t most = 0;
@@ -66,7 +66,7 @@ la_status la_impl_one_hot(la_frame *f)
                            "and a tensor on the meta device has none; say "
                            "num_classes");
     if (self->device != LA_META) LA_TRY(la_tensor_check_bounds(plain));
-    if (classes == -1) classes = largest(plain);
+    if (classes == -1) classes = embedding_largest(plain);
     LA_TRY(check_classes(plain, classes));
     if (s.ndim == LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 1, "too many dimensions");
@@ -224,7 +224,8 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
 
 /* Each sum divided by its number of rows; an empty bag divides by 1 and stays
 ** zero. Counts are added up in the dtype of the sums. */
-static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
+static la_status embedding_means(la_tensor *sums, la_tensor *bags,
+                                 la_tensor **out)
 {
     int64_t count = la_sizes(sums)[0];
     LA_LET(sizes, la_tensor_empty(1, &count, (la_dtype)sums->dtype, &sizes));
@@ -241,8 +242,9 @@ static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
 /* One row per bag: sum, mean or max of its rows. The rows are added in
 ** ascending order of their position, whatever the number of threads. LA_EARG
 ** for another mode. An empty bag gives zeros, for max too. */
-static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
-                         const la_value *mode, la_tensor **out)
+static la_status embedding_combine(la_tensor *rows, la_tensor *bags,
+                                   int64_t count, const la_value *mode,
+    la_tensor **out)
 {
     int64_t sizes[2] = {count, la_sizes(rows)[1]};
     bool max = la_str_is(mode, "max"), mean = la_str_is(mode, "mean");
@@ -255,7 +257,7 @@ static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
         return la_run(index_reduce, out, zero, 0, bags, rows,
                       la_v_string("amax"), la_v_bool(false));
     LA_LET(sums, la_run(index_add, &sums, zero, 0, bags, rows));
-    if (mean) return means(sums, bags, out);
+    if (mean) return embedding_means(sums, bags, out);
     return la_tensor_same(sums, out);
 }
 
@@ -299,7 +301,7 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
 
 /* Rows scaled by per_sample_weights, if any, of the positions 'kept' (NULL:
 ** all). *rows is replaced. */
-static la_status weigh(la_frame *f, la_tensor *kept, la_tensor **rows)
+static la_status embedding_weigh(la_frame *f, la_tensor *kept, la_tensor **rows)
 {
     la_tensor *w = la_arg(f, PER_SAMPLE), *scaled = NULL;
     int64_t all = -1;
@@ -317,7 +319,7 @@ static la_status weigh(la_frame *f, la_tensor *kept, la_tensor **rows)
 }
 
 /* *t is replaced by its conversion, and released in any case. */
-static la_status as_dtype(la_tensor **t, la_dtype dtype)
+static la_status embedding_as_dtype(la_tensor **t, la_dtype dtype)
 {
     LA_OWNED before = *t;
     *t = NULL;
@@ -357,9 +359,9 @@ la_status la_impl_embedding_bag(la_frame *f)
     la_dtype own = (la_dtype)rows->dtype;
     la_tensor *weights = la_arg(f, PER_SAMPLE);
     bool wide = la_is_half(own) && (!weights || weights->dtype == own);
-    if (wide) LA_TRY(as_dtype(&rows, LA_FLOAT32));
-    LA_TRY(weigh(f, kept, &rows));
-    LA_TRY(combine(rows, bags, count, &f->args[MODE], &out));
-    if (wide) LA_TRY(as_dtype(&out, own));
+    if (wide) LA_TRY(embedding_as_dtype(&rows, LA_FLOAT32));
+    LA_TRY(embedding_weigh(f, kept, &rows));
+    LA_TRY(embedding_combine(rows, bags, count, &f->args[MODE], &out));
+    if (wide) LA_TRY(embedding_as_dtype(&out, own));
     return la_give(f, LA_OK, &out);
 }

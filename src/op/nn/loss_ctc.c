@@ -30,8 +30,8 @@ typedef struct ctc {
 /* ---- arguments ---- */
 
 /* 'n' lengths of dtype int64, as one dim or a scalar. */
-static la_status read_lengths(const la_frame *f, int arg, int64_t n,
-                              la_tensor *t)
+static la_status ctc_read_lengths(const la_frame *f, int arg, int64_t n,
+                                  la_tensor *t)
 {
     if (t->dtype != LA_INT64 || t->numel != n || t->ndim > 1)
         return la_error_at(LA_ESHAPE, arg + 1,
@@ -85,8 +85,8 @@ static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
         || (t->ndim == 2 && la_sizes(t)[0] != c->batch))
         return la_error_at(LA_ESHAPE, 2, "int64 targets of (batch, length), or "
                            "one list of all, are expected");
-    LA_TRY(read_lengths(f, IN_LENGTHS, c->batch, in));
-    LA_TRY(read_lengths(f, TARGET_LENGTHS, c->batch, lengths));
+    LA_TRY(ctc_read_lengths(f, IN_LENGTHS, c->batch, in));
+    LA_TRY(ctc_read_lengths(f, TARGET_LENGTHS, c->batch, lengths));
     LA_TRY(la_tensor_check_bounds(t));
     c->targets = (const int64_t *)la_data(t);
     c->in = (const int64_t *)la_data(in);
@@ -125,8 +125,8 @@ static la_status set_label(const ctc *c, int64_t blank, int64_t label,
 ** label and end at the last; a blank between two labels may be skipped unless
 ** the labels are equal. Without frames it stays at the first blank, which
 ** spells no labels. */
-static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
-                          const int64_t *targets, const maps *m)
+static la_status ctc_fill_row(const ctc *c, int64_t i, int64_t blank,
+                              const int64_t *targets, const maps *m)
 {
     int64_t at = i * c->states, n = c->lengths[i];
     int64_t *label = (int64_t *)la_data(m->label) + at;
@@ -166,7 +166,7 @@ static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
     m->last = new_map(w, c, LA_FLOAT64);
     if (w->status) return w->status;
     for (int64_t i = 0; i < c->batch; i++) {
-        LA_TRY(fill_row(c, i, blank, c->targets + from, m));
+        LA_TRY(ctc_fill_row(c, i, blank, c->targets + from, m));
         from += c->flat ? c->lengths[i] : c->longest;
     }
     m->skip = R(astype, m->skip, la_v_dtype(c->dtype));
@@ -178,7 +178,8 @@ static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
 /* ---- the recursion ---- */
 
 /* Values of k states before; FAR at the front. */
-static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
+static la_tensor *ctc_shifted(la_chain *w, const ctc *c, la_tensor *x,
+                              int64_t k)
 {
     int64_t front = k < c->states ? k : c->states, last = 1;
     int64_t sizes[2] = {c->batch, front};
@@ -208,12 +209,13 @@ static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
 ** frame's log-probability of the state's class is added. The frame's
 ** temporaries are released here, so memory grows with what autograd keeps
 ** alone. */
-static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
-                         int64_t t, la_tensor **alpha)
+static la_status ctc_advance(const ctc *c, const maps *m, la_tensor *emit,
+                             int64_t t, la_tensor **alpha)
 {
     LA_CHAIN(w);
     int64_t first = 0;
-    la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
+    la_tensor *one = ctc_shifted(w, c, *alpha, 1),
+        *two = ctc_shifted(w, c, *alpha, 2);
     two = R(add, two, m->skip);
     if (w->status) return w->status;
     la_tensor *list[3] = {*alpha, one, two};
@@ -228,8 +230,8 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
 
 /* The states after the first frame: what a path may begin with, and the frame's
 ** log-probability in sequences that have one. */
-static la_tensor *begin(la_chain *w, const ctc *c, const maps *m,
-                        la_tensor *emit)
+static la_tensor *ctc_begin(la_chain *w, const ctc *c, const maps *m,
+                            la_tensor *emit)
 {
     int64_t frames = 0;
     if (c->frames == 0)         /* the sum of nothing needs a gradient too */
@@ -247,11 +249,11 @@ static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
     int64_t sizes[3] = {c->frames, c->batch, c->states}, last = 1;
     la_tensor *index = R(expand, m->label, la_v_ints(sizes, 3));
     la_tensor *emit = R(gather, logs, 2, index);
-    la_tensor *start = begin(w, c, m, emit);
+    la_tensor *start = ctc_begin(w, c, m, emit);
     if (w->status) return NULL;
     alpha = la_tensor_retain(start);
     for (int64_t t = 1; t < c->frames; t++)
-        if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
+        if ((*status = ctc_advance(c, m, emit, t, &alpha))) return NULL;
     la_tensor *ends = R(add, alpha, m->last);
     return R(sub, 0, R(logsumexp, ends, la_v_ints(&last, 1)));
 }

@@ -74,7 +74,7 @@ static la_status check_target(const la_tensor *x, const la_tensor *t, int *dim)
 }
 
 /* One weight per class, or none. */
-static la_status check_weight(const la_frame *f, int64_t classes)
+static la_status labels_check_weight(const la_frame *f, int64_t classes)
 {
     const la_tensor *v = la_arg(f, WEIGHT);
     if (!v || (v->ndim == 1 && v->numel == classes)) return LA_OK;
@@ -101,7 +101,7 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
     LA_TRY(check_target(x, t, &p->dim));
     int64_t classes = la_sizes(x)[p->dim], ignored = 1;
     int64_t ignore = la_arg_int(f, IGNORE), all = -1;
-    LA_TRY(check_weight(f, classes));
+    LA_TRY(labels_check_weight(f, classes));
     p->labels = R(contiguous, t);
     if (w->status) return w->status;
     if (!la_lacks_values(f))
@@ -131,8 +131,8 @@ static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
 }
 
 /* Reduces the losses in the way that argument REDUCTION says. */
-static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
-                         la_tensor *each)
+static la_tensor *labels_reduce(la_chain *w, const la_frame *f, const picked *p,
+                                la_tensor *each)
 {
     if (la_str_is(&f->args[REDUCTION], "mean"))
         return weighed_mean(w, p, each);
@@ -181,7 +181,7 @@ la_status la_impl_nll_loss(la_frame *f)
     LA_TRY(known_reduction(f, REDUCTION));
     LA_TRY(pick_labels(f, w, &p));
     la_tensor *each = label_loss(w, &p, la_arg(f, SELF));
-    return la_chain_end(w, f, reduce(w, f, &p, each));
+    return la_chain_end(w, f, labels_reduce(w, f, &p, each));
 }
 
 /* ---- cross entropy ---- */
@@ -194,7 +194,7 @@ static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
     int64_t shape[LA_MAX_DIMS], one = dim;
     double classes = (double)la_sizes(x)[dim];
     double s = la_arg_float(f, SMOOTHING);
-    LA_TRY(check_weight(f, la_sizes(x)[dim]));
+    LA_TRY(labels_check_weight(f, la_sizes(x)[dim]));
     if (s > 0) {
         t = R(add, R(mul, t, 1 - s), s / classes);
     }
@@ -214,7 +214,7 @@ static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
 }
 
 /* Then a floating point target holds probabilities. */
-static bool same_shape(const la_tensor *x, const la_tensor *t)
+static bool labels_same_shape(const la_tensor *x, const la_tensor *t)
 {
     return x->ndim == t->ndim
         && memcmp(la_sizes(x), la_sizes(t), 8u * x->ndim) == 0;
@@ -229,11 +229,11 @@ static la_status with_labels(la_frame *f, la_tensor *logp)
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(pick_labels(f, w, &p));
     la_tensor *each = label_loss(w, &p, logp);
-    la_tensor *loss = reduce(w, f, &p, each);
+    la_tensor *loss = labels_reduce(w, f, &p, each);
     if (s == 0) return la_chain_end(w, f, loss);
     double classes = (double)la_sizes(logp)[p.dim];
     la_tensor *even = smooth_loss(w, f, &p, logp);
-    la_tensor *other = reduce(w, f, &p, even);
+    la_tensor *other = labels_reduce(w, f, &p, even);
     la_tensor *a = R(mul, loss, 1 - s);
     return la_chain_end(w, f, R(add, a, R(mul, other, s / classes)));
 }
@@ -354,7 +354,7 @@ la_status la_impl_label_entropy_backward(la_frame *f)
 /* cross_entropy by label_entropy: contiguous (N, C), no weights, no smoothing,
 ** no label ignored. *done is false, and nothing was computed, in other
 ** cases. */
-static la_status fused(la_frame *f, bool *done)
+static la_status labels_fused(la_frame *f, bool *done)
 {
     LA_CHAIN(w);
     picked p = {0};
@@ -372,7 +372,7 @@ static la_status fused(la_frame *f, bool *done)
     la_chain_own(w, pair[0].tensor);
     la_chain_own(w, pair[1].tensor);
     *done = true;
-    return la_chain_end(w, f, reduce(w, f, &p, pair[0].tensor));
+    return la_chain_end(w, f, labels_reduce(w, f, &p, pair[0].tensor));
 }
 
 /* cross_entropy(self, target, weight, ignore_index, reduction,
@@ -391,10 +391,11 @@ la_status la_impl_cross_entropy(la_frame *f)
     if (x->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "expected (C), (N, C) or (N, C, ...), "
                            "got a 0-dim tensor");
-    LA_TRY(fused(f, &done));
+    LA_TRY(labels_fused(f, &done));
     if (done) return LA_OK;
     LA_LET(logp, la_run(log_softmax, &logp, x, dim));
     bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
-    if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);
+    if (real && labels_same_shape(x, t))
+        return with_probabilities(f, logp, dim);
     return with_labels(f, logp);
 }

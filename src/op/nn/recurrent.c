@@ -37,7 +37,7 @@ typedef struct layer {
 } layer;
 
 /* LA_ESHAPE about argument 'arg' (from 0). */
-static la_status shape_error(const char *what, int arg)
+static la_status recurrent_shape_error(const char *what, int arg)
 {
     return la_error_at(LA_ESHAPE, arg + 1, "recurrent: %s", what);
 }
@@ -57,22 +57,27 @@ static la_status read_layer(const la_frame *f, layer *y)
     y->dtype = (la_dtype)g->dtype;
     y->reverse = la_arg_bool(f, REVERSE);
     if (g->ndim != 3 || la_sizes(g)[0] < 1)
-        return shape_error("gates of (time, batch, gates) with at least one "
-                           "step are expected", GATES);
+        return recurrent_shape_error("gates of (time, batch, gates) with at "
+                                     "least one step are expected", GATES);
     y->steps = la_sizes(g)[0];
     y->rows = la_sizes(g)[1];
     y->n = la_sizes(g)[2] / y->width;
     if (!has_sizes(h, y->rows, y->n) || y->n * y->width != la_sizes(g)[2])
-        return shape_error("a state of (batch, hidden) is expected", H);
+        return recurrent_shape_error("a state of (batch, hidden) is expected",
+                                     H);
     if (!has_sizes(la_arg(f, WEIGHT), y->width * y->n, y->n))
-        return shape_error("a weight of (gates, hidden) is expected", WEIGHT);
+        return recurrent_shape_error("a weight of (gates, hidden) is expected",
+                                     WEIGHT);
     if (la_arg(f, BIAS) && (la_arg(f, BIAS)->ndim != 1
                             || la_arg(f, BIAS)->numel != y->width * y->n))
-        return shape_error("a bias with one value per gate is expected", BIAS);
+        return recurrent_shape_error("a bias with one value per gate is "
+                                     "expected", BIAS);
     if ((y->kind == LA_LSTM) != (la_arg(f, C) != NULL))
-        return shape_error("an LSTM, and only that, has a cell state", C);
+        return recurrent_shape_error("an LSTM, and only that, has a cell state",
+                                     C);
     if (la_arg(f, C) && !has_sizes(la_arg(f, C), y->rows, y->n))
-        return shape_error("a cell state of (batch, hidden) is expected", C);
+        return recurrent_shape_error("a cell state of (batch, hidden) is "
+                                     "expected", C);
     return LA_OK;
 }
 
@@ -96,7 +101,7 @@ typedef struct pass {
     if (r.field) r.field += begin * (blocks) * p->size
 
 /* Rows (batch entries) begin..end: they are independent. */
-static void run_rows(int64_t begin, int64_t end, void *context)
+static void recurrent_run_rows(int64_t begin, int64_t end, void *context)
 {
     const pass *p = context;
     la_recurrent r = p->r;
@@ -118,25 +123,26 @@ static void run_rows(int64_t begin, int64_t end, void *context)
 }
 
 /* One step's kernel over all rows. */
-static la_status run_pass(const layer *y, const la_recurrent *r,
-                          la_recurrent_fn fn)
+static la_status recurrent_run_pass(const layer *y, const la_recurrent *r,
+                                    la_recurrent_fn fn)
 {
     pass p = {*r, fn, y->n * (int64_t)la_dtype_size(y->dtype), y->width};
     int64_t grain = LA_GRAIN / 8 / (y->n * y->width + 1) + 1;
     int64_t rows = y->n > 0 ? y->rows : 0;
-    return la_iter_items(rows, grain, LA_ALL_ITEMS, run_rows, &p);
+    return la_iter_items(rows, grain, LA_ALL_ITEMS, recurrent_run_rows, &p);
 }
 
 /* Step 'step' of a contiguous (time, batch, blocks * n) tensor; NULL for
 ** none. */
-static char *at(const layer *y, const la_tensor *t, int64_t step, int blocks)
+static char *recurrent_at(const layer *y, const la_tensor *t, int64_t step,
+                          int blocks)
 {
     int64_t size = y->rows * y->n * blocks * (int64_t)la_dtype_size(y->dtype);
     return t ? la_data(t) + step * size : NULL;
 }
 
 /* A contiguous tensor; NULL stays NULL. */
-static la_status plain(la_tensor *t, la_tensor **out)
+static la_status recurrent_plain(la_tensor *t, la_tensor **out)
 {
     return t ? la_run(contiguous, out, t) : LA_OK;
 }
@@ -167,8 +173,8 @@ la_status la_meta_recurrent(la_frame *f)
 }
 
 /* hidden = h @ weight^T + bias */
-static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *transposed,
-                         la_tensor *bias)
+static la_status recurrent_product(la_tensor *hidden, la_tensor *h,
+                                   la_tensor *transposed, la_tensor *bias)
 {
     if (bias)
         return la_do_out(LA_OP(addmm), hidden, LA_ARGS_(
@@ -187,11 +193,12 @@ la_status la_impl_recurrent(la_frame *f)
     LA_TRY(read_layer(f, &y));
     if (y.kind == LA_LSTM) cells = la_result(f, 1);
     if (y.width > 1) acts = la_result(f, 2);
-    LA_LET(gates, plain(la_arg(f, GATES), &gates));
-    LA_LET(h, plain(la_arg(f, H), &h));
-    LA_LET(c, plain(la_arg(f, C), &c));
+    LA_LET(gates, recurrent_plain(la_arg(f, GATES), &gates));
+    LA_LET(h, recurrent_plain(la_arg(f, H), &h));
+    LA_LET(c, recurrent_plain(la_arg(f, C), &c));
     LA_LET(view, la_run(t, &view, f->args[WEIGHT]));
-    LA_TRY(plain(view, &transposed)); /* once: every step multiplies by it */
+    /* once: every step multiplies by it */
+    LA_TRY(recurrent_plain(view, &transposed));
     LA_LET(hidden, buffer(&y, y.width, &hidden));
     la_recurrent r = {.n = y.n, .hidden = la_data(hidden), .h = la_data(h),
                       .c = c ? la_data(c) : NULL};
@@ -199,12 +206,12 @@ la_status la_impl_recurrent(la_frame *f)
         int64_t t = y.reverse ? y.steps - 1 - k : k;
         LA_OWNED now = NULL;
         LA_TRY(la_poll());
-        LA_TRY(product(hidden, h, transposed, la_arg(f, BIAS)));
-        r.gates = at(&y, gates, t, y.width);
-        r.out = at(&y, out, t, 1);
-        r.cell = at(&y, cells, t, 1);
-        r.acts = at(&y, acts, t, 4);
-        LA_TRY(run_pass(&y, &r, kernels(y.dtype)->forward[y.kind]));
+        LA_TRY(recurrent_product(hidden, h, transposed, la_arg(f, BIAS)));
+        r.gates = recurrent_at(&y, gates, t, y.width);
+        r.out = recurrent_at(&y, out, t, 1);
+        r.cell = recurrent_at(&y, cells, t, 1);
+        r.acts = recurrent_at(&y, acts, t, 4);
+        LA_TRY(recurrent_run_pass(&y, &r, kernels(y.dtype)->forward[y.kind]));
         LA_TRY(la_run(select, &now, out, 0, t));
         la_tensor_release(h);
         h = la_tensor_retain(now);
@@ -294,12 +301,12 @@ static void back_drop(back *b)
 /* Contiguous inputs, so that steps are found by multiplication. */
 static la_status back_start(const la_frame *f, const layer *y, back *b)
 {
-    LA_TRY(plain(la_arg(f, B_GRAD), &b->grad));
-    LA_TRY(plain(la_arg(f, B_OUTPUT), &b->out));
-    LA_TRY(plain(la_arg(f, B_CELLS), &b->cells));
-    LA_TRY(plain(la_arg(f, B_ACTS), &b->acts));
-    LA_TRY(plain(la_arg(f, B_H), &b->h));
-    LA_TRY(plain(la_arg(f, B_C), &b->c));
+    LA_TRY(recurrent_plain(la_arg(f, B_GRAD), &b->grad));
+    LA_TRY(recurrent_plain(la_arg(f, B_OUTPUT), &b->out));
+    LA_TRY(recurrent_plain(la_arg(f, B_CELLS), &b->cells));
+    LA_TRY(recurrent_plain(la_arg(f, B_ACTS), &b->acts));
+    LA_TRY(recurrent_plain(la_arg(f, B_H), &b->h));
+    LA_TRY(recurrent_plain(la_arg(f, B_C), &b->c));
     LA_TRY(buffer(y, 1, &b->dout));
     return buffer(y, 1, &b->direct);
 }
@@ -311,15 +318,16 @@ static void set_step(la_frame *f, const layer *y, const back *b, int64_t t,
 {
     bool lstm = y->kind == LA_LSTM;
     r->n = y->n;
-    r->out = at(y, b->out, t, 1);
-    r->cell = lstm ? at(y, b->cells, t, 1) : NULL;
-    r->acts = y->width > 1 ? at(y, b->acts, t, 4) : NULL;
-    r->h = before < 0 ? la_data(b->h) : at(y, b->out, before, 1);
+    r->out = recurrent_at(y, b->out, t, 1);
+    r->cell = lstm ? recurrent_at(y, b->cells, t, 1) : NULL;
+    r->acts = y->width > 1 ? recurrent_at(y, b->acts, t, 4) : NULL;
+    r->h = before < 0 ? la_data(b->h) : recurrent_at(y, b->out, before, 1);
     r->c = !lstm ? NULL : before < 0 ? la_data(b->c)
-                                     : at(y, b->cells, before, 1);
+                                     : recurrent_at(y, b->cells, before, 1);
     r->dout = la_data(b->dout);
-    r->dgates = at(y, la_result(f, 0), t, y->width);
-    r->dhidden = y->kind == LA_GRU ? at(y, la_result(f, 1), t, y->width)
+    r->dgates = recurrent_at(y, la_result(f, 0), t, y->width);
+    r->dhidden = y->kind == LA_GRU ? recurrent_at(y, la_result(f, 1), t,
+                                                  y->width)
                                    : r->dgates;
     r->dh = la_data(b->direct);
     if (lstm) r->dcell = r->dc = la_data(la_result(f, 3));
@@ -349,7 +357,7 @@ la_status la_impl_recurrent_backward(la_frame *f)
         if (y.kind == LA_LSTM)
             LA_TRY(add_cell(la_result(f, 3), la_arg(f, B_GRAD_CELLS), t));
         set_step(f, &y, &b, t, k ? t - step : -1, &r);
-        LA_TRY(run_pass(&y, &r, kernels(y.dtype)->backward[y.kind]));
+        LA_TRY(recurrent_run_pass(&y, &r, kernels(y.dtype)->backward[y.kind]));
     }
     return to_state(&y, dhidden, y.reverse ? y.steps - 1 : 0, weight, b.direct,
                     NULL, la_result(f, 2));
@@ -358,8 +366,8 @@ la_status la_impl_recurrent_backward(la_frame *f)
 /* ---- recurrent_layer: 16-bit floats are computed as float32 ---- */
 
 /* Arguments GATES to C in dtype 'to', in owned[] and args[]. */
-static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
-                         la_value *args)
+static la_status recurrent_convert(la_frame *f, la_dtype to, la_tensor **owned,
+                                   la_value *args)
 {
     la_dtype from = (la_dtype)la_arg(f, GATES)->dtype;
     for (int k = GATES; k <= C; k++) {
@@ -375,7 +383,7 @@ static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
 }
 
 /* Results 0 and 1, converted to dtype d. */
-static la_status take(la_frame *f, la_value *r, la_dtype d)
+static la_status recurrent_take(la_frame *f, la_value *r, la_dtype d)
 {
     la_status status = LA_OK;
     for (int k = 0; k < 2 && !status; k++) {
@@ -396,13 +404,13 @@ la_status la_impl_recurrent_layer(la_frame *f)
     la_dtype d = (la_dtype)la_arg(f, GATES)->dtype, wide = d;
     LA_TRY(la_recurrent_kind_of(&f->args[KIND], KIND, &kind));
     if (la_is_half(d)) wide = LA_FLOAT32;
-    la_status status = convert(f, wide, owned, args);
+    la_status status = recurrent_convert(f, wide, owned, args);
     args[KIND] = la_v_int(kind);
     args[REVERSE] = f->args[REVERSE];
     if (!status) status = la_do_many(LA_OP(recurrent), r, 7, args);
     for (int k = 0; k < 5; k++) la_tensor_release(owned[k]);
     if (status) return status;
-    status = take(f, r, d);
+    status = recurrent_take(f, r, d);
     for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&r[k]);
     return status;
 }

@@ -65,9 +65,9 @@ static la_tensor *gru(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *h,
 
 /* One step from the two parts of the gates: the new state, and for LSTM the new
 ** cell. Owned. */
-static la_status step(la_recurrent_kind kind, la_tensor *gates,
-                      la_tensor *hidden, la_tensor *h, la_tensor *c,
-                      la_tensor **out, la_tensor **cell)
+static la_status recurrent_step(la_recurrent_kind kind, la_tensor *gates,
+                                la_tensor *hidden, la_tensor *h, la_tensor *c,
+                                la_tensor **out, la_tensor **cell)
 {
     LA_CHAIN(w);
     int64_t n = la_sizes(h)[h->ndim - 1];
@@ -123,7 +123,7 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
         LA_OWNED hidden = NULL;
         LA_TRY(la_run(select, &part, gates, 0, t));
         LA_TRY(la_run(linear, &hidden, h, weight, bias));
-        LA_TRY(step(kind, part, hidden, h, c, &s.out[t], &s.cell[t]));
+        LA_TRY(recurrent_step(kind, part, hidden, h, c, &s.out[t], &s.cell[t]));
         h = s.out[t];
         c = s.cell[t];
     }
@@ -150,8 +150,8 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
         return la_error_at(LA_ESHAPE, 2 + nstates, "the weights of %lld "
                            "gate(s) for a hidden state of its size are "
                            "expected", (long long)n);
-    LA_TRY(step(kind, gates, hidden, h, nstates == 2 ? la_arg(f, 2) : NULL,
-                &out, &next));
+    LA_TRY(recurrent_step(kind, gates, hidden, h,
+                          nstates == 2 ? la_arg(f, 2) : NULL, &out, &next));
     la_set_result(f, 0, out);
     if (next) la_set_result(f, 1, next);
     return LA_OK;

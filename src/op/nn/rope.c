@@ -60,8 +60,8 @@ static void halves(la_chain *w, la_tensor *x, int64_t dims, bool traditional,
 }
 
 /* The two halves and what is not rotated, side by side. */
-static la_tensor *joined(la_chain *w, la_tensor *x, int64_t dims,
-                         bool traditional, la_tensor *a, la_tensor *b)
+static la_tensor *rope_joined(la_chain *w, la_tensor *x, int64_t dims,
+                              bool traditional, la_tensor *a, la_tensor *b)
 {
     int64_t rest = la_sizes(x)[x->ndim - 1] - dims;
     la_tensor *list[2] = {a, b};
@@ -94,5 +94,5 @@ la_status la_impl_rope(la_frame *f)
     halves(w, x, dims, traditional, part);
     la_tensor *a = R(sub, R(mul, part[0], c), R(mul, part[1], s));
     la_tensor *b = R(add, R(mul, part[0], s), R(mul, part[1], c));
-    return la_chain_end(w, f, joined(w, x, dims, traditional, a, b));
+    return la_chain_end(w, f, rope_joined(w, x, dims, traditional, a, b));
 }

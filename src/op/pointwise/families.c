@@ -30,7 +30,7 @@ LA_STUB_DECLARE(la_loops, round_tens);
 LA_STUB_DECLARE(la_loops, maximum);
 LA_STUB_DECLARE(la_loops, minimum);
 
-static la_dtype dtype_of(const la_frame *f, int k)
+static la_dtype family_dtype_of(const la_frame *f, int k)
 {
     return (la_dtype)la_arg(f, k)->dtype;
 }
@@ -39,7 +39,7 @@ static la_dtype dtype_of(const la_frame *f, int k)
 static bool is_whole(la_dtype d) { return d == LA_BOOL || la_is_integral(d); }
 
 /* A factor must fit; PyTorch lets it be negative for unsigned integers. */
-static la_status check_factor(la_dtype dtype, const la_scalar *s)
+static la_status family_check_factor(la_dtype dtype, const la_scalar *s)
 {
     la_scalar size = *s;
     if (la_dtype_kind(dtype) == 'u' && s->re < 0)
@@ -63,7 +63,7 @@ static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
     if (alpha->kind == LA_KCOMPLEX && !la_is_complex(dtype))
         return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
                         "alpha must not be a complex number.");
-    return check_factor(dtype, alpha);
+    return family_check_factor(dtype, alpha);
 }
 
 /* alpha = 1, the default, takes the kernel without a product. */
@@ -97,7 +97,8 @@ static la_status pick_sub(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 /* bool has no difference: PyTorch names the operators that are meant. */
 static la_status check_sub(la_frame *f)
 {
-    bool a = dtype_of(f, 0) == LA_BOOL, b = dtype_of(f, 1) == LA_BOOL;
+    bool a = family_dtype_of(f, 0) == LA_BOOL,
+        b = family_dtype_of(f, 1) == LA_BOOL;
     if (!a && !b) return LA_OK;
     if (a && b)
         return la_error(LA_EDTYPE, "Subtraction, the `-` operator, with two "
@@ -122,7 +123,7 @@ const la_family la_family_SUB = {
 /* LA_EDTYPE for bool: the message names the operations that may be meant. */
 static la_status check_neg(la_frame *f)
 {
-    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    if (family_dtype_of(f, 0) != LA_BOOL) return LA_OK;
     return la_error(LA_EDTYPE, "Negation, the `-` operator, on a bool tensor "
         "is not supported. If you are trying to invert a mask, use the `~` or "
         "`logical_not()` operator instead.");
@@ -134,7 +135,7 @@ const la_family la_family_NEG = {
 /* A complex number's size is real. */
 static la_status configure_abs(la_frame *f, la_iter_config *c)
 {
-    la_dtype d = dtype_of(f, 0);
+    la_dtype d = family_dtype_of(f, 0);
     if (!la_is_complex(d)) return LA_OK;
     if (f->form == LA_INPLACE)
         return la_error(LA_EDTYPE,
@@ -186,7 +187,7 @@ static la_status pick_conj(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 static la_status conj_or_alias(la_frame *f, la_op_fn conj)
 {
     la_tensor *self = la_arg(f, 0), *out;
-    if (f->form != LA_FUNCTIONAL || la_is_complex(dtype_of(f, 0)))
+    if (f->form != LA_FUNCTIONAL || la_is_complex(family_dtype_of(f, 0)))
         return conj(f);
     LA_TRY(la_tensor_alias(self, false, &out));
     la_set_result(f, 0, out);
@@ -208,7 +209,7 @@ const la_family la_family_CONJ = {
 /* LA_EDTYPE for bool, as in PyTorch; integers are allowed. */
 static la_status check_relu(la_frame *f)
 {
-    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    if (family_dtype_of(f, 0) != LA_BOOL) return LA_OK;
     return la_error(LA_EDTYPE, "Boolean inputs not supported for relu");
 }
 const la_family la_family_RELU = {
@@ -218,7 +219,7 @@ const la_family la_family_RELU = {
 /* A bool is squared as a number: the result is int64, as of x ^ 2. */
 static la_status configure_square(la_frame *f, la_iter_config *c)
 {
-    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    if (family_dtype_of(f, 0) != LA_BOOL) return LA_OK;
     if (f->form == LA_INPLACE)
         return la_error(LA_EDTYPE, "result type Long can't be cast to the "
                         "desired output type Bool");
@@ -256,7 +257,7 @@ const la_family la_family_CLASSIFY = {
     .pick = pick_classify};
 
 /* The largest finite value of a floating dtype, or of a complex one's parts. */
-static double largest(la_dtype d)
+static double family_largest(la_dtype d)
 {
     switch (d) {
     case LA_FLOAT16: case LA_COMPLEX32: return 65504;
@@ -274,8 +275,8 @@ static la_status pick_nan_to_num(la_frame *f, la_dtype dtype,
     la_scalar *v = plan->params.v;
     if (is_whole(dtype)) plan->loop = la_cast_loop(dtype, dtype);
     if (!la_has(f, 1)) v[0] = la_scalar_float(0);
-    if (!la_has(f, 2)) v[1] = la_scalar_float(largest(dtype));
-    if (!la_has(f, 3)) v[2] = la_scalar_float(-largest(dtype));
+    if (!la_has(f, 2)) v[1] = la_scalar_float(family_largest(dtype));
+    if (!la_has(f, 3)) v[2] = la_scalar_float(-family_largest(dtype));
     for (int k = 0; k < 3; k++) v[k].im = v[k].re;   /* both parts alike */
     return LA_OK;
 }
@@ -288,18 +289,18 @@ const la_family la_family_NAN_TO_NUM = {
 /* PyTorch does not promote here: start, end and weight are of one dtype. */
 static la_status check_lerp(la_frame *f)
 {
-    la_dtype own = dtype_of(f, 0);
+    la_dtype own = family_dtype_of(f, 0);
     if (!la_is_float(own) && !la_is_complex(own))
         return la_error_at(LA_EDTYPE, 1, "lerp interpolates between floating "
                            "or complex tensors, got %s: convert with x:to()",
                            la_dtype_name(own));
     for (int k = 1; k < 3; k++) {
         bool number = (la_arg(f, k)->flags & LA_F_WRAPPED) != 0;
-        if (number || dtype_of(f, k) == dtype_of(f, 0)) continue;
+        if (number || family_dtype_of(f, k) == family_dtype_of(f, 0)) continue;
         return la_error_at(LA_EDTYPE, k + 1, "expected dtype %s for `%s` but "
-                           "got dtype %s", la_dtype_name(dtype_of(f, 0)),
+                           "got dtype %s", la_dtype_name(family_dtype_of(f, 0)),
                            k == 1 ? "end" : "weight",
-                           la_dtype_name(dtype_of(f, k)));
+                           la_dtype_name(family_dtype_of(f, k)));
     }
     return LA_OK;
 }
@@ -316,7 +317,7 @@ static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_loop_plan *plan)
     if (value->kind == LA_KCOMPLEX && !la_is_complex(dtype))
         return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
                         "value must not be a complex number.");
-    return check_factor(dtype, &plan->params.v[0]);
+    return family_check_factor(dtype, &plan->params.v[0]);
 }
 const la_family la_family_ADDCMUL = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 3,
@@ -326,7 +327,8 @@ const la_family la_family_ADDCMUL = {
 ** so PyTorch asks for div and addcmul instead. */
 static la_status check_addcdiv(la_frame *f)
 {
-    if (!is_whole(dtype_of(f, 1)) || !is_whole(dtype_of(f, 2))) return LA_OK;
+    if (!is_whole(family_dtype_of(f, 1)) || !is_whole(family_dtype_of(f, 2)))
+        return LA_OK;
     return la_error(LA_EDTYPE, "Integer division with addcdiv is no longer "
         "supported; use self + value * (tensor1 / tensor2), or addcmul with a "
         "quotient rounded by div(..., {rounding_mode = \"trunc\"}).");
@@ -459,9 +461,9 @@ const la_family la_family_CLAMP = {
 
 /* Argument k has to be a bool tensor; as in PyTorch the condition of where may
 ** be uint8. */
-static la_status check_mask(la_frame *f, int k, const char *what)
+static la_status family_check_mask(la_frame *f, int k, const char *what)
 {
-    la_dtype d = dtype_of(f, k);
+    la_dtype d = family_dtype_of(f, k);
     if (d == LA_BOOL || (d == LA_UINT8 && k == 0)) return LA_OK;
     return la_error_at(LA_EDTYPE, k + 1, "%s is a bool tensor, got %s: compare "
                        "it with something, as in x:ne(0)", what,
@@ -471,7 +473,7 @@ static la_status check_mask(la_frame *f, int k, const char *what)
 /* Checks the condition alone: the two choices are promoted by configure. */
 static la_status check_where(la_frame *f)
 {
-    return check_mask(f, 0, "the condition");
+    return family_check_mask(f, 0, "the condition");
 }
 
 /* The result's dtype is that of the two choices; the condition keeps its own
@@ -497,17 +499,18 @@ const la_family la_family_WHERE = {
 static la_status check_masked_fill(la_frame *f)
 {
     const la_tensor *value = la_arg(f, 2);
-    LA_TRY(check_mask(f, 1, "the mask"));
+    LA_TRY(family_check_mask(f, 1, "the mask"));
     if (value->ndim != 0)
         return la_error_at(LA_ESHAPE, 3, "masked_fill only supports a "
             "0-dimensional value tensor, but got tensor with %d "
             "dimension(s).", value->ndim);
     if (value->device != LA_CPU) return LA_OK;
     la_scalar s = la_scalar_load((la_dtype)value->dtype, la_data(value));
-    if (s.kind != LA_KCOMPLEX || la_is_complex(dtype_of(f, 0)))
-        return la_scalar_fits(&s, dtype_of(f, 0), 3);
+    if (s.kind != LA_KCOMPLEX || la_is_complex(family_dtype_of(f, 0)))
+        return la_scalar_fits(&s, family_dtype_of(f, 0), 3);
     return la_error_at(LA_EDTYPE, 3, "value cannot be converted to type %s "
-                       "without overflow", la_dtype_name(dtype_of(f, 0)));
+                       "without overflow", la_dtype_name(family_dtype_of(f,
+                                                                         0)));
 }
 
 /* where(mask, value, self) with self's dtype: operands in the order of the
@@ -517,7 +520,7 @@ static la_status configure_masked_fill(la_frame *f, la_iter_config *c)
     c->operands[1] = la_arg(f, 1);
     c->operands[2] = la_arg(f, 2);
     c->operands[3] = la_arg(f, 0);
-    c->static_dtype = dtype_of(f, 0);
+    c->static_dtype = family_dtype_of(f, 0);
     return LA_OK;
 }
 const la_family la_family_MASKED_FILL = {
@@ -531,10 +534,10 @@ const la_family la_family_MASKED_FILL = {
 static la_status check_isclose(la_frame *f)
 {
     if (!((la_arg(f, 1)->flags | la_arg(f, 0)->flags) & LA_F_WRAPPED)
-        && dtype_of(f, 0) != dtype_of(f, 1))
+        && family_dtype_of(f, 0) != family_dtype_of(f, 1))
         return la_error(LA_EDTYPE, "%s did not match %s",
-                        la_dtype_title(dtype_of(f, 0)),
-                        la_dtype_title(dtype_of(f, 1)));
+                        la_dtype_title(family_dtype_of(f, 0)),
+                        la_dtype_title(family_dtype_of(f, 1)));
     if (la_arg_float(f, 2) < 0)
         return la_error_at(LA_EARG, 3, "rtol must be greater than or equal to "
                            "zero, but got %g", la_arg_float(f, 2));
@@ -564,11 +567,12 @@ const la_family la_family_ISCLOSE = {
 /* PyTorch's rules: no complex numbers, and no promotion among tensors. */
 static la_status check_heaviside(la_frame *f)
 {
-    if (la_is_complex(dtype_of(f, 0)) || la_is_complex(dtype_of(f, 1)))
+    if (la_is_complex(family_dtype_of(f, 0))
+        || la_is_complex(family_dtype_of(f, 1)))
         return la_error(LA_EDTYPE, "heaviside is not yet implemented for "
                         "complex tensors.");
     if (((la_arg(f, 1)->flags | la_arg(f, 0)->flags) & LA_F_WRAPPED)
-        || dtype_of(f, 0) == dtype_of(f, 1))
+        || family_dtype_of(f, 0) == family_dtype_of(f, 1))
         return LA_OK;
     return la_error(LA_EDTYPE, "heaviside is not yet implemented for tensors "
                     "with different dtypes.");

@@ -50,8 +50,9 @@ static la_status check_numbers(const la_frame *f, la_dtype dtype)
 /* Loop and scalar parameters of a computation in 'dtype': the row's table, then
 ** what the family's pick makes of it. The arguments behind the inputs are the
 ** parameters in their order, so params.v[0] is the alpha of add. */
-static inline la_status make_plan(la_frame *f, const la_family *family,
-                           la_dtype dtype, la_loop_plan *plan)
+static inline la_status pointwise_make_plan(la_frame *f,
+                                            const la_family *family,
+    la_dtype dtype, la_loop_plan *plan)
 {
     int n = f->nargs - family->ninputs;
     if (n > LA_MAX_PARAMS) n = LA_MAX_PARAMS;
@@ -66,7 +67,7 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
 
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
-    LA_TRY(make_plan(f, f->op->family, dtype, plan));
+    LA_TRY(pointwise_make_plan(f, f->op->family, dtype, plan));
     return check_numbers(f, dtype);
 }
 
@@ -74,7 +75,7 @@ la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 static inline la_status make_checked_plan(la_frame *f, const la_family *family,
                                           la_dtype dtype, la_loop_plan *plan)
 {
-    LA_TRY(make_plan(f, family, dtype, plan));
+    LA_TRY(pointwise_make_plan(f, family, dtype, plan));
     return plan->inspect ? plan->inspect(f, dtype) : LA_OK;
 }
 
@@ -124,7 +125,7 @@ bool la_pointwise_exceeds(const la_frame *f, la_dtype dtype)
 
 /* Worth the fast path: no names to carry, too few elements for threads. A
 ** wrapped scalar is no such tensor, it adapts to one. */
-static bool is_plain(const la_tensor *t)
+static bool pointwise_is_plain(const la_tensor *t)
 {
     return (t->flags & (LA_F_CONTIGUOUS | LA_F_WRAPPED)) == LA_F_CONTIGUOUS
         && t->device == LA_CPU && !t->names && t->numel < LA_GRAIN;
@@ -134,7 +135,8 @@ static bool is_plain(const la_tensor *t)
 ** then. */
 static inline bool is_like(const la_tensor *t, const la_tensor *lead)
 {
-    if (!is_plain(t) || t->dtype != lead->dtype || t->ndim != lead->ndim)
+    if (!pointwise_is_plain(t) || t->dtype != lead->dtype
+        || t->ndim != lead->ndim)
         return false;
     for (int d = 0; d < t->ndim; d++)   /* few: a call of memcmp costs more */
         if (la_sizes(t)[d] != la_sizes(lead)[d]) return false;
@@ -161,7 +163,7 @@ static inline const la_tensor *find_lead(const la_frame *f,
     for (int k = 0; k < family->ninputs && !lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t) return NULL;
-        if (is_plain(t)) lead = t;
+        if (pointwise_is_plain(t)) lead = t;
         else if (!(t->flags & LA_F_WRAPPED)) return NULL;
     }
     for (int k = 0; k < family->ninputs && lead; k++) {
@@ -191,7 +193,7 @@ typedef struct direct {
 /* A scalar as an element of 'dtype', in 16 bytes: the usual ones without the
 ** detour over a la_scalar, which goes through memory. False where an integer is
 ** none. */
-static bool put_scalar(const la_tensor *t, la_dtype dtype, void *out)
+static bool pointwise_put_scalar(const la_tensor *t, la_dtype dtype, void *out)
 {
     const char *in = la_data(t);
     float f;
@@ -223,7 +225,7 @@ static inline bool take_input(direct *d, int k, const la_tensor *t,
     d->strides[k] = 0;
     if (t->dtype == dtype) return true;
     d->data[k] = d->scalar[k];
-    return put_scalar(t, dtype, d->scalar[k]);
+    return pointwise_put_scalar(t, dtype, d->scalar[k]);
 }
 
 /* May the loop write into the given output at once? It is as plain as the
@@ -254,8 +256,8 @@ static la_status run_general(la_frame *f);
 /* One call of the loop over all elements, without an iterator: 'lead' has
 ** shape and dtype of the result, 'outs' fits (takes_result) or is NULL. Numbers
 ** that the dtype can't hold are left to the general way. */
-static la_status run_direct(la_frame *f, const la_family *family,
-                            const la_tensor *lead)
+static la_status pointwise_run_direct(la_frame *f, const la_family *family,
+                                      const la_tensor *lead)
 {
     la_loop_plan plan;
     direct d;
@@ -280,8 +282,8 @@ static la_status run_direct(la_frame *f, const la_family *family,
 
 /* The iterator of the family over the call's tensors. The caller closes it
 ** after LA_OK, and then drops the spare tensor. */
-static la_status build(la_frame *f, const la_family *family, la_iter *it,
-                       la_tensor **spare)
+static la_status pointwise_build(la_frame *f, const la_family *family,
+                                 la_iter *it, la_tensor **spare)
 {
     la_iter_config c = LA_ITER_CONFIG(family->iter_flags | LA_IT_BORROWED, 1,
                                       family->ninputs);
@@ -311,7 +313,7 @@ static la_status build(la_frame *f, const la_family *family, la_iter *it,
 }
 
 /* The family's refusals by arguments and dtypes; LA_OK where it has none. */
-static la_status check(la_frame *f)
+static la_status pointwise_check(la_frame *f)
 {
     const la_family *family = f->op->family;
     return family->check ? family->check(f) : LA_OK;
@@ -324,8 +326,8 @@ la_status la_pointwise_meta(la_frame *f)
     la_loop_plan plan;
     la_iter it;
     LA_OWNED spare = NULL;
-    LA_TRY(check(f));
-    LA_TRY(build(f, f->op->family, &it, &spare));
+    LA_TRY(pointwise_check(f));
+    LA_TRY(pointwise_build(f, f->op->family, &it, &spare));
     la_status status = la_pointwise_plan(f, it.common, &plan);
     if (!status) la_set_result(f, 0, la_iter_output(&it, 0));
     la_iter_close(&it);
@@ -348,7 +350,8 @@ static bool outgrows_cache(const la_iter *it)
 
 /* Plan, then the loop over all elements, by threads from LA_GRAIN elements on.
 ** A refusal comes before anything is written. */
-static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
+static la_status pointwise_run_iter(la_frame *f, const la_family *family,
+                                    la_iter *it)
 {
     la_loop_plan plan;
     LA_TRY(make_checked_plan(f, family, it->common, &plan));
@@ -364,9 +367,9 @@ static __attribute__((noinline)) la_status run_general(la_frame *f)
     la_iter it;
     const la_family *family = f->op->family;
     LA_OWNED spare = NULL;
-    LA_TRY(build(f, family, &it, &spare));
+    LA_TRY(pointwise_build(f, family, &it, &spare));
     la_tensor *out = la_iter_output(&it, 0);
-    la_status status = run_iter(f, family, &it);
+    la_status status = pointwise_run_iter(f, family, &it);
     la_iter_close(&it);
     if (status) la_tensor_release(out);
     else la_set_result(f, 0, out);
@@ -384,7 +387,7 @@ la_status la_pointwise_impl(la_frame *f)
         return run_general(f);
     if (lead && (!f->outs[0] || takes_result(f, family, lead,
                                              result_dtype(family, lead))))
-        return run_direct(f, family, lead);
+        return pointwise_run_direct(f, family, lead);
     return run_general(f);
 }
 

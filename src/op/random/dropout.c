@@ -27,7 +27,7 @@ static bool is_off(const la_frame *f)
 }
 
 /* Result 0 is self itself: without a copy, as in PyTorch. */
-static la_status same(la_frame *f)
+static la_status dropout_same(la_frame *f)
 {
     return LA_GIVE(f, la_tensor_retain(la_arg(f, SELF)));
 }
@@ -61,7 +61,7 @@ static la_status drop_channels(la_frame *f, int spatial)
         return la_error_at(LA_ESHAPE, 1, "%d or %d dims (batch, channels, "
                            "sizes) expected, got %d", spatial + 1, spatial + 2,
                            x->ndim);
-    if (is_off(f)) return same(f);
+    if (is_off(f)) return dropout_same(f);
     la_tensor *mask = mask_of(w, f, x->ndim - spatial);
     if (p < 1) mask = R(mul, mask, la_scalar_float(1 / (1 - p)));
     return la_chain_end(w, f, R(mul, f->args[SELF], mask));
@@ -81,7 +81,7 @@ static la_status drop_to_selu(la_frame *f, int kept)
     LA_CHAIN(w);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
-    if (is_off(f)) return same(f);
+    if (is_off(f)) return dropout_same(f);
     la_tensor *mask = mask_of(w, f, kept);
     if (p == 1) return la_chain_end(w, f, R(mul, f->args[SELF], mask));
     double a = 1 / sqrt((1 - p) * (1 + p * SELU_LOW * SELU_LOW));

@@ -54,7 +54,7 @@ typedef struct job {
 } job;
 
 /* A range of groups; the words of a group depend on its number alone. */
-static void run_groups(int64_t begin, int64_t end, void *context)
+static void random_run_groups(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
     j->fill(j->out, begin, end, j->n, j->call);
@@ -70,7 +70,7 @@ la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
     call->block = la_random_draw(g, (uint64_t)groups
                                     * (uint64_t)LA_RANDOM_BLOCKS(words));
     return la_iter_items(groups, LA_GRAIN / LA_RANDOM_GROUP, GROUPS_AT_ONCE,
-                         run_groups, &j);
+                         random_run_groups, &j);
 }
 
 /* Complex tensors are filled as twice as many reals. */
@@ -129,7 +129,8 @@ static la_status need_float(la_dtype d, const char *what, bool complex_too)
 }
 
 /* [from, to). */
-static la_status uniform(la_tensor *t, double from, double to, la_generator *g)
+static la_status random_uniform(la_tensor *t, double from, double to,
+                                la_generator *g)
 {
     la_random_call call = {.a = from, .b = to};
     return la_random_into(t, &LA_STUB(random)->uniform, 0, g, &call);
@@ -145,8 +146,8 @@ static la_status normal(la_tensor *t, double mean, double std, la_generator *g)
 
 /* low..high, both included. Two words for each element when the range is below
 ** 2^32, four above, so that the bias of the multiplication is below 2^-32. */
-static la_status integers(la_tensor *t, int64_t low, int64_t high,
-                          la_generator *g)
+static la_status random_integers(la_tensor *t, int64_t low, int64_t high,
+                                 la_generator *g)
 {
     const la_random_kernels *k = LA_STUB(random);
     la_random_call call = {.low = (uint64_t)low};
@@ -179,7 +180,7 @@ static void exact_limits(la_dtype d, int64_t *low, int64_t *high)
 
 /* low <= high, and within the dtype unless it is floating point, which
 ** rounds. */
-static la_status check_range(la_dtype d, int64_t low, int64_t high)
+static la_status random_check_range(la_dtype d, int64_t low, int64_t high)
 {
     int64_t least, most;
     if (la_is_complex(d))
@@ -202,14 +203,14 @@ static la_status check_range(la_dtype d, int64_t low, int64_t high)
 enum { OPTION_GENERATOR = LA_NOPTIONS };
 
 /* The dtype of the result: that of the options, of out, or 'otherwise'. */
-static la_status option_dtype(const la_frame *f, int first, la_dtype otherwise,
-                              la_dtype *out)
+static la_status random_option_dtype(const la_frame *f, int first,
+                                     la_dtype otherwise, la_dtype *out)
 {
     return la_infer_dtype(f, &f->args[first + LA_OPT_DTYPE], otherwise, out);
 }
 
 /* Result 0 with the sizes of argument 'sizes'; options follow it. */
-static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
+static la_status random_sized(la_frame *f, int sizes, la_dtype otherwise)
 {
     const la_value *v = &f->args[sizes];
     if (v->ints.n > LA_MAX_DIMS)
@@ -220,7 +221,7 @@ static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
 }
 
 /* Result 0 with shape, layout and names of argument 0. */
-static la_status like(la_frame *f, int options)
+static la_status random_like(la_frame *f, int options)
 {
     const la_tensor *x = la_arg(f, 0);
     LA_TRY(la_option_output(f, options, x->ndim, la_sizes(x),
@@ -251,14 +252,14 @@ static la_status created(la_frame *f, int options, la_status status)
 static la_status sized_floats(la_frame *f, const char *what)
 {
     la_dtype usual = la_ctx()->default_dtype, d;
-    LA_TRY(option_dtype(f, 1, usual, &d));
+    LA_TRY(random_option_dtype(f, 1, usual, &d));
     LA_TRY(need_float(d, what, true));
-    return sized(f, 0, usual);
+    return random_sized(f, 0, usual);
 }
 
 static la_status floats_like(la_frame *f, const char *what)
 {
-    LA_TRY(like(f, 1));
+    LA_TRY(random_like(f, 1));
     return need_float((la_dtype)la_result(f, 0)->dtype, what, true);
 }
 
@@ -266,23 +267,23 @@ static la_status sized_integers(la_frame *f, int sizes, int64_t low,
                                 int64_t high)
 {
     la_dtype d;
-    LA_TRY(option_dtype(f, sizes + 1, LA_INT64, &d));
-    LA_TRY(check_range(d, low, high));
-    return sized(f, sizes, LA_INT64);
+    LA_TRY(random_option_dtype(f, sizes + 1, LA_INT64, &d));
+    LA_TRY(random_check_range(d, low, high));
+    return random_sized(f, sizes, LA_INT64);
 }
 
 static la_status integers_like(la_frame *f, int options, int64_t low,
                                int64_t high)
 {
-    LA_TRY(like(f, options));
-    return check_range((la_dtype)la_result(f, 0)->dtype, low, high);
+    LA_TRY(random_like(f, options));
+    return random_check_range((la_dtype)la_result(f, 0)->dtype, low, high);
 }
 
 /* Fills result 0; the options begin at argument 'options'. */
 static la_status create_uniform(la_frame *f, int options)
 {
     la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
-    return created(f, options, uniform(begun(f, options), 0, 1, g));
+    return created(f, options, random_uniform(begun(f, options), 0, 1, g));
 }
 
 static la_status create_normal(la_frame *f, int options)
@@ -297,7 +298,7 @@ static la_status create_integers(la_frame *f, int options, int64_t low,
 {
     la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
     return created(f, options,
-                   integers(begun(f, options), low, high, g));
+                   random_integers(begun(f, options), low, high, g));
 }
 
 /* rand, rand_like: uniform in [0, 1). Complex: both parts. */
@@ -335,7 +336,7 @@ la_status la_meta_randperm(la_frame *f)
 {
     int64_t n = la_arg_int(f, 0), least, most;
     la_dtype d;
-    LA_TRY(option_dtype(f, 1, LA_INT64, &d));
+    LA_TRY(random_option_dtype(f, 1, LA_INT64, &d));
     if (n < 0) return la_error_at(LA_EARG, 1, "n must not be negative, got "
                                   "%lld", (long long)n);
     if (la_is_complex(d) || d == LA_BOOL)
@@ -376,7 +377,7 @@ static la_status permute_by(uint64_t *words, int64_t *p, int64_t n,
     return LA_OK;
 }
 
-static la_status permute(int64_t *p, int64_t n, la_generator *g)
+static la_status random_permute(int64_t *p, int64_t n, la_generator *g)
 {
     size_t bytes = (size_t)la_min(n, PORTION) * sizeof(uint64_t);
     uint64_t *words = la_mem_alloc(bytes);
@@ -394,9 +395,9 @@ la_status la_impl_randperm(la_frame *f)
     la_generator *g = la_random_generator(f, 1 + OPTION_GENERATOR);
     if (out->device == LA_META || n == 0) return created(f, 1, LA_OK);
     if (out->dtype == LA_INT64)
-        return created(f, 1, permute((int64_t *)la_data(out), n, g));
+        return created(f, 1, random_permute((int64_t *)la_data(out), n, g));
     LA_LET(plain, la_tensor_empty(1, &n, LA_INT64, &plain));
-    LA_TRY(permute((int64_t *)la_data(plain), n, g));
+    LA_TRY(random_permute((int64_t *)la_data(plain), n, g));
     return created(f, 1, la_run_(copy_, out, plain));
 }
 
@@ -428,8 +429,8 @@ la_status la_meta_uniform_(la_frame *f)
 /* The metas have checked; self is result 0. */
 la_status la_impl_uniform_(la_frame *f)
 {
-    return uniform(la_result(f, 0), la_arg_float(f, 1), la_arg_float(f, 2),
-                   la_random_generator(f, 3));
+    return random_uniform(la_result(f, 0), la_arg_float(f, 1),
+                          la_arg_float(f, 2), la_random_generator(f, 3));
 }
 
 /* normal_(self, mean, std) */
@@ -464,7 +465,7 @@ la_status la_meta_random_(la_frame *f)
 {
     int64_t low, high;
     random_limits(f, &low, &high);
-    LA_TRY(check_range((la_dtype)la_arg(f, 0)->dtype, low, high));
+    LA_TRY(random_check_range((la_dtype)la_arg(f, 0)->dtype, low, high));
     return self_result(f);
 }
 
@@ -473,7 +474,8 @@ la_status la_impl_random_(la_frame *f)
 {
     int64_t low, high;
     random_limits(f, &low, &high);
-    return integers(la_result(f, 0), low, high, la_random_generator(f, 3));
+    return random_integers(la_result(f, 0), low, high,
+                           la_random_generator(f, 3));
 }
 
 /* bernoulli_(self, p): 1 with probability p, to the nearest multiple of

@@ -509,7 +509,8 @@ la_status la_impl_shuffle(la_frame *f)
 
 /* n indices of 'have' slices: by weights, with replacement, or a permutation's
 ** first n. *out is owned, positions from 1. */
-static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
+static la_status choice_choose(la_frame *f, int64_t have, int64_t n,
+                               la_tensor **out)
 {
     bool replace = la_arg_bool(f, 2);
     if (la_has(f, 3)) {
@@ -549,7 +550,7 @@ la_status la_impl_choice(la_frame *f)
     if (n == 0)
         LA_TRY(la_tensor_empty(1, &n, LA_INT64, &indices));
     else
-        LA_TRY(choose(f, have, n, &indices));
+        LA_TRY(choice_choose(f, have, n, &indices));
     if (!number) return la_run_result(f, index_select, self, 0, indices);
     return LA_GIVE(f, la_tensor_retain(indices));
 }

@@ -301,7 +301,7 @@ typedef struct job {
 } job;
 
 /* Elements begin..end, each with its own stream. No sampler sees a NaN. */
-static void run_range(int64_t begin, int64_t end, void *context)
+static void rejection_run_range(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
     double p[MOST] = {0};
@@ -348,8 +348,8 @@ typedef struct distribution {
 
 /* The dtype= argument; else that of the first parameter that is a floating
 ** tensor, else the default. */
-static la_status dtype_of(const la_frame *f, const distribution *d,
-                          la_dtype *out)
+static la_status rejection_dtype_of(const la_frame *f, const distribution *d,
+                                    la_dtype *out)
 {
     *out = LA_UNDEFINED;
     for (int k = 0; k < d->n; k++) {
@@ -399,7 +399,7 @@ static la_status meta_distribution(la_frame *f, const distribution *d)
         LA_TRY(asked_shape(&f->args[d->size], d->size, &own));
         LA_TRY(la_blame(la_shape_broadcast(&all, &own, &s), d->size + 1));
     }
-    LA_TRY(dtype_of(f, d, &dtype));
+    LA_TRY(rejection_dtype_of(f, d, &dtype));
     return la_set_output(f, 0, s.ndim, s.sizes, NULL, dtype);
 }
 
@@ -424,7 +424,7 @@ static la_status impl_distribution(la_frame *f, const distribution *d)
     if (!status) {
         j.out = (double *)la_data(samples);
         j.block = la_random_draw(g, (uint64_t)out->numel);
-        status = la_iter_items(out->numel, 1024, 1024, run_range, &j);
+        status = la_iter_items(out->numel, 1024, 1024, rejection_run_range, &j);
     }
     for (int k = 0; k < d->n; k++) la_tensor_drop(&wide[k]);
     return status ? status : la_run_(copy_, out, samples);

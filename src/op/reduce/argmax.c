@@ -77,7 +77,7 @@ typedef struct chunks {
 
 /* The least chunk that holds the best value possible, by compare and swap: a
 ** chunk behind it can be skipped, as the first of equals is the answer. */
-static void decide(chunks *c, long long k)
+static void argmax_decide(chunks *c, long long k)
 {
     long long least = atomic_load(&c->decided);
     while (k < least
@@ -96,7 +96,7 @@ static void search_chunks(int64_t begin, int64_t end, void *context)
         int64_t n = skip ? 1 : la_min(s->n - first, LA_REDUCE_CHUNK);
         la_reduce_rows r = {c->in + first * s->step, s->step, n, 0, 1};
         s->kernel->rows(&r, c->index + k, c->value + k * s->esize);
-        if (s->best >= 0 && c->value[k] == s->best) decide(c, k);
+        if (s->best >= 0 && c->value[k] == s->best) argmax_decide(c, k);
     }
 }
 

@@ -20,7 +20,7 @@
 
 /* The largest value in *top, which sizes the result. LA_EINDEX for values below
 ** 1, with the first of them. */
-static la_status largest(const la_tensor *x, int64_t *top)
+static la_status histogram_largest(const la_tensor *x, int64_t *top)
 {
     const int64_t *v = (const int64_t *)la_data(x);
     int64_t least = 1, i = 0;
@@ -85,7 +85,7 @@ la_status la_impl_bincount(la_frame *f)
     if (self->dtype == LA_INT64 && la_is_contiguous(self)
         && !(self->flags & LA_F_NEG)) x = la_tensor_retain(self);
     else LA_TRY(la_convert_to(self, LA_INT64, &x));
-    LA_TRY(largest(x, &top));
+    LA_TRY(histogram_largest(x, &top));
     if (top > size) size = top;
     bool narrow = weights && weights->dtype == LA_FLOAT32;
     la_dtype sum = !weights ? LA_INT64 : LA_FLOAT64, to = sum;

@@ -60,7 +60,7 @@ static la_status run_table(const la_reductions *table, int store,
 }
 
 /* The row's reduction of 'in' into result 0. */
-static la_status run(la_frame *f, const la_tensor *in, la_tensor *out)
+static la_status reduction_run(la_frame *f, const la_tensor *in, la_tensor *out)
 {
     const la_reduction *kernel;
     LA_TRY(kernel_for(f, dtype_of(in), &kernel));
@@ -93,9 +93,9 @@ la_status la_reduce_total_meta(la_frame *f)
 static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
 {
     if (!is_int(dtype_of(in)) || out->dtype == LA_INT64)
-        return run(f, in, out);
+        return reduction_run(f, in, out);
     LA_LET(wide, la_tensor_empty(out->ndim, la_sizes(out), LA_INT64, &wide));
-    LA_TRY(run(f, in, wide));
+    LA_TRY(reduction_run(f, in, wide));
     return la_run_(copy_, out, wide);
 }
 
@@ -159,7 +159,7 @@ la_status la_reduce_mean_impl(la_frame *f) { return la_reduce_total_impl(f); }
 
 /* LA_ESHAPE for an empty dim: there is no identity. out= must have self's
 ** dtype, since an extreme is an element of the input. */
-static la_status extreme_meta(la_frame *f)
+static la_status reduction_extreme_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
     const char *name = f->op->name;
@@ -189,7 +189,10 @@ static la_status run_extreme(la_frame *f, const la_reductions *table, int k)
     return run_table(table, LA_STORE_PLAIN, self, mask_of(f), la_result(f, k));
 }
 
-la_status la_reduce_extreme_meta(la_frame *f) { return extreme_meta(f); }
+la_status la_reduce_extreme_meta(la_frame *f)
+{
+    return reduction_extreme_meta(f);
+}
 la_status la_reduce_extreme_impl(la_frame *f)
 {
     return run_extreme(f, la_reductions_of(f->op), 0);
@@ -212,7 +215,7 @@ la_status la_reduce_extreme_all_impl(la_frame *f)
 /* (self, dim, keepdim) -> both extremes, by two passes over the input. */
 la_status la_meta_aminmax(la_frame *f)
 {
-    LA_TRY(extreme_meta(f));
+    LA_TRY(reduction_extreme_meta(f));
     la_tensor *self = la_arg(f, SELF);
     return la_reduce_output(f, 1, self, mask_of(f), keeps(f, KEEPDIM),
                             dtype_of(self));
@@ -256,7 +259,7 @@ la_status la_reduce_logic_impl(la_frame *f)
         LA_TRY(la_convert_to(self, LA_UINT8, &bytes));
         self = bytes;
     }
-    return run(f, self, out);
+    return reduction_run(f, self, out);
 }
 
 /* any() and all() of everything: a boolean, so no tensor on any device. */
@@ -281,7 +284,7 @@ la_status la_reduce_count_meta(la_frame *f)
 }
 la_status la_reduce_count_impl(la_frame *f)
 {
-    return run(f, la_arg(f, SELF), la_result(f, 0));
+    return reduction_run(f, la_arg(f, SELF), la_result(f, 0));
 }
 
 /* ---- the same as plans ---- */

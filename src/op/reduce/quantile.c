@@ -36,7 +36,7 @@ typedef struct lines {
 static int64_t key_bytes(const lines *l) { return l->keys->wide ? 8 : 4; }
 /* A key and its position. */
 static int64_t item_bytes(const lines *l) { return l->keys->wide ? 16 : 8; }
-static int64_t work_bytes(const lines *l)
+static int64_t quantile_work_bytes(const lines *l)
 {
     return l->n * (2 * item_bytes(l) + 2 * key_bytes(l)) + 64;
 }
@@ -49,12 +49,12 @@ static la_status run_lines(lines *l, int64_t rows, la_unit_fn one)
     l->keys = &(*LA_STUB(keys))[l->in->dtype];
     l->order = &(*LA_STUB(order))[l->keys->wide];
     la_unit_plan plan = {one, la_ceil_div(LA_GRAIN, l->n * 8 + 1),
-                         (size_t)work_bytes(l)};
+                         (size_t)quantile_work_bytes(l)};
     return la_iter_units(rows, &plan, l);
 }
 
 /* First element of a line. */
-static const char *row_of(const lines *l, int64_t row)
+static const char *quantile_row_of(const lines *l, int64_t row)
 {
     return la_data(l->in) + row * l->n * l->esize;
 }
@@ -91,7 +91,7 @@ static int64_t item_position(const lines *l, const void *items, int64_t i)
 ** index. */
 static la_status answer(const lines *l, int64_t row, int64_t at)
 {
-    memcpy(l->value + row * l->esize, row_of(l, row) + at * l->esize,
+    memcpy(l->value + row * l->esize, quantile_row_of(l, row) + at * l->esize,
            (size_t)l->esize);
     if (l->index) l->index[row] = at + 1;
     return LA_OK;
@@ -129,7 +129,7 @@ static la_status one_median(void *context, int64_t row, char *work)
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t first = 0;
-    l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
+    l->keys->encode(keys, quantile_row_of(l, row), l->esize, l->n, 0);
     int64_t nan = count_nan(l, keys, &first);
     if (nan > 0 && (!l->skip_nan || nan == l->n)) return answer(l, row, first);
     int64_t at, k = (l->n - nan - 1) / 2;
@@ -147,7 +147,7 @@ static la_status one_mode(void *context, int64_t row, char *work)
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t best = 0, length = 0, run = 0;
-    l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
+    l->keys->encode(keys, quantile_row_of(l, row), l->esize, l->n, 0);
     int64_t left = la_poll_every(l->n);
     l->order->make_items(items, keys, 0, l->n);
     l->order->sort_items(items, spare, l->n);
@@ -181,8 +181,8 @@ static double real_at(const lines *l, const char *p)
 /* The value at a rank that may lie between two elements of the sorted line, by
 ** the interpolation asked for (the words are NumPy's). Between a number and an
 ** infinity lies that infinity. */
-static double between(const lines *l, const char *line, const char *items,
-                      double rank)
+static double quantile_between(const lines *l, const char *line,
+                               const char *items, double rank)
 {
     double low = floor(rank), high = ceil(rank), part = rank - low;
     if (l->how == NEAREST) low = high = nearbyint(rank);
@@ -205,7 +205,7 @@ static la_status one_quantile(void *context, int64_t row, char *work)
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t first = 0;
-    const char *line = row_of(l, row);
+    const char *line = quantile_row_of(l, row);
     l->keys->encode(keys, line, l->esize, l->n, 0);
     int64_t nan = count_nan(l, keys, &first);
     l->order->make_items(items, keys, 0, l->n);
@@ -214,7 +214,7 @@ static la_status one_quantile(void *context, int64_t row, char *work)
     int64_t n = l->skip_nan ? l->n - nan : l->n, left = la_poll_every(l->nq);
     for (int64_t k = 0; k < l->nq && !la_poll_run(&left, 16); k++) {
         double x = n == 0 || (nan > 0 && !l->skip_nan) || isnan(l->q[k]) ? NAN
-            : between(l, line, items, l->q[k] * (double)(n - 1));
+            : quantile_between(l, line, items, l->q[k] * (double)(n - 1));
         la_scalar s = la_scalar_float(x);
         la_scalar_cast(&s, (la_dtype)l->in->dtype,
                        l->value + (k * l->rows + row) * l->esize);
@@ -248,7 +248,7 @@ static la_status no_complex(const la_tensor *self)
 
 /* Values in self's dtype, positions in int64. LA_ESHAPE for an empty dim,
 ** LA_EDTYPE for complex. */
-static la_status pair_meta(la_frame *f, const char *name)
+static la_status quantile_pair_meta(la_frame *f, const char *name)
 {
     la_tensor *self = la_arg(f, 0);
     bool keepdim = la_arg_bool(f, 2);
@@ -263,7 +263,7 @@ static la_status pair_meta(la_frame *f, const char *name)
 
 /* Lines along the dim, values and positions by 'one'. An empty result has no
 ** lines. */
-static la_status pair_impl(la_frame *f, lines *l, la_unit_fn one)
+static la_status quantile_pair_impl(la_frame *f, lines *l, la_unit_fn one)
 {
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
@@ -278,23 +278,29 @@ static la_status pair_impl(la_frame *f, lines *l, la_unit_fn one)
 }
 
 /* (self, dim, keepdim) -> values and positions; 'one' says which statistic. */
-la_status la_meta_median_dim(la_frame *f) { return pair_meta(f, "median"); }
+la_status la_meta_median_dim(la_frame *f)
+{
+    return quantile_pair_meta(f, "median");
+}
 la_status la_impl_median_dim(la_frame *f)
 {
     lines l = {.n = 0};
-    return pair_impl(f, &l, one_median);
+    return quantile_pair_impl(f, &l, one_median);
 }
-la_status la_meta_nanmedian_dim(la_frame *f) { return pair_meta(f, "median"); }
+la_status la_meta_nanmedian_dim(la_frame *f)
+{
+    return quantile_pair_meta(f, "median");
+}
 la_status la_impl_nanmedian_dim(la_frame *f)
 {
     lines l = {.skip_nan = true};
-    return pair_impl(f, &l, one_median);
+    return quantile_pair_impl(f, &l, one_median);
 }
-la_status la_meta_mode(la_frame *f) { return pair_meta(f, "mode"); }
+la_status la_meta_mode(la_frame *f) { return quantile_pair_meta(f, "mode"); }
 la_status la_impl_mode(la_frame *f)
 {
     lines l = {.n = 0};
-    return pair_impl(f, &l, one_mode);
+    return quantile_pair_impl(f, &l, one_mode);
 }
 
 /* ---- median and nanmedian of everything ---- */
@@ -376,7 +382,8 @@ static la_status quantile_check(const la_frame *f)
 }
 
 /* Those of the dims that stay; the dim of q has none. */
-static la_status put_names(la_frame *f, const la_tensor *self, uint64_t mask)
+static la_status quantile_put_names(la_frame *f, const la_tensor *self,
+                                    uint64_t mask)
 {
     int from[LA_MAX_DIMS], n = 0;
     la_names *names = NULL;
@@ -404,7 +411,7 @@ static la_status quantile_meta(la_frame *f)
         s.ndim++;
     }
     LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype));
-    return put_names(f, self, mask);
+    return quantile_put_names(f, self, mask);
 }
 
 /* Ranks are q * (n - 1), in double. */

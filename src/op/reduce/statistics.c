@@ -22,8 +22,9 @@
 
 /* The dims in which 'self' was broadcast from 'sizes'. LA_ESHAPE where
 ** broadcasting could not have made self's sizes. */
-static la_status broadcast_dims(const la_tensor *self, const la_value *sizes,
-                                int64_t *dims, int *n)
+static la_status statistics_broadcast_dims(const la_tensor *self,
+                                           const la_value *sizes, int64_t *dims,
+    int *n)
 {
     int lead = self->ndim - (int)sizes->ints.n;
     *n = 0;
@@ -49,7 +50,7 @@ la_status la_impl_sum_to_size(la_frame *f)
     la_tensor *self = la_arg(f, 0), *out = NULL;
     int64_t dims[LA_MAX_DIMS];
     int n;
-    LA_TRY(broadcast_dims(self, &f->args[1], dims, &n));
+    LA_TRY(statistics_broadcast_dims(self, &f->args[1], dims, &n));
     if (f->args[1].ints.n == 0)
         return la_give(f, la_run(sum, &out, self), &out);
     if (n == 0)

@@ -35,13 +35,14 @@ typedef struct planes {
 
 /* Batch norm has a group per channel, of planes 'channels' apart; else groups
 ** are runs of 'per' planes. */
-static int64_t group_of(const planes *p, int64_t plane)
+static int64_t channel_norm_group_of(const planes *p, int64_t plane)
 {
     return p->per ? plane / p->per : plane % p->channels;
 }
 
 /* An absent weight is 1, an absent bias 0. */
-static double number_at(const double *list, int64_t i, double otherwise)
+static double channel_norm_number_at(const double *list, int64_t i,
+                                     double otherwise)
 {
     return list ? list[i] : otherwise;
 }
@@ -63,9 +64,10 @@ static void plane_apply(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
     for (int64_t i = begin; i < end; i++) {
-        int64_t g = group_of(p, i), c = i % p->channels;
-        double k[] = {p->mean[g], p->rstd[g] * number_at(p->weight, c, 1),
-                      number_at(p->bias, c, 0)};
+        int64_t g = channel_norm_group_of(p, i), c = i % p->channels;
+        double k[] = {p->mean[g], p->rstd[g]
+                      * channel_norm_number_at(p->weight, c, 1),
+                      channel_norm_number_at(p->bias, c, 0)};
         p->kernel->apply(p->in + i * p->bytes, p->out + i * p->bytes, p->n, k);
     }
 }
@@ -76,7 +78,7 @@ static void plane_sums(int64_t begin, int64_t end, void *context)
     const planes *p = context;
     for (int64_t i = begin; i < end; i++)
         p->kernel->sums(p->dy + i * p->bytes, p->in + i * p->bytes, p->n,
-                        p->mean[group_of(p, i)], p->sums[i]);
+                        p->mean[channel_norm_group_of(p, i)], p->sums[i]);
 }
 
 /* With w the weight and h = (x - mean) * rstd:
@@ -85,9 +87,9 @@ static void plane_back(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
     for (int64_t i = begin; i < end; i++) {
-        int64_t g = group_of(p, i), c = i % p->channels;
+        int64_t g = channel_norm_group_of(p, i), c = i % p->channels;
         double r = p->rstd[g];
-        double k[] = {p->mean[g], r * number_at(p->weight, c, 1),
+        double k[] = {p->mean[g], r * channel_norm_number_at(p->weight, c, 1),
                       -r * r * p->second[g], -r * p->first[g]};
         p->kernel->back(p->dy + i * p->bytes, p->in + i * p->bytes,
                         p->out + i * p->bytes, p->n, k);
@@ -104,18 +106,18 @@ static la_status each_plane(planes *p, la_range_fn pass)
 /* ---- set-up ---- */
 
 /* Statistics in float32, or float64 for float64, as in layer norm. */
-static la_dtype stat_dtype(const la_tensor *t)
+static la_dtype channel_norm_stat_dtype(const la_tensor *t)
 {
     return t->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
 }
 
-static double get(const la_tensor *t, int64_t i)
+static double channel_norm_get(const la_tensor *t, int64_t i)
 {
     return t->dtype == LA_FLOAT64 ? ((const double *)la_data(t))[i]
                                   : (double)((const float *)la_data(t))[i];
 }
 
-static void put(la_tensor *t, int64_t i, double x)
+static void channel_norm_put(la_tensor *t, int64_t i, double x)
 {
     if (t->dtype == LA_FLOAT64) ((double *)la_data(t))[i] = x;
     else ((float *)la_data(t))[i] = (float)x;
@@ -123,8 +125,8 @@ static void put(la_tensor *t, int64_t i, double x)
 
 /* LA_ESHAPE unless self is floating (N, C, ...); LA_EARG unless the groups
 ** divide the channels. */
-static la_status check(const la_frame *f, const la_tensor *self,
-                       int64_t groups)
+static la_status channel_norm_check(const la_frame *f, const la_tensor *self,
+                                    int64_t groups)
 {
     if (self->ndim < 2 || !la_is_float((la_dtype)self->dtype))
         return la_error_at(LA_ESHAPE, 1, "%s: a floating point tensor (N, C, "
@@ -137,7 +139,7 @@ static la_status check(const la_frame *f, const la_tensor *self,
 }
 
 /* LA_ESHAPE unless argument k is absent or a vector of n elements. */
-static la_status check_vector(const la_frame *f, int k, int64_t n)
+static la_status channel_norm_check_vector(const la_frame *f, int k, int64_t n)
 {
     const la_tensor *v = la_arg(f, k);
     if (!v || (v->ndim == 1 && v->numel == n)) return LA_OK;
@@ -199,14 +201,14 @@ la_status la_meta_native_channel_norm(la_frame *f)
 {
     const la_tensor *self = la_arg(f, 0);
     int64_t groups = la_arg_int(f, 1);
-    LA_TRY(check(f, self, groups));
-    LA_TRY(check_vector(f, 2, la_sizes(self)[1]));
-    LA_TRY(check_vector(f, 3, la_sizes(self)[1]));
+    LA_TRY(channel_norm_check(f, self, groups));
+    LA_TRY(channel_norm_check_vector(f, 2, la_sizes(self)[1]));
+    LA_TRY(channel_norm_check_vector(f, 3, la_sizes(self)[1]));
     int64_t n = group_count(self, groups);
     LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                          (la_dtype)self->dtype));
-    LA_TRY(la_set_output(f, 1, 1, &n, NULL, stat_dtype(self)));
-    return la_set_output(f, 2, 1, &n, NULL, stat_dtype(self));
+    LA_TRY(la_set_output(f, 1, 1, &n, NULL, channel_norm_stat_dtype(self)));
+    return la_set_output(f, 2, 1, &n, NULL, channel_norm_stat_dtype(self));
 }
 
 /* Planes' moments become those of their groups. */
@@ -220,8 +222,8 @@ static void join_moments(planes *p, la_tensor *mean, la_tensor *var, double eps)
             p->moments->combine((char *)all, (const char *)(all + k * step), 1);
         p->mean[g] = all->mean;
         p->rstd[g] = 1 / sqrt(all->m2 / n + eps);
-        put(mean, g, all->mean);
-        put(var, g, all->m2 / n);
+        channel_norm_put(mean, g, all->mean);
+        channel_norm_put(var, g, all->m2 / n);
     }
 }
 
@@ -255,18 +257,18 @@ la_status la_meta_native_channel_norm_backward(la_frame *f)
 {
     const la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
     int64_t groups = la_arg_int(f, 2);
-    LA_TRY(check(f, self, groups));
+    LA_TRY(channel_norm_check(f, self, groups));
     if (!la_same_sizes(grad, self))
         return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
                            "input's sizes", f->op->name);
-    LA_TRY(check_vector(f, 3, group_count(self, groups)));
-    LA_TRY(check_vector(f, 4, group_count(self, groups)));
-    LA_TRY(check_vector(f, 5, la_sizes(self)[1]));
+    LA_TRY(channel_norm_check_vector(f, 3, group_count(self, groups)));
+    LA_TRY(channel_norm_check_vector(f, 4, group_count(self, groups)));
+    LA_TRY(channel_norm_check_vector(f, 5, la_sizes(self)[1]));
     LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                          (la_dtype)self->dtype));
     for (int k = 1; k <= 2; k++)
         LA_TRY(la_set_output(f, k, 1, la_sizes(self) + 1, NULL,
-                             stat_dtype(self)));
+                             channel_norm_stat_dtype(self)));
     return LA_OK;
 }
 
@@ -275,8 +277,8 @@ static void read_groups(planes *p, const la_tensor *mean, const la_tensor *var,
                         double eps)
 {
     for (int64_t g = 0; g < p->groups; g++) {
-        p->mean[g] = get(mean, g);
-        p->rstd[g] = 1 / sqrt(get(var, g) + eps);
+        p->mean[g] = channel_norm_get(mean, g);
+        p->rstd[g] = 1 / sqrt(channel_norm_get(var, g) + eps);
     }
 }
 
@@ -285,8 +287,8 @@ static void join_sums(planes *p, la_tensor *dw, la_tensor *db)
 {
     double n = (double)p->n * (double)(p->count / p->groups);
     for (int64_t i = 0; i < p->count; i++) {
-        int64_t g = group_of(p, i);
-        double w = number_at(p->weight, i % p->channels, 1);
+        int64_t g = channel_norm_group_of(p, i);
+        double w = channel_norm_number_at(p->weight, i % p->channels, 1);
         p->first[g] += w * p->sums[i][0] / n;
         p->second[g] += w * p->sums[i][1] * p->rstd[g] / n;
     }
@@ -294,10 +296,10 @@ static void join_sums(planes *p, la_tensor *dw, la_tensor *db)
         double s = 0, q = 0;
         for (int64_t i = c; i < p->count; i += p->channels) {
             s += p->sums[i][0];
-            q += p->sums[i][1] * p->rstd[group_of(p, i)];
+            q += p->sums[i][1] * p->rstd[channel_norm_group_of(p, i)];
         }
-        put(dw, c, q);
-        put(db, c, s);
+        channel_norm_put(dw, c, q);
+        channel_norm_put(db, c, s);
     }
 }
 
@@ -317,8 +319,10 @@ la_status la_impl_native_channel_norm_backward(la_frame *f)
         return LA_OK;
     }
     LA_LET(x, la_run(contiguous, &x, self));
-    LA_LET(mean, la_convert_to(la_arg(f, 3), stat_dtype(self), &mean));
-    LA_LET(var, la_convert_to(la_arg(f, 4), stat_dtype(self), &var));
+    LA_LET(mean, la_convert_to(la_arg(f, 3), channel_norm_stat_dtype(self),
+                               &mean));
+    LA_LET(var, la_convert_to(la_arg(f, 4), channel_norm_stat_dtype(self),
+                              &var));
     dy = la_tensor_retain(la_arg(f, 0));
     if (!la_is_contiguous(dy) || dy->dtype != self->dtype)
         LA_TRY(la_convert_to(la_arg(f, 0), (la_dtype)self->dtype, &dy));

@@ -21,7 +21,7 @@
 #define POLL 16               /* grains between looks at the interrupt */
 
 /* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
-static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
+static la_status softmax_norm_plain(la_tensor *t, la_dtype d, la_tensor **slot)
 {
     if (!t) return LA_OK;
     if (la_is_contiguous(t) && t->dtype == d) return la_tensor_same(t, slot);
@@ -172,8 +172,8 @@ static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
     la_tensor *result = la_arg(f, 1);
     la_dtype d = (la_dtype)result->dtype;
     if (result->numel == 0) return LA_OK;
-    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
-    LA_LET(y, plain(result, d, &y));
+    LA_LET(dy, softmax_norm_plain(la_arg(f, 0), d, &dy));
+    LA_LET(y, softmax_norm_plain(result, d, &y));
     soft_grad s = {.kernel = &(*table)[d], .dy = la_data(dy), .y = la_data(y),
                    .out = la_data(la_result(f, 0)), .n = 1, .inner = 1,
                    .esize = (int64_t)la_itemsize(y)};
@@ -197,8 +197,9 @@ LA_FORWARD(la_impl_log_softmax_backward,
 /* ---- layer norm and RMS norm ---- */
 
 /* The last dims are normalised: k of them, n elements. */
-static la_status check_shape(const la_tensor *self, const la_value *shape,
-                             int *k, int64_t *n)
+static la_status softmax_norm_check_shape(const la_tensor *self,
+                                          const la_value *shape, int *k,
+    int64_t *n)
 {
     int64_t count = shape->ints.n;
     *n = 1;
@@ -233,7 +234,7 @@ static la_status check_affine(const la_tensor *self, const la_tensor *w,
 }
 
 /* Statistics are kept in float32, or float64 for float64. */
-static la_dtype stat_dtype(la_dtype d)
+static la_dtype softmax_norm_stat_dtype(la_dtype d)
 {
     return d == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
 }
@@ -253,7 +254,7 @@ static la_status norm_meta(la_frame *f, int affine, int stats)
     int64_t sizes[LA_MAX_DIMS], n;
     int k;
     LA_TRY(float_only(self));
-    LA_TRY(check_shape(self, &f->args[1], &k, &n));
+    LA_TRY(softmax_norm_check_shape(self, &f->args[1], &k, &n));
     for (int a = 0; a < affine; a++)
         LA_TRY(check_affine(self, la_arg(f, 2 + a), k, 3 + a));
     LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
@@ -262,7 +263,7 @@ static la_status norm_meta(la_frame *f, int affine, int stats)
         sizes[d] = d < self->ndim - k ? la_sizes(self)[d] : 1;
     for (int i = 0; i < stats; i++)
         LA_TRY(la_set_output(f, 1 + i, self->ndim, sizes, NULL,
-                             stat_dtype((la_dtype)self->dtype)));
+                             softmax_norm_stat_dtype((la_dtype)self->dtype)));
     f->scratch[0] = n;
     return LA_OK;
 }
@@ -302,9 +303,9 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_LET(x, plain(self, d, &x));
-    LA_LET(w, plain(weight, d, &w));
-    LA_LET(b, plain(bias, d, &b));
+    LA_LET(x, softmax_norm_plain(self, d, &x));
+    LA_LET(w, softmax_norm_plain(weight, d, &w));
+    LA_LET(b, softmax_norm_plain(bias, d, &b));
     int64_t n = f->scratch[0], rows = self->numel / n;
     norm_task t = {
         .all = {.in = la_data(x), .out = la_data(out), .weight = data_of(w),
@@ -378,7 +379,7 @@ static la_status grad_meta(la_frame *f, int stats)
     int64_t n;
     int k;
     LA_TRY(float_only(self));
-    LA_TRY(check_shape(self, &f->args[2], &k, &n));
+    LA_TRY(softmax_norm_check_shape(self, &f->args[2], &k, &n));
     LA_TRY(check_affine(self, la_arg(f, 3 + stats), k, 4 + stats));
     bool same = grad->dtype == self->dtype && la_same_sizes(grad, self);
     for (int i = 0; same && i < stats; i++)
@@ -398,11 +399,11 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
     la_tensor *self = la_arg(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
-    LA_LET(x, plain(self, d, &x));
-    LA_LET(w, plain(weight, d, &w));
-    LA_LET(m, plain(mean, stat_dtype(d), &m));
-    LA_LET(s, plain(rstd, stat_dtype(d), &s));
+    LA_LET(dy, softmax_norm_plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, softmax_norm_plain(self, d, &x));
+    LA_LET(w, softmax_norm_plain(weight, d, &w));
+    LA_LET(m, softmax_norm_plain(mean, softmax_norm_stat_dtype(d), &m));
+    LA_LET(s, softmax_norm_plain(rstd, softmax_norm_stat_dtype(d), &s));
     int64_t n = f->scratch[0], rows = self->numel / n;
     grad_task t = {
         .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
@@ -430,14 +431,14 @@ static la_status share_meta(la_frame *f)
     int64_t n;
     int k;
     LA_TRY(float_only(self));
-    LA_TRY(check_shape(self, &f->args[2], &k, &n));
+    LA_TRY(softmax_norm_check_shape(self, &f->args[2], &k, &n));
     LA_TRY(check_affine(self, la_arg(f, 5), k, 6));
     f->scratch[0] = n;
     LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                          (la_dtype)self->dtype));
     for (int i = 1; i <= 2; i++)
         LA_TRY(la_set_output(f, i, k, la_sizes(self) + self->ndim - k, NULL,
-                             stat_dtype((la_dtype)self->dtype)));
+                             softmax_norm_stat_dtype((la_dtype)self->dtype)));
     return LA_OK;
 }
 
@@ -486,11 +487,11 @@ la_status la_impl_norm_backward(la_frame *f)
         memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
         return LA_OK;
     }
-    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
-    LA_LET(x, plain(self, d, &x));
-    LA_LET(w, plain(la_arg(f, 5), d, &w));
-    LA_LET(m, plain(la_arg(f, 3), stat_dtype(d), &m));
-    LA_LET(s, plain(la_arg(f, 4), stat_dtype(d), &s));
+    LA_LET(dy, softmax_norm_plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, softmax_norm_plain(self, d, &x));
+    LA_LET(w, softmax_norm_plain(la_arg(f, 5), d, &w));
+    LA_LET(m, softmax_norm_plain(la_arg(f, 3), softmax_norm_stat_dtype(d), &m));
+    LA_LET(s, softmax_norm_plain(la_arg(f, 4), softmax_norm_stat_dtype(d), &s));
     int64_t rows = self->numel / n, count = la_ceil_div(rows, SHARE);
     int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
     char *shares = la_mem_zalloc((size_t)bytes);

@@ -276,7 +276,7 @@ static void extreme_rows(const la_iter *it, char *const *data, int64_t m,
 }
 
 /* Values in self's dtype and 1-based positions. LA_EDTYPE for complex. */
-static la_status extreme_meta(la_frame *f)
+static la_status scan_extreme_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     la_dtype d = (la_dtype)self->dtype;
@@ -303,7 +303,7 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
 }
 
 /* (self, dim) -> the largest (smallest) element so far and where it is. */
-LA_FORWARD(la_meta_cummax, extreme_meta(f))
-LA_FORWARD(la_meta_cummin, extreme_meta(f))
+LA_FORWARD(la_meta_cummax, scan_extreme_meta(f))
+LA_FORWARD(la_meta_cummin, scan_extreme_meta(f))
 LA_FORWARD(la_impl_cummax, extreme_impl(f, LA_STUB(scan_max)))
 LA_FORWARD(la_impl_cummin, extreme_impl(f, LA_STUB(scan_min)))

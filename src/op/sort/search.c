@@ -96,8 +96,8 @@ static la_status check_shapes(const la_tensor *sorted, const la_tensor *values)
 
 /* Tensors have one dtype; a scalar adapts to the sorted tensor, or promotes
 ** it. */
-static la_status common_dtype(la_tensor *sorted, la_tensor *values,
-                              la_dtype *out)
+static la_status search_common_dtype(la_tensor *sorted, la_tensor *values,
+                                     la_dtype *out)
 {
     la_result_type type = LA_RESULT_TYPE_INIT;
     if (sorted->dtype != values->dtype && !(values->flags & LA_F_WRAPPED))
@@ -122,7 +122,7 @@ la_status la_meta_searchsorted(la_frame *f)
     la_order o;
     bool right;
     LA_TRY(wants_right(f, &right));
-    LA_TRY(common_dtype(sorted, values, &d));
+    LA_TRY(search_common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
     LA_TRY(check_shapes(sorted, values));
     if (sorter && !la_same_sizes(sorter, sorted))
@@ -214,7 +214,7 @@ la_status la_impl_searchsorted(la_frame *f)
     int64_t end_of_all = 0;
     LA_OWNED number = NULL;
     LA_TRY(wants_right(f, &right));
-    LA_TRY(common_dtype(sorted, values, &d));
+    LA_TRY(search_common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
     LA_TRY(round_number(sorted, values, right, &number, &end_of_all));
     if (end_of_all)
@@ -257,7 +257,8 @@ enum { FEW = 16,         /* so many are compared one by one */
        TABLE_BITS = 20 }; /* so many values are looked up */
 
 /* The keys but those of NaN, which is in nothing; returns how many. */
-static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
+static int64_t search_without_nan(const la_order *o, la_dtype d, void *keys,
+                                  int64_t n)
 {
     uint64_t nan, *wide = keys;
     uint32_t *narrow = keys;
@@ -273,9 +274,10 @@ static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
 }
 
 /* Which of n keys are among m sorted ones. */
-static void mark(const la_order *o, const void *sorted, int64_t m,
-                 const void *keys, const int64_t *at, int64_t n, bool invert,
-                 uint8_t *out)
+static void search_mark(const la_order *o, const void *sorted, int64_t m,
+                        const void *keys, const int64_t *at, int64_t n,
+                            bool invert,
+                        uint8_t *out)
 {
     LA_EACH_POLLED(i, 0, n) {
         uint64_t key = la_key_at(o, keys, i);
@@ -337,7 +339,7 @@ la_status la_impl_isin(la_frame *f)
     LA_LET(b, of_dtype(tests, d, &b));
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
-    int64_t m = without_nan(&o, d, sorted.block, tests->numel);
+    int64_t m = search_without_nan(&o, d, sorted.block, tests->numel);
     uint8_t *to = (uint8_t *)la_data(out);
     uint64_t low = 0;
     int width = m > 0 ? o.order->width(sorted.block, m, &low) : 64;
@@ -360,6 +362,7 @@ la_status la_impl_isin(la_frame *f)
     int64_t *at = (int64_t *)la_data(positions);
     LA_TRY(search(key_dtype(&o), sorted.block, m, keys.block, x->numel, false,
                   at));
-    mark(&o, sorted.block, m, keys.block, at, x->numel, la_arg_bool(f, 3), to);
+    search_mark(&o, sorted.block, m, keys.block, at, x->numel,
+                la_arg_bool(f, 3), to);
     return LA_OK;
 }

@@ -36,7 +36,7 @@ typedef struct work {
 
 /* Scratch for so many keys and twice so many items, each aligned to 64
 ** bytes. */
-static size_t work_bytes(const job *j, int64_t keys, int64_t items)
+static size_t sort_work_bytes(const job *j, int64_t keys, int64_t items)
 {
     keys = (keys * j->o.key_bytes + 63) & ~(int64_t)63;
     return (size_t)(keys + 2 * items * j->o.item_bytes);
@@ -51,7 +51,7 @@ static work work_in(const job *j, void *block, int64_t keys, int64_t items)
 }
 
 /* Items of 32-bit keys hold the position in 32 bits. */
-static la_status too_long(const job *j, int64_t n)
+static la_status sort_too_long(const job *j, int64_t n)
 {
     if (j->o.key->wide || n <= UINT32_MAX) return LA_OK;
     return la_error(LA_ESHAPE, "a row of %lld elements is too long to be "
@@ -61,15 +61,15 @@ static la_status too_long(const job *j, int64_t n)
 /* The dim and the kernels for self's dtype; descending order complements the
 ** keys, which keeps equal elements in their order. LA_EINDEX, LA_EDTYPE or
 ** LA_ESHAPE. */
-static la_status prepare(job *j, la_tensor *self, int64_t dim, bool flip,
-                         const char *what)
+static la_status sort_prepare(job *j, la_tensor *self, int64_t dim, bool flip,
+                              const char *what)
 {
     LA_TRY(la_wrap_dim(dim, self->ndim, &j->dim));
     LA_TRY(la_order_of((la_dtype)self->dtype, what, &j->o));
     j->self = self;
     j->n = la_row_length(self, j->dim);
     j->flip = flip ? ~(uint64_t)0 : 0;
-    return too_long(j, j->n);
+    return sort_too_long(j, j->n);
 }
 
 /* Destination of the positions of a row; *step in elements. */
@@ -82,8 +82,8 @@ static int64_t *positions_of(const job *j, int64_t row, int64_t *step)
 
 /* The first 'm' keys of a row go to the values; its positions are there.
 ** 'signs': the row has zeros whose signs are to be restored from self. */
-static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
-                    bool signs)
+static void sort_deliver(const job *j, int64_t row, const void *keys, int64_t m,
+                         bool signs)
 {
     if (!j->values) return;
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
@@ -103,7 +103,7 @@ static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
 }
 
 /* Encodes a row; true when it has zeros whose signs the keys lose. */
-static bool load_row(const job *j, int64_t row, work *w)
+static bool sort_load_row(const job *j, int64_t row, work *w)
 {
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
     bool zero = j->o.key->encode(w->keys, from, la_row_step(j->self, j->dim),
@@ -117,11 +117,11 @@ static la_status sort_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
-    bool signs = load_row(j, row, &w);
+    bool signs = sort_load_row(j, row, &w);
     int64_t step, *at = positions_of(j, row, &step);
     j->o.order->sort_positions(w.keys, at, step, w.items, w.spare, j->n);
     if (la_poll_long(j->n)) return LA_EINTR;
-    deliver(j, row, w.keys, j->n, signs);
+    sort_deliver(j, row, w.keys, j->n, signs);
     return LA_OK;
 }
 
@@ -144,12 +144,12 @@ static la_status sort_rows(void *context, int64_t group, char *block)
     rows = rows < LA_ORDER_ROWS ? rows : LA_ORDER_ROWS;
     for (int64_t r = 0; r < rows; r++) {
         work w = {keys + r * row_bytes, NULL, NULL};
-        signs |= load_row(j, first + r, &w);
+        signs |= sort_load_row(j, first + r, &w);
         at[r] = positions_of(j, first + r, &step);
     }
     j->o.order->sort_rows(keys, at, step, j->n, (int)rows);
     for (int64_t r = 0; r < rows; r++)
-        deliver(j, first + r, keys + r * row_bytes, j->n, signs);
+        sort_deliver(j, first + r, keys + r * row_bytes, j->n, signs);
     return LA_OK;
 }
 
@@ -161,14 +161,15 @@ static la_status run_sort(job *j)
                            j->n * LA_ORDER_ROWS,
                            (size_t)(j->n * LA_ORDER_ROWS * j->o.key_bytes),
                            sort_rows, j);
-    return la_rows_run(row_count(j), j->n, work_bytes(j, j->n, j->n), sort_row,
-                       j);
+    return la_rows_run(row_count(j), j->n, sort_work_bytes(j, j->n, j->n),
+                       sort_row, j);
 }
 
 /* ---- sort, argsort, msort ---- */
 
 /* Result k with self's sizes and order of strides. */
-static la_status same_shape(la_frame *f, int k, const la_tensor *x, la_dtype d)
+static la_status sort_same_shape(la_frame *f, int k, const la_tensor *x,
+                                 la_dtype d)
 {
     int64_t strides[LA_MAX_DIMS];
     la_preserve_strides(x, strides);
@@ -182,16 +183,16 @@ la_status la_meta_sort(la_frame *f)
 {
     job j;
     la_tensor *x = la_arg(f, 0);
-    LA_TRY(prepare(&j, x, la_arg_int(f, 1), la_arg_bool(f, 2), "sort"));
-    LA_TRY(same_shape(f, 0, x, (la_dtype)x->dtype));
-    return same_shape(f, 1, x, LA_INT64);
+    LA_TRY(sort_prepare(&j, x, la_arg_int(f, 1), la_arg_bool(f, 2), "sort"));
+    LA_TRY(sort_same_shape(f, 0, x, (la_dtype)x->dtype));
+    return sort_same_shape(f, 1, x, LA_INT64);
 }
 
 la_status la_impl_sort(la_frame *f)
 {
     job j = {.values = la_result(f, 0), .indices = la_result(f, 1)};
-    LA_TRY(prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
-                   "sort"));
+    LA_TRY(sort_prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
+                        "sort"));
     return run_sort(&j);
 }
 
@@ -199,17 +200,17 @@ la_status la_impl_sort(la_frame *f)
 la_status la_meta_argsort(la_frame *f)
 {
     job j;
-    LA_TRY(prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
-                   "argsort"));
-    return same_shape(f, 0, la_arg(f, 0), LA_INT64);
+    LA_TRY(sort_prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
+                        "argsort"));
+    return sort_same_shape(f, 0, la_arg(f, 0), LA_INT64);
 }
 
 /* Without values: deliver has nothing to decode. */
 la_status la_impl_argsort(la_frame *f)
 {
     job j = {.indices = la_result(f, 0)};
-    LA_TRY(prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
-                   "argsort"));
+    LA_TRY(sort_prepare(&j, la_arg(f, 0), la_arg_int(f, 1), la_arg_bool(f, 2),
+                        "argsort"));
     return run_sort(&j);
 }
 
@@ -235,8 +236,8 @@ la_status la_meta_msort(la_frame *f)
 {
     job j;
     la_tensor *x = la_arg(f, 0);
-    LA_TRY(prepare(&j, x, 0, false, "msort"));
-    return same_shape(f, 0, x, (la_dtype)x->dtype);
+    LA_TRY(sort_prepare(&j, x, 0, false, "msort"));
+    return sort_same_shape(f, 0, x, (la_dtype)x->dtype);
 }
 
 /* Positions are needed only to restore the signs of zeros. */
@@ -245,13 +246,13 @@ la_status la_impl_msort(la_frame *f)
     LA_OWNED positions = NULL;
     la_tensor *x = la_arg(f, 0);
     job j = {.values = la_result(f, 0)};
-    LA_TRY(prepare(&j, x, 0, false, "msort"));
+    LA_TRY(sort_prepare(&j, x, 0, false, "msort"));
     if (la_is_float((la_dtype)x->dtype)) {
         LA_TRY(la_tensor_empty(x->ndim, la_sizes(x), LA_INT64, &positions));
         j.indices = positions;
     }
-    return la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), msort_row,
-                       &j);
+    return la_rows_run(row_count(&j), j.n, sort_work_bytes(&j, j.n, j.n),
+                       msort_row, &j);
 }
 
 /* ---- topk ---- */
@@ -304,7 +305,7 @@ static la_status topk_row(void *context, int64_t row, char *block)
     j->o.order->sort_items(w.items, w.spare, k);
     int64_t at_step, *at = positions_of(j, row, &at_step);
     j->o.order->split_items(w.items, k, w.keys, at, at_step);
-    deliver(j, row, w.keys, k, signs);
+    sort_deliver(j, row, w.keys, k, signs);
     return LA_OK;
 }
 
@@ -314,10 +315,10 @@ static la_status topk_selected_row(void *context, int64_t row, char *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     int64_t step, *at = positions_of(j, row, &step);
-    bool signs = load_row(j, row, &w);
+    bool signs = sort_load_row(j, row, &w);
     j->o.order->smallest(w.keys, at, step, w.items, w.spare, j->n, j->k);
     if (la_poll_long(j->n)) return LA_EINTR;
-    deliver(j, row, w.keys, j->k, signs);
+    sort_deliver(j, row, w.keys, j->k, signs);
     return LA_OK;
 }
 
@@ -325,8 +326,8 @@ static la_status topk_selected_row(void *context, int64_t row, char *block)
 static la_status prepare_topk(job *j, la_frame *f)
 {
     j->k = la_arg_int(f, 1);
-    LA_TRY(prepare(j, la_arg(f, 0), la_arg_int(f, 2), la_arg_bool(f, 3),
-                   "topk"));
+    LA_TRY(sort_prepare(j, la_arg(f, 0), la_arg_int(f, 2), la_arg_bool(f, 3),
+                        "topk"));
     if (j->k < 0 || j->k > j->n)
         return la_error_at(LA_EARG, 2, "selected index k out of range: %lld of "
                            "%lld elements", (long long)j->k, (long long)j->n);
@@ -368,9 +369,9 @@ la_status la_impl_topk(la_frame *f)
     if (is_search(&j))
         return la_find_most(j.self, j.dim, j.flip != 0, j.values, j.indices);
     if (j.n <= BLOCK || j.k > j.n / 256)
-        return la_rows_run(rows, j.n, work_bytes(&j, j.n, j.n),
+        return la_rows_run(rows, j.n, sort_work_bytes(&j, j.n, j.n),
                            topk_selected_row, &j);
-    return la_rows_run(rows, j.n, work_bytes(&j, keys, kept(j.k) + BLOCK),
+    return la_rows_run(rows, j.n, sort_work_bytes(&j, keys, kept(j.k) + BLOCK),
                        topk_row, &j);
 }
 
@@ -382,10 +383,10 @@ static la_status kth_row(void *context, int64_t row, char *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     int64_t step, *at = positions_of(j, row, &step);
-    bool signs = load_row(j, row, &w);
+    bool signs = sort_load_row(j, row, &w);
     uint64_t key = j->o.order->kth(w.keys, w.items, w.spare, j->n, j->k, at);
     uint32_t narrow = (uint32_t)key;
-    deliver(j, row, j->o.key->wide ? (void *)&key : &narrow, 1, signs);
+    sort_deliver(j, row, j->o.key->wide ? (void *)&key : &narrow, 1, signs);
     return LA_OK;
 }
 
@@ -393,7 +394,7 @@ static la_status kth_row(void *context, int64_t row, char *block)
 static la_status prepare_kth(job *j, la_frame *f)
 {
     j->k = la_arg_int(f, 1);
-    LA_TRY(prepare(j, la_arg(f, 0), la_arg_int(f, 2), false, "kthvalue"));
+    LA_TRY(sort_prepare(j, la_arg(f, 0), la_arg_int(f, 2), false, "kthvalue"));
     if (j->k < 1 || j->k > j->n)
         return la_error_at(LA_EARG, 2, "kthvalue(): selected number k out of "
                            "range for dimension %d: %lld, 1 to %lld expected",
@@ -418,8 +419,8 @@ la_status la_impl_kthvalue(la_frame *f)
     la_copy_names(fresh[1], x);
     j.values = fresh[0];
     j.indices = fresh[1];
-    LA_TRY(la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), kth_row,
-                       &j));
+    LA_TRY(la_rows_run(row_count(&j), j.n, sort_work_bytes(&j, j.n, j.n),
+                       kth_row, &j));
     for (int k = 0; k < 2 && s.ndim > 0 && !la_arg_bool(f, 3); k++) {
         LA_TRY(la_run(select, &squeezed, fresh[k], j.dim, 0));
         la_tensor_release(fresh[k]);

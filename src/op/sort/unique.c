@@ -94,8 +94,8 @@ static la_status make_first(const unique *u, la_tensor **out)
 }
 
 /* Results 1.. in the order of the array standard; 0 is set by the caller. */
-static la_status deliver(la_frame *f, const unique *u, int ndim,
-                         const int64_t *sizes)
+static la_status unique_deliver(la_frame *f, const unique *u, int ndim,
+                                const int64_t *sizes)
 {
     int k = 1;
     la_tensor *t = NULL;
@@ -184,7 +184,7 @@ static la_status flat(la_frame *f, unique *u)
                      u->runs, 0);
     if (signs) sign_of_zero(u, plain, values, keys.block);
     la_set_result(f, 0, la_tensor_retain(values));
-    return deliver(f, u, u->self->ndim, la_sizes(u->self));
+    return unique_deliver(f, u, u->self->ndim, la_sizes(u->self));
 }
 
 /* ---- by slices ---- */
@@ -254,7 +254,7 @@ static void slice_runs(unique *u, const slices *s)
 }
 
 /* LA_ESHAPE where slices would be compared that have no elements. */
-static la_status check_slices(const unique *u, int dim)
+static la_status unique_check_slices(const unique *u, int dim)
 {
     const la_tensor *x = u->self;
     if (x->numel > 0 || x->ndim == 0) return LA_OK;
@@ -268,14 +268,14 @@ static la_status check_slices(const unique *u, int dim)
 
 /* Slices along a dim are compared in lexicographic order of keys; the
 ** first of each run is copied from self. */
-static la_status by_slices(la_frame *f, unique *u, int64_t asked)
+static la_status unique_by_slices(la_frame *f, unique *u, int64_t asked)
 {
     LA_WORK keys = {NULL, 0};
     la_tensor *values = NULL;
     int dim;
     LA_TRY(la_wrap_dim(asked, u->self->ndim, &dim));
     if (u->self->ndim == 0) return flat(f, u);
-    LA_TRY(check_slices(u, dim));
+    LA_TRY(unique_check_slices(u, dim));
     u->n = la_sizes(u->self)[dim];
     int64_t from = dim, zero = 0;
     LA_LET(front, la_run(movedim, &front, u->self, la_v_ints(&from, 1),
@@ -298,8 +298,8 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     LA_LET(first, make_first(u, &first));
     LA_TRY(la_run(index_select, &values, u->self, dim, first));
     la_set_result(f, 0, values);
-    return u->shape ? deliver(f, u, u->shape->ndim, la_sizes(u->shape))
-                    : deliver(f, u, 1, &u->n);
+    return u->shape ? unique_deliver(f, u, u->shape->ndim, la_sizes(u->shape))
+                    : unique_deliver(f, u, 1, &u->n);
 }
 
 /* ---- complex numbers: slices of two reals, ordered by the first ---- */
@@ -321,7 +321,7 @@ static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
     LA_TRY(la_order_of((la_dtype)parts->dtype, "unique", &u->o));
     u->self = parts;
     if (numbers) u->shape = self;
-    LA_TRY(by_slices(f, u, numbers ? 0 : along));
+    LA_TRY(unique_by_slices(f, u, numbers ? 0 : along));
     LA_LET(values, la_run(view_as_complex, &values, la_result(f, 0)));
     LA_TRY(la_run(clone, &out, values));
     la_tensor_release(la_result(f, 0));
@@ -332,7 +332,7 @@ static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
 
 /* 'u' says what is asked for; of self flattened, or along argument 'dim' (-1:
 ** there is none). */
-static la_status run(la_frame *f, unique *u, int dim)
+static la_status unique_run(la_frame *f, unique *u, int dim)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
     bool by_dim = dim >= 0 && la_has(f, dim);
@@ -340,7 +340,7 @@ static la_status run(la_frame *f, unique *u, int dim)
     if (la_is_complex(d))
         return of_complex(f, u, by_dim ? &f->args[dim].i : NULL);
     LA_TRY(la_order_of(d, f->op->name, &u->o));
-    return by_dim ? by_slices(f, u, la_arg_int(f, dim)) : flat(f, u);
+    return by_dim ? unique_by_slices(f, u, la_arg_int(f, dim)) : flat(f, u);
 }
 
 /* (self, sorted, return_inverse, return_counts, dim); the result is always
@@ -349,7 +349,7 @@ la_status la_impl_unique(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = la_arg_bool(f, 2),
                 .counts = la_arg_bool(f, 3)};
-    return run(f, &u, 4);
+    return unique_run(f, &u, 4);
 }
 
 /* Only neighbours are compared: (self, return_inverse, return_counts, dim). */
@@ -357,7 +357,7 @@ la_status la_impl_unique_consecutive(la_frame *f)
 {
     UNIQUE u = {.sort = false, .inverse = la_arg_bool(f, 1),
                 .counts = la_arg_bool(f, 2)};
-    return run(f, &u, 3);
+    return unique_run(f, &u, 3);
 }
 
 /* The functions of the array standard: sorted values, first positions, inverse
@@ -365,26 +365,26 @@ la_status la_impl_unique_consecutive(la_frame *f)
 la_status la_impl_unique_all(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true, .counts = true, .first = true};
-    return run(f, &u, -1);
+    return unique_run(f, &u, -1);
 }
 
 /* Values and counts. */
 la_status la_impl_unique_counts(la_frame *f)
 {
     UNIQUE u = {.sort = true, .counts = true};
-    return run(f, &u, -1);
+    return unique_run(f, &u, -1);
 }
 
 /* Values and, for each element of self, the position of its value. */
 la_status la_impl_unique_inverse(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true};
-    return run(f, &u, -1);
+    return unique_run(f, &u, -1);
 }
 
 /* The values alone. */
 la_status la_impl_unique_values(la_frame *f)
 {
     UNIQUE u = {.sort = true};
-    return run(f, &u, -1);
+    return unique_run(f, &u, -1);
 }

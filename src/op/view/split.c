@@ -18,7 +18,7 @@
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
 ** later releases what is there. The list belongs to the frame from then on.
 ** LA_ENOMEM. */
-static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
+static la_status split_start_list(la_frame *f, int64_t n, la_tensor ***list)
 {
     la_value v;
     LA_TRY(la_list_new(n, &v));
@@ -46,7 +46,8 @@ static inline la_status poll_piece(int64_t k)
 }
 
 /* Argument k as a dim; 'what' names the operation for 0-dim tensors. */
-static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
+static la_status split_dim_of(const la_frame *f, int k, const char *what,
+                              int *out)
 {
     int ndim = la_arg(f, 0)->ndim;
     if (ndim == 0)
@@ -60,9 +61,9 @@ la_status la_impl_unbind(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), **list;
     int d;
-    LA_TRY(dim_of(f, 1, "unbind", &d));
+    LA_TRY(split_dim_of(f, 1, "unbind", &d));
     int64_t n = la_sizes(t)[d];
-    LA_TRY(start_list(f, n, &list));
+    LA_TRY(split_start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++) {
         LA_TRY(poll_piece(k));
         LA_TRY(la_run(select, &list[k], t, d, k));
@@ -79,7 +80,7 @@ static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
     /* An empty dim gives one empty piece, as in PyTorch. */
     int64_t n = piece == 0 ? 1 : size / piece + (size % piece != 0);
     n = n < 1 ? 1 : n;
-    LA_TRY(start_list(f, n, &list));
+    LA_TRY(split_start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++) {
         int64_t first = k * piece, rest = size - first;
         LA_TRY(poll_piece(k));
@@ -95,7 +96,7 @@ la_status la_impl_split(la_frame *f)
     la_tensor *t = la_arg(f, 0);
     int64_t piece = la_arg_int(f, 1);
     int d;
-    LA_TRY(dim_of(f, 2, "split", &d));
+    LA_TRY(split_dim_of(f, 2, "split", &d));
     if (piece < 0)
         return la_error_at(LA_EARG, 2, "split expects split_size be "
                            "non-negative, but got split_size=%lld",
@@ -109,7 +110,7 @@ la_status la_impl_split(la_frame *f)
 
 /* LA_EARG for a negative size, LA_ESHAPE unless their sum is the size of the
 ** dim. */
-static la_status check_sizes(const la_value *sizes, int64_t size)
+static la_status split_check_sizes(const la_value *sizes, int64_t size)
 {
     int64_t sum = 0;
     for (int64_t k = 0; k < sizes->ints.n; k++) {
@@ -136,9 +137,9 @@ la_status la_impl_split_with_sizes(la_frame *f)
     const la_value *sizes = &f->args[1];
     int64_t first = 0;
     int d;
-    LA_TRY(dim_of(f, 2, "split", &d));
-    LA_TRY(check_sizes(sizes, la_sizes(t)[d]));
-    LA_TRY(start_list(f, sizes->ints.n, &list));
+    LA_TRY(split_dim_of(f, 2, "split", &d));
+    LA_TRY(split_check_sizes(sizes, la_sizes(t)[d]));
+    LA_TRY(split_start_list(f, sizes->ints.n, &list));
     for (int64_t k = 0; k < sizes->ints.n; k++) {
         int64_t end = first + sizes->ints.list[k];
         LA_TRY(poll_piece(k));
@@ -158,14 +159,14 @@ la_status la_impl_chunk(la_frame *f)
     la_tensor *t = la_arg(f, 0), **list;
     int64_t n = la_arg_int(f, 1);
     int d;
-    LA_TRY(dim_of(f, 2, "chunk", &d));
+    LA_TRY(split_dim_of(f, 2, "chunk", &d));
     if (n <= 0)
         return la_error_at(LA_EARG, 2, "chunk expects `chunks` to be greater "
                            "than 0, got: %lld", (long long)n);
     int64_t size = la_sizes(t)[d];
     if (size > 0)
         return split_even(f, t, d, size / n + (size % n != 0));
-    LA_TRY(start_list(f, n, &list));  /* as many empty pieces as asked */
+    LA_TRY(split_start_list(f, n, &list));  /* as many empty pieces as asked */
     for (int64_t k = 0; k < n; k++)
         LA_TRY(la_slice_of(t, d, 0, 0, &list[k]));
     return LA_OK;
@@ -182,7 +183,7 @@ static la_status split_sections(la_frame *f, la_tensor *t, int d, int64_t n)
     if (n <= 0)
         return la_error_at(LA_EARG, 2, "number of sections must be larger than "
                            "0, got %lld", (long long)n);
-    LA_TRY(start_list(f, n, &list));
+    LA_TRY(split_start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++) {
         int64_t end = first + size / n + (k < size % n);
         LA_TRY(la_slice_of(t, d, first, end, &list[k]));
@@ -192,7 +193,7 @@ static la_status split_sections(la_frame *f, la_tensor *t, int d, int64_t n)
 }
 
 /* Negative positions count from the end; all are cut to the size. */
-static int64_t position(int64_t p, int64_t size)
+static int64_t split_position(int64_t p, int64_t size)
 {
     if (p < 0)
         p = p < -size ? 0 : p + size;
@@ -206,11 +207,11 @@ static la_status split_positions(la_frame *f, la_tensor *t, int d,
 {
     la_tensor **list;
     int64_t size = la_sizes(t)[d], n = at->ints.n, first = 0;
-    LA_TRY(start_list(f, n + 1, &list));
+    LA_TRY(split_start_list(f, n + 1, &list));
     /* Positions need not ascend: a piece that would end before it begins is
     ** empty. */
     for (int64_t k = 0; k <= n; k++) {
-        int64_t end = k < n ? position(at->ints.list[k], size) : size;
+        int64_t end = k < n ? split_position(at->ints.list[k], size) : size;
         LA_TRY(la_slice_of(t, d, first, end < first ? first : end, &list[k]));
         first = end;
     }
@@ -223,7 +224,7 @@ la_status la_impl_tensor_split(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     int d;
-    LA_TRY(dim_of(f, 2, "tensor_split", &d));
+    LA_TRY(split_dim_of(f, 2, "tensor_split", &d));
     return split_sections(f, t, d, la_arg_int(f, 1));
 }
 
@@ -231,7 +232,7 @@ la_status la_impl_tensor_split_indices(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     int d;
-    LA_TRY(dim_of(f, 2, "tensor_split", &d));
+    LA_TRY(split_dim_of(f, 2, "tensor_split", &d));
     return split_positions(f, t, d, &f->args[1]);
 }
 
@@ -256,7 +257,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *at = la_arg(f, 1);
     int d;
-    LA_TRY(dim_of(f, 2, "tensor_split", &d));
+    LA_TRY(split_dim_of(f, 2, "tensor_split", &d));
     if (at->dtype != LA_INT64 && at->dtype != LA_INT32)
         return la_error_at(LA_EDTYPE, 2, "tensor_split expected "
                            "indices_or_sections to have dtype of int64 or "
@@ -360,7 +361,7 @@ la_status la_impl_broadcast_tensors(la_frame *f)
         la_shape one = la_shape_of(in[k]);
         LA_TRY(la_shape_broadcast(&all, &one, &all));
     }
-    LA_TRY(start_list(f, n, &list));
+    LA_TRY(split_start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++)
         LA_TRY(la_run(expand, &list[k], in[k], la_v_ints(all.sizes, all.ndim)));
     return LA_OK;
@@ -368,7 +369,7 @@ la_status la_impl_broadcast_tensors(la_frame *f)
 
 /* 0- or 1-dim tensors of one dtype; *xy says how they are indexed. LA_EARG,
 ** LA_ESHAPE or LA_EDTYPE otherwise. */
-static la_status check_grid(const la_frame *f, bool *xy)
+static la_status split_check_grid(const la_frame *f, bool *xy)
 {
     int64_t n = f->args[0].tensors.n;
     la_tensor **in = f->args[0].tensors.list;
@@ -410,13 +411,13 @@ la_status la_impl_meshgrid(la_frame *f)
     int64_t n = f->args[0].tensors.n, sizes[LA_MAX_DIMS];
     la_tensor **in = f->args[0].tensors.list, **list;
     bool xy = false;
-    LA_TRY(check_grid(f, &xy));
+    LA_TRY(split_check_grid(f, &xy));
     if (n > LA_MAX_DIMS)
         return la_error_at(LA_EARG, 1, "more than %d tensors",
                            LA_MAX_DIMS);
     for (int64_t k = 0; k < n; k++)
         sizes[k] = in[k]->numel;
-    LA_TRY(start_list(f, n, &list));
+    LA_TRY(split_start_list(f, n, &list));
     for (int k = 0; k < n; k++) {
         LA_TRY(grid_one(in[k], k, (int)n, sizes, &list[k]));
         if (!xy || n < 2)

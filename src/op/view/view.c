@@ -18,7 +18,7 @@
 
 /* Names of the view's dims, picked from argument 0's; dropped without
 ** 'from'. */
-static la_status set_names(la_frame *f, la_tensor *view, const int *from)
+static la_status view_set_names(la_frame *f, la_tensor *view, const int *from)
 {
     la_names *names;
     const la_names *old = la_arg(f, 0)->names;
@@ -37,7 +37,7 @@ static inline la_status set_view(la_frame *f, int ndim, const int64_t *sizes,
     la_tensor *t = la_arg(f, 0), *view;
     LA_TRY(la_tensor_view(t, ndim, sizes, strides, offset, &view));
     la_set_result(f, 0, view);
-    return t->names ? set_names(f, view, from) : LA_OK;
+    return t->names ? view_set_names(f, view, from) : LA_OK;
 }
 
 /* Inlined where the parts of a geometry are at hand. */
@@ -55,7 +55,7 @@ la_status la_same_result(la_frame *f)
 
 /* Dim k of the view is dim k of the tensor. 'from' is read only when there are
 ** names, so it is filled only then. */
-static void identity(const la_tensor *t, int *from)
+static void view_identity(const la_tensor *t, int *from)
 {
     for (int k = 0; t->names && k < t->ndim; k++)
         from[k] = k;
@@ -88,7 +88,7 @@ la_status la_meta_view(la_frame *f)
                            "dimension spans across two contiguous "
                            "subspaces). Use "
                            ":reshape(...) instead.");
-    identity(t, from);
+    view_identity(t, from);
     /* Other sizes have no names to keep. */
     bool same = t->names && to.ndim == t->ndim
         && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *to.sizes) == 0;
@@ -107,8 +107,8 @@ static la_status cannot_view(la_tensor *t, la_dtype to, const char *what,
 
 /* To a wider dtype: 'ratio' elements of the last dim become one, so sizes,
 ** strides and offset must be divisible. */
-static la_status widen(la_tensor *t, la_dtype to, int64_t ratio,
-                       la_geometry *g)
+static la_status view_widen(la_tensor *t, la_dtype to, int64_t ratio,
+                            la_geometry *g)
 {
     int last = g->ndim - 1;
     if (g->sizes[last] % ratio)
@@ -153,7 +153,7 @@ static la_status retype(la_tensor *t, la_dtype to, la_geometry *g)
         return cannot_view(t, to, "self.stride(-1) must be 1",
                            g->strides[g->ndim - 1]);
     if (new > old)
-        return widen(t, to, new / old, g);
+        return view_widen(t, to, new / old, g);
     split_elements(old / new, g);
     return LA_OK;
 }
@@ -248,7 +248,7 @@ la_status la_meta_slice(la_frame *f)
     int64_t first = la_has(f, 2) ? la_arg_int(f, 2) : 0;
     LA_TRY(la_geo_slice(&g, d, first, range_end(f, 3, g.sizes[d]),
                         la_arg_int(f, 4)));
-    identity(la_arg(f, 0), from);
+    view_identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 
@@ -289,7 +289,7 @@ la_status la_meta_narrow(la_frame *f)
     if (start < 0)
         start += g.sizes[d];
     LA_TRY(la_geo_slice(&g, d, start, start + length, 1));
-    identity(la_arg(f, 0), from);
+    view_identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 
@@ -317,7 +317,7 @@ la_status la_meta_unfold(la_frame *f)
     la_geometry g;
     int dim, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    identity(la_arg(f, 0), from);
+    view_identity(la_arg(f, 0), from);
     LA_TRY(la_arg_dim(f, 1, g.ndim, &dim));
     LA_TRY(la_blame(la_geo_unfold(&g, dim, la_arg_int(f, 2),
                                   la_arg_int(f, 3)),
@@ -329,13 +329,13 @@ la_status la_meta_unfold(la_frame *f)
 /* --- orders of dims --- */
 
 /* Dims a and b, checked, change their positions. */
-static la_status exchange(la_frame *f, int a, int b)
+static la_status view_exchange(la_frame *f, int a, int b)
 {
     la_geometry g;
     int from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
     la_geo_exchange(&g, a, b);
-    identity(la_arg(f, 0), from);
+    view_identity(la_arg(f, 0), from);
     if (g.ndim) {
         from[a] = b;
         from[b] = a;
@@ -349,7 +349,7 @@ la_status la_meta_transpose(la_frame *f)
     int a, b, ndim = la_arg(f, 0)->ndim;
     LA_TRY(la_arg_dim(f, 1, ndim, &a));
     LA_TRY(la_arg_dim(f, 2, ndim, &b));
-    return exchange(f, a, b);
+    return view_exchange(f, a, b);
 }
 
 /* t(self): up to two dims; one dim stays as it is. */
@@ -359,7 +359,7 @@ la_status la_meta_t(la_frame *f)
     if (ndim > 2)
         return la_error(LA_ESHAPE, "%s() expects a tensor with <= 2 "
                         "dimensions, but self is %dD", f->op->name, ndim);
-    return exchange(f, 0, ndim == 2);
+    return view_exchange(f, 0, ndim == 2);
 }
 
 /* permute(self, dims): dim k of the result is dims[k]. */
@@ -430,7 +430,7 @@ la_status la_meta_alias(la_frame *f)
     la_geometry g;
     int from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    identity(la_arg(f, 0), from);
+    view_identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 

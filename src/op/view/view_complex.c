@@ -129,7 +129,7 @@ LA_FORWARD(la_impl_resolve_neg, resolve(f, LA_F_NEG))
 /* --- parts --- */
 
 /* Part 0 (real) or 1 (imaginary) of the pairs; 't' has no conj bit. */
-static la_status part(la_tensor *t, int which, la_tensor **out)
+static la_status complex_part(la_tensor *t, int which, la_tensor **out)
 {
     LA_LET(pairs, la_run(view_as_real, &pairs, t));
     return la_run(select, out, pairs, -1, which);
@@ -147,7 +147,7 @@ la_status la_impl_real(la_frame *f)
         LA_TRY(la_run(conj, &plain, t));
         t = plain;
     }
-    LA_TRY(part(t, 0, &out));
+    LA_TRY(complex_part(t, 0, &out));
     return LA_GIVE(f, out);
 }
 
@@ -158,10 +158,10 @@ la_status la_impl_imag(la_frame *f)
     LA_OWNED plain = NULL;
     LA_OWNED positive = NULL;
     if (!(t->flags & LA_F_CONJ)) {
-        LA_TRY(part(t, 1, &out));
+        LA_TRY(complex_part(t, 1, &out));
     } else {
         LA_TRY(la_run(conj, &plain, t));
-        LA_TRY(part(plain, 1, &positive));
+        LA_TRY(complex_part(plain, 1, &positive));
         LA_TRY(la_run(_neg_view, &out, positive));
     }
     return LA_GIVE(f, out);

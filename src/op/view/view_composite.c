@@ -75,21 +75,22 @@ la_status la_impl_view_as(la_frame *f)
 }
 
 /* expand, for its two aliases. */
-static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
+static la_status view_call_expand_to(la_frame *f, int ndim,
+                                     const int64_t *sizes)
 {
     return la_run_result(f, expand, la_arg(f, 0), la_v_ints(sizes, ndim));
 }
 
 /* expand_as(self, other), broadcast_to(self, size) */
 LA_FORWARD(la_impl_expand_as,
-           expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1))))
+           view_call_expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1))))
 LA_FORWARD(la_impl_broadcast_to,
-           expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list))
+           view_call_expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list))
 
 /* 'out', a reshape of 't' that is taken over, is the result. Its dim k has the
 ** name of t's dim from[k], or none where that is -1. */
-static la_status keep_names(la_frame *f, la_tensor *out, const la_tensor *t,
-                            const int *from)
+static la_status view_call_keep_names(la_frame *f, la_tensor *out,
+                                      const la_tensor *t, const int *from)
 {
     la_names *names = NULL;
     bool any = false;
@@ -128,7 +129,7 @@ la_status la_impl_flatten(la_frame *f)
         }
     }
     LA_TRY(la_reshape_to(t, n, sizes, &out));
-    return keep_names(f, out, t, from);
+    return view_call_keep_names(f, out, t, from);
 }
 
 /* ravel(self): contiguous [numel]. */
@@ -169,13 +170,14 @@ la_status la_impl_unflatten(la_frame *f)
             sizes[n++] = k == d ? inner.sizes[i] : la_sizes(t)[k];
         }
     LA_TRY(la_view_to(t, n, sizes, &out));
-    return keep_names(f, out, t, from);
+    return view_call_keep_names(f, out, t, from);
 }
 
 /* --- orders of dims --- */
 
 /* Dims a and b may count from the end. *out is an owned view. */
-static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
+static la_status view_call_transposed(la_tensor *t, int a, int b,
+                                      la_tensor **out)
 {
     return la_run(transpose, out, t, a, b);
 }
@@ -193,7 +195,7 @@ la_status la_impl_T(la_frame *f)
 
 /* Requires at least two dims, for x.mT and x.mH. LA_ESHAPE names the
 ** attribute. */
-static la_status check_matrix(const la_tensor *t, const char *name)
+static la_status view_call_check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim < 2)
         return la_error(LA_ESHAPE, "tensor.%s is only supported on matrices or "
@@ -206,14 +208,14 @@ static la_status check_matrix(const la_tensor *t, const char *name)
 la_status la_impl_mT(la_frame *f)
 {
     la_tensor *out;
-    LA_TRY(check_matrix(la_arg(f, 0), "mT"));
-    return la_give(f, transposed(la_arg(f, 0), -2, -1, &out), &out);
+    LA_TRY(view_call_check_matrix(la_arg(f, 0), "mT"));
+    return la_give(f, view_call_transposed(la_arg(f, 0), -2, -1, &out), &out);
 }
 
 /* Transposed, and conjugated if complex. */
 static la_status adjoint(la_tensor *t, la_tensor **out)
 {
-    LA_LET(swapped, transposed(t, -2, -1, &swapped));
+    LA_LET(swapped, view_call_transposed(t, -2, -1, &swapped));
     if (la_is_complex(t->dtype))
         return la_run(conj, out, swapped);
     return la_tensor_hand(&swapped, out);
@@ -222,7 +224,7 @@ static la_status adjoint(la_tensor *t, la_tensor **out)
 la_status la_impl_mH(la_frame *f)
 {
     la_tensor *out;
-    LA_TRY(check_matrix(la_arg(f, 0), "mH"));
+    LA_TRY(view_call_check_matrix(la_arg(f, 0), "mH"));
     return la_give(f, adjoint(la_arg(f, 0), &out), &out);
 }
 
@@ -277,7 +279,7 @@ la_status la_impl_movedim(la_frame *f)
 /* --- at least so many dims --- */
 
 /* 't' with at least n dims, dims of size 1 added as NumPy does. */
-static la_status at_least(la_tensor *t, int n, la_tensor **out)
+static la_status view_call_at_least(la_tensor *t, int n, la_tensor **out)
 {
     int64_t sizes[3] = {1, 1, 1};
     if (t->ndim >= n) return la_tensor_same(t, out);
@@ -292,7 +294,7 @@ static la_status at_least(la_tensor *t, int n, la_tensor **out)
 static la_status at_least_result(la_frame *f, int n)
 {
     la_tensor *out;
-    return la_give(f, at_least(la_arg(f, 0), n, &out), &out);
+    return la_give(f, view_call_at_least(la_arg(f, 0), n, &out), &out);
 }
 
 /* at_least with a list of tensors; result 0 is a list. */
@@ -303,8 +305,8 @@ static la_status at_least_list(la_frame *f, int n)
     LA_TRY(la_list_new(count, &list));
     la_set_result_value(f, 0, list);
     for (int64_t k = 0; k < count; k++)
-        LA_TRY(at_least(f->args[0].tensors.list[k], n,
-                        &list.tensors.list[k]));
+        LA_TRY(view_call_at_least(f->args[0].tensors.list[k], n,
+                                  &list.tensors.list[k]));
     return LA_OK;
 }
 

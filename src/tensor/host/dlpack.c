@@ -79,7 +79,7 @@ typedef struct holder {
 
 /* The consumer's thread may be in any runtime. The tensor goes last, as it is
 ** what keeps its runtime. */
-static void drop(holder *h)
+static void dlpack_drop(holder *h)
 {
     la_tensor *t = h->t;
     la_position before = la_move_to_owner(h->owner);
@@ -88,11 +88,14 @@ static void drop(holder *h)
     la_move_back(&before);
 }
 
-static void drop_plain(DLManagedTensor *m) { drop(m->context); }
-static void drop_versioned(DLManagedTensorVersioned *m) { drop(m->context); }
+static void drop_plain(DLManagedTensor *m) { dlpack_drop(m->context); }
+static void drop_versioned(DLManagedTensorVersioned *m)
+{
+    dlpack_drop(m->context);
+}
 
 /* A holder of 't' whose DLTensor, *d, is filled in; the rest is zero. */
-static la_status hold(la_tensor *t, size_t offset, holder **out)
+static la_status dlpack_hold(la_tensor *t, size_t offset, holder **out)
 {
     if (!t) return la_error(LA_EARG, "DLPack: tensor expected");
     LA_TRY(la_tensor_check_bounds(t));
@@ -133,7 +136,7 @@ la_status la_dlpack_export(la_tensor *t, DLManagedTensor **out)
     if (t && t->storage && t->storage->flags & LA_S_READ_ONLY)
         return la_error(LA_ESTATE, "DLPack: the memory is read-only, which "
                         "only the versioned struct can tell");
-    LA_TRY(hold(t, offsetof(holder, m.plain.tensor), &h));
+    LA_TRY(dlpack_hold(t, offsetof(holder, m.plain.tensor), &h));
     h->m.plain.context = h;
     h->m.plain.deleter = drop_plain;
     *out = &h->m.plain;
@@ -144,7 +147,7 @@ la_status la_dlpack_export_versioned(la_tensor *t,
                                      DLManagedTensorVersioned **out)
 {
     holder *h;
-    LA_TRY(hold(t, offsetof(holder, m.versioned.tensor), &h));
+    LA_TRY(dlpack_hold(t, offsetof(holder, m.versioned.tensor), &h));
     DLManagedTensorVersioned *m = &h->m.versioned;
     m->major = MAJOR;
     m->minor = MINOR;
@@ -178,7 +181,7 @@ static void end_versioned(void *context, void *data)
 }
 
 /* Checks that need no look at the memory. */
-static la_status check(const DLTensor *d, la_dtype *dtype, char **data)
+static la_status dlpack_check(const DLTensor *d, la_dtype *dtype, char **data)
 {
     if (d->device.type != DEVICE_CPU)
         return la_error(LA_EKEY, "DLPack: memory of device type %d, not of the "
@@ -201,7 +204,7 @@ static la_status import(const DLTensor *d, la_release_fn release,
 {
     la_dtype dtype = LA_UNDEFINED;
     char *data = NULL;
-    la_status status = check(d, &dtype, &data);
+    la_status status = dlpack_check(d, &dtype, &data);
     if (status) {
         release(context, NULL);
         return status;

@@ -42,7 +42,7 @@ static la_status read_strides(const la_host_memory *m, int64_t *strides,
     return LA_OK;
 }
 
-static la_status wrap(const la_host_memory *m, int64_t *strides)
+static la_status host_wrap(const la_host_memory *m, int64_t *strides)
 {
     int64_t need = 0;
     LA_TRY(la_host_aligned(m->data, la_dtype_size(m->dtype)));
@@ -56,7 +56,7 @@ static la_status wrap(const la_host_memory *m, int64_t *strides)
 la_status la_host_wrap(const la_host_memory *m, la_tensor **out)
 {
     int64_t strides[LA_MAX_DIMS];
-    la_status status = wrap(m, strides);
+    la_status status = host_wrap(m, strides);
     if (status) {
         la_host_release(m->release, m->context, m->data);
         return status;

@@ -46,7 +46,8 @@ typedef struct parser {
 } parser;
 
 /* LA_EARG: what is wrong with the word that begins at 'word'. */
-static la_status wrong(const parser *p, const char *word, const char *what)
+static la_status record_wrong(const parser *p, const char *word,
+                              const char *what)
 {
     char quoted[208];
     size_t n = strcspn(word, " \t\r\n");
@@ -55,7 +56,7 @@ static la_status wrong(const parser *p, const char *word, const char *what)
                     (long long)(word - p->text) + 1, quoted, what);
 }
 
-static bool is_letter(char c)
+static bool record_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -67,7 +68,7 @@ static bool is_space(char c)
 
 /* A number at p->at, 'least' or more; false where there is none or it is above
 ** LA_MAX_BYTES. */
-static bool read_number(parser *p, int64_t least, int64_t *out)
+static bool record_read_number(parser *p, int64_t least, int64_t *out)
 {
     *out = 0;
     if (!is_digit(*p->at)) return false;
@@ -79,10 +80,10 @@ static bool read_number(parser *p, int64_t least, int64_t *out)
 }
 
 /* The type word at p->at: its row, or -1. */
-static int read_type(parser *p)
+static int record_read_type(parser *p)
 {
     size_t n = 0;
-    while (is_letter(p->at[n]) && p->at[n] != 'x') n++;
+    while (record_is_letter(p->at[n]) && p->at[n] != 'x') n++;
     while (is_digit(p->at[n])) n++;
     for (int i = 0; i < TYPES; i++)
         if (strlen(types[i].word) == n
@@ -105,72 +106,77 @@ static la_status read_sizes(parser *p, const char *word, la_struct_field *f)
     f->nbytes = (int64_t)la_dtype_size(f->dtype);
     while (*p->at == 'x') {
         p->at++;
-        if (f->ndim == 2) return wrong(p, word, "at most two sizes, xNxM");
-        if (!read_number(p, 1, &f->sizes[f->ndim])
+        if (f->ndim == 2)
+            return record_wrong(p, word, "at most two sizes, xNxM");
+        if (!record_read_number(p, 1, &f->sizes[f->ndim])
             || !la_mul_ok(f->nbytes, f->sizes[f->ndim], &f->nbytes)
             || f->nbytes > LA_MAX_BYTES)
-            return wrong(p, word, "a size from 1 on expected behind 'x'");
+            return record_wrong(p, word,
+                                "a size from 1 on expected behind 'x'");
         f->ndim++;
     }
     return LA_OK;
 }
 
 /* ":N" of a gap. */
-static la_status read_gap(parser *p, const char *word)
+static la_status record_read_gap(parser *p, const char *word)
 {
     int64_t n;
-    if (!read_number(p, 0, &n) || (*p->at && !is_space(*p->at)))
-        return wrong(p, word, "a number of bytes expected behind '_:'");
+    if (!record_read_number(p, 0, &n) || (*p->at && !is_space(*p->at)))
+        return record_wrong(p, word, "a number of bytes expected behind '_:'");
     p->next += n;
     if (p->next > p->r->bytes)
-        return wrong(p, word, "reaches past the end of the struct");
+        return record_wrong(p, word, "reaches past the end of the struct");
     return LA_OK;
 }
 
 /* ":type" with what may follow, of the field whose name was read. */
-static la_status read_field(parser *p, const char *word, la_struct_field *f)
+static la_status record_read_field(parser *p, const char *word,
+                                   la_struct_field *f)
 {
-    int type = read_type(p);
+    int type = record_read_type(p);
     if (type < 0)
-        return wrong(p, word, "unknown type (known: u8 u16 u32 u64 i8 i16 i32 "
-                     "i64 f16 bf16 f32 f64 b8 c64 c128)");
+        return record_wrong(p, word, "unknown type (known: u8 u16 u32 u64 i8 "
+                            "i16 i32 i64 f16 bf16 f32 f64 b8 c64 c128)");
     f->dtype = types[type].dtype;
     LA_TRY(read_sizes(p, word, f));
     int64_t align = types[type].align;
     f->offset = (p->next + align - 1) / align * align;
     if (*p->at == '@') {
         p->at++;
-        if (!read_number(p, 0, &f->offset))
-            return wrong(p, word, "an offset in bytes expected behind '@'");
+        if (!record_read_number(p, 0, &f->offset))
+            return record_wrong(p, word,
+                                "an offset in bytes expected behind '@'");
     }
     if (*p->at && !is_space(*p->at))
-        return wrong(p, word, "name:type, name:typexN or name:typexNxM "
-                     "expected, with @offset or without");
+        return record_wrong(p, word, "name:type, name:typexN or name:typexNxM "
+                            "expected, with @offset or without");
     p->next = f->offset + f->nbytes;
     if (p->next > p->r->bytes)
-        return wrong(p, word, "reaches past the end of the struct");
+        return record_wrong(p, word, "reaches past the end of the struct");
     return LA_OK;
 }
 
-static la_status read_word(parser *p)
+static la_status record_read_word(parser *p)
 {
     const char *word = p->at;
     la_struct_field *f = &p->r->fields[p->r->nfields];
     size_t n = 0;
-    if (is_letter(*word)) while (is_letter(word[n]) || is_digit(word[n])) n++;
+    if (record_is_letter(*word)) while (record_is_letter(word[n])
+                                        || is_digit(word[n])) n++;
     if (n == 0 || word[n] != ':')
-        return wrong(p, word, "a name and ':' expected");
+        return record_wrong(p, word, "a name and ':' expected");
     p->at = word + n + 1;
-    if (n == 1 && *word == '_') return read_gap(p, word);
+    if (n == 1 && *word == '_') return record_read_gap(p, word);
     if (p->r->nfields == LA_RECORD_FIELDS)
-        return wrong(p, word, "more than 1024 fields");
+        return record_wrong(p, word, "more than 1024 fields");
     memcpy(p->names, word, n);
     p->names[n] = '\0';
     if (is_taken(p->r, p->names))
-        return wrong(p, word, "there is a field of this name already");
+        return record_wrong(p, word, "there is a field of this name already");
     memset(f, 0, sizeof *f);
     f->name = p->names;
-    LA_TRY(read_field(p, word, f));
+    LA_TRY(record_read_field(p, word, f));
     p->names += n + 1;
     p->r->nfields++;
     return LA_OK;
@@ -182,7 +188,7 @@ static la_status parse(la_record *r, const char *layout, char *names)
     for (;;) {
         while (is_space(*p.at)) p.at++;
         if (!*p.at) break;
-        LA_TRY(read_word(&p));
+        LA_TRY(record_read_word(&p));
     }
     if (r->nfields == 0) return la_error(LA_EARG, "layout: no field in it");
     return LA_OK;
@@ -190,7 +196,7 @@ static la_status parse(la_record *r, const char *layout, char *names)
 
 /* Fields that share bytes, also by way of others, have the same group: the
 ** index of the first of them. */
-static void find_groups(la_record *r)
+static void record_find_groups(la_record *r)
 {
     la_struct_field *f = r->fields;
     for (int i = 0; i < r->nfields; i++) {
@@ -218,7 +224,7 @@ static size_t count_words(const char *text)
     return n < LA_RECORD_FIELDS ? n : LA_RECORD_FIELDS;
 }
 
-static la_status check_memory(void *data, int64_t count, size_t bytes)
+static la_status record_check_memory(void *data, int64_t count, size_t bytes)
 {
     int64_t all;
     if (count < 0 || bytes == 0 || bytes > (size_t)LA_MAX_BYTES
@@ -233,8 +239,8 @@ static la_status check_memory(void *data, int64_t count, size_t bytes)
 
 /* Record, fields (one more than there are words, where a refused one is read)
 ** and names in one block. */
-static la_status allocate(const la_record_memory *m, const char *layout,
-                          la_record **out)
+static la_status record_allocate(const la_record_memory *m, const char *layout,
+                                 la_record **out)
 {
     size_t head = (sizeof(la_record) + 15) / 16 * 16;
     size_t fields = (count_words(layout) + 1) * sizeof(la_struct_field);
@@ -261,24 +267,24 @@ static la_status allocate(const la_record_memory *m, const char *layout,
     return status;
 }
 
-static la_status make(const la_record_memory *m, const char *layout,
-                      la_record **out)
+static la_status record_make(const la_record_memory *m, const char *layout,
+                             la_record **out)
 {
     if (!layout) return la_error(LA_EARG, "no layout given");
-    LA_TRY(check_memory(m->data, m->count, m->bytes));
-    return allocate(m, layout, out);
+    LA_TRY(record_check_memory(m->data, m->count, m->bytes));
+    return record_allocate(m, layout, out);
 }
 
 la_status la_record_new(const la_record_memory *m, const char *layout,
                         la_record **out)
 {
     la_record *r = NULL;
-    la_status status = make(m, layout, &r);
+    la_status status = record_make(m, layout, &r);
     if (status) {
         la_host_release(m->release, m->context, m->data);
         return status;
     }
-    find_groups(r);
+    record_find_groups(r);
     r->block->release = m->release;
     r->block->context = m->context;
     *out = r;
@@ -335,8 +341,8 @@ static la_status storage_of(la_record *r, const la_struct_field *f,
 }
 
 /* Sizes and strides of the field's tensor. */
-static void layout_of(const la_record *r, const la_struct_field *f,
-                      int64_t *sizes, int64_t *strides)
+static void record_layout_of(const la_record *r, const la_struct_field *f,
+                             int64_t *sizes, int64_t *strides)
 {
     sizes[0] = r->count;
     sizes[1] = f->sizes[0];
@@ -351,7 +357,7 @@ bool la_record_is_view(const la_record *r, const la_struct_field *f,
 {
     int64_t sizes[3], strides[3], size = (int64_t)la_dtype_size(f->dtype);
     size_t bytes = (1 + (size_t)f->ndim) * sizeof(int64_t);
-    layout_of(r, f, sizes, strides);
+    record_layout_of(r, f, sizes, strides);
     return t->storage && t->storage == r->fields[f->group].storage
         && t->dtype == f->dtype && t->ndim == 1 + f->ndim
         && t->offset * size == f->offset
@@ -371,7 +377,7 @@ la_status la_record_view(la_record *r, const la_struct_field *f,
                         "view, only get and set copy it", f->name,
                         (long long)size, (long long)f->offset,
                         (long long)r->bytes);
-    layout_of(r, f, sizes, strides);
+    record_layout_of(r, f, sizes, strides);
     return la_tensor_on(s, f->dtype, 1 + f->ndim, sizes, strides,
                         f->offset / size, out);
 }
@@ -391,8 +397,9 @@ la_status la_record_bytes(la_record *r, const la_struct_field *f,
 ** stay, and say that it was moved. */
 la_status la_record_move(la_record *r, void *data, int64_t count)
 {
-    if (data) LA_TRY(check_memory(data, count, (size_t)r->bytes));
-    else if (count < 0) return check_memory(data, count, (size_t)r->bytes);
+    if (data) LA_TRY(record_check_memory(data, count, (size_t)r->bytes));
+    else if (count < 0)
+        return record_check_memory(data, count, (size_t)r->bytes);
     for (int i = 0; i < r->nfields; i++) {
         la_storage *s = r->fields[i].storage;
         if (!s) continue;

@@ -119,7 +119,7 @@ typedef struct printer {
     uint32_t steps;
 } printer;
 
-static int64_t shown(const printer *p, int d)
+static int64_t print_shown(const printer *p, int d)
 {
     return p->front[d] + p->back[d];
 }
@@ -128,7 +128,7 @@ static double shown_in_all(const printer *p)
 {
     double n = 1;
     for (int d = 0; d < p->t->ndim; d++)
-        n *= (double)shown(p, d);
+        n *= (double)print_shown(p, d);
     return n;
 }
 
@@ -138,10 +138,10 @@ static void thin_out(printer *p)
 {
     double most = p->t->ndim > DEEP ? MOST_SHOWN_DEEP : MOST_SHOWN;
     for (int d = 0; d < p->t->ndim && shown_in_all(p) > most; d++)
-        if (shown(p, d) > 2)
+        if (print_shown(p, d) > 2)
             p->front[d] = p->back[d] = 1;
     for (int d = 0; d < p->t->ndim && shown_in_all(p) > most; d++)
-        if (shown(p, d) > 1) {
+        if (print_shown(p, d) > 1) {
             p->front[d] = 1;
             p->back[d] = 0;
         }
@@ -164,14 +164,14 @@ static void choose_shown(printer *p)
         thin_out(p);
 }
 
-static la_status poll(printer *p)
+static la_status print_poll(printer *p)
 {
     if (++p->steps % 1024 == 0) LA_TRY(la_poll());
     return LA_OK;
 }
 
 /* The element at 'offset', with the lazy bits applied. */
-static la_scalar element(const printer *p, int64_t offset)
+static la_scalar print_element(const printer *p, int64_t offset)
 {
     const la_tensor *t = p->t;
     static const char zeros[16];
@@ -200,29 +200,30 @@ typedef la_status (*visit_fn)(printer *p, const la_scalar *v, void *context);
 /* Position 'k' of what is shown along dim d as an index. */
 static int64_t shown_index(const printer *p, int d, int64_t k)
 {
-    return k < p->front[d] ? k : la_sizes(p->t)[d] - shown(p, d) + k;
+    return k < p->front[d] ? k : la_sizes(p->t)[d] - print_shown(p, d) + k;
 }
 
 /* All shown elements in order. Recursion is by dim, at most LA_MAX_DIMS
 ** deep. */
-static la_status visit(printer *p, int d, int64_t offset, visit_fn fn,
-                       void *context)
+static la_status print_visit(printer *p, int d, int64_t offset, visit_fn fn,
+                             void *context)
 {
     if (d == p->t->ndim) {
-        la_scalar v = element(p, offset);
-        LA_TRY(poll(p));
+        la_scalar v = print_element(p, offset);
+        LA_TRY(print_poll(p));
         return fn(p, &v, context);
     }
-    for (int64_t k = 0; k < shown(p, d); k++)
-        LA_TRY(visit(p, d + 1,
-                     offset + shown_index(p, d, k) * la_strides(p->t)[d], fn,
-                     context));
+    for (int64_t k = 0; k < print_shown(p, d); k++)
+        LA_TRY(print_visit(p, d + 1,
+                           offset + shown_index(p, d, k) * la_strides(p->t)[d],
+                               fn,
+                           context));
     return LA_OK;
 }
 
 /* Zeros, infinities and NaN have no say in the notation: they have no magnitude
 ** to compare. */
-static void note(statistics *s, double v)
+static void print_note(statistics *s, double v)
 {
     double size = fabs(v);
     if (!isfinite(v) || v == 0)
@@ -238,8 +239,8 @@ static void note(statistics *s, double v)
 static la_status note_parts(printer *p, const la_scalar *v, void *context)
 {
     statistics *s = context;
-    note(&s[0], v->re);
-    note(&s[1], v->im);
+    print_note(&s[0], v->re);
+    print_note(&s[1], v->im);
     return LA_OK;
 }
 
@@ -256,7 +257,7 @@ static void choose_notation(const printer *p, const statistics *s, format *f)
         f->scientific = p->o->sci_mode > 0;
 }
 
-static void widen(format *f, const la_scalar *v, double x)
+static void print_widen(format *f, const la_scalar *v, double x)
 {
     char s[NUMBER_BYTES];
     if (f->kind == 'f' && (!isfinite(x) || x == 0))
@@ -267,9 +268,9 @@ static void widen(format *f, const la_scalar *v, double x)
 
 static la_status widen_parts(printer *p, const la_scalar *v, void *unused)
 {
-    widen(&p->re, v, v->re);
+    print_widen(&p->re, v, v->re);
     if (p->complex)
-        widen(&p->im, v, v->im);
+        print_widen(&p->im, v, v->im);
     return LA_OK;
 }
 
@@ -286,17 +287,17 @@ static la_status choose_formats(printer *p)
     p->re = p->im = (format){.kind = kind == 'c' ? 'f' : kind, .width = 1,
                              .precision = precision};
     if (p->re.kind == 'f') {
-        LA_TRY(visit(p, 0, p->t->offset, note_parts, s));
+        LA_TRY(print_visit(p, 0, p->t->offset, note_parts, s));
         choose_notation(p, &s[0], &p->re);
         choose_notation(p, &s[1], &p->im);
     }
-    return visit(p, 0, p->t->offset, widen_parts, NULL);
+    return print_visit(p, 0, p->t->offset, widen_parts, NULL);
 }
 
 /* --- second walk: writing --- */
 
-static la_status add_number(la_text *out, const format *f, const la_scalar *v,
-                            double x)
+static la_status print_add_number(la_text *out, const format *f,
+                                  const la_scalar *v, double x)
 {
     char s[NUMBER_BYTES];
     int n = write_value(f, s, v, x);
@@ -316,15 +317,15 @@ static la_status add_imaginary(la_text *out, const format *f, double x)
 
 static la_status add_element(printer *p, int64_t offset)
 {
-    la_scalar v = element(p, offset);
-    LA_TRY(poll(p));
-    LA_TRY(add_number(p->out, &p->re, &v, v.re));
+    la_scalar v = print_element(p, offset);
+    LA_TRY(print_poll(p));
+    LA_TRY(print_add_number(p->out, &p->re, &v, v.re));
     return p->complex ? add_imaginary(p->out, &p->im, v.im) : LA_OK;
 }
 
 static bool has_gap(const printer *p, int d)
 {
-    return shown(p, d) < la_sizes(p->t)[d];
+    return print_shown(p, d) < la_sizes(p->t)[d];
 }
 
 /* Separator between two parts of dim d: a comma, and for rows line ends. */
@@ -353,16 +354,16 @@ static la_status before_item(printer *p, int64_t k, int64_t per_line)
     return add_repeated(p->out, ' ', p->indent + p->t->ndim);
 }
 
-static la_status add_row(printer *p, int d, int64_t offset)
+static la_status print_add_row(printer *p, int d, int64_t offset)
 {
     int64_t per_line = elements_per_line(p), item = 0;
     LA_TRY(add_string(p->out, "["));
-    for (int64_t k = 0; k <= shown(p, d); k++) {
+    for (int64_t k = 0; k <= print_shown(p, d); k++) {
         if (k == p->front[d] && has_gap(p, d)) {
             LA_TRY(before_item(p, item++, per_line));
-            LA_TRY(add_string(p->out, shown(p, d) ? " ..." : "..."));
+            LA_TRY(add_string(p->out, print_shown(p, d) ? " ..." : "..."));
         }
-        if (k == shown(p, d))
+        if (k == print_shown(p, d))
             break;
         LA_TRY(before_item(p, item++, per_line));
         LA_TRY(add_element(p, offset + shown_index(p, d, k)
@@ -375,15 +376,15 @@ static la_status add_row(printer *p, int d, int64_t offset)
 static la_status add_dims(printer *p, int d, int64_t offset)
 {
     if (d == p->t->ndim - 1)
-        return add_row(p, d, offset);
+        return print_add_row(p, d, offset);
     LA_TRY(add_string(p->out, "["));
-    for (int64_t k = 0; k <= shown(p, d); k++) {
+    for (int64_t k = 0; k <= print_shown(p, d); k++) {
         if (k == p->front[d] && has_gap(p, d)) {
             if (k > 0)
                 LA_TRY(add_separator(p, d));
             LA_TRY(add_string(p->out, "..."));
         }
-        if (k == shown(p, d))
+        if (k == print_shown(p, d))
             break;
         if (k > 0 || (k == p->front[d] && has_gap(p, d)))
             LA_TRY(add_separator(p, d));
