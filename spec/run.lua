@@ -534,7 +534,7 @@ local whole_parts = {
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
   wasi = {wasi, 2},
-  whole = {embed("whole", 5000, ""), 3},
+  whole = {embed("whole", 5100, ""), 3},
   small = {embed("small", 2100, "CAPS=default FAMILIES='matmul random'"), 2},
 }
 

@@ -114,7 +114,7 @@ static int end_of_group(const la_fuse_plan *p, int first)
 
 /* The element of the first row, or all its elements, of a line's operand. */
 static char *pointer_to(const la_fuse_plan *p, const la_fuse_location *a,
-                      const la_fuse_box *x)
+                        const la_fuse_box *x)
 {
     if (a->kind == LA_IN_SCALAR) return a->scalar;
     if (a->kind == LA_IN_OPERAND) return x->data[a->index];
@@ -232,7 +232,7 @@ static char *partial_of(const walk *w, int index, int64_t piece, int size)
 }
 
 static void reduce_piece(const walk *w, const la_fuse_line *l, int index,
-                       int64_t piece, const char *in, int64_t n)
+                         int64_t piece, const char *in, int64_t n)
 {
     const la_reduce_plan *f = &l->reduction;
     la_reduce_rows r = {in, f->esize, n, 0, 1};

@@ -41,8 +41,8 @@ static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
 
 /* Address of operand 'a' of a line in a part, and its steps there. */
 static char *locate_operand(const la_fuse_plan *p, const la_fuse_location *a,
-                        const la_fuse_box *x, const part *b, int64_t *s0,
-                        int64_t *s1)
+                            const la_fuse_box *x, const part *b, int64_t *s0,
+                            int64_t *s1)
 {
     *s0 = *s1 = 0;
     if (a->kind == LA_IN_SCALAR) return a->scalar;

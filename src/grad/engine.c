@@ -635,8 +635,8 @@ static int depth_of_runs(void)
 /* The lists of the run are part of this frame until they outgrow it, so that
 ** small graphs allocate nothing. */
 la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
-                      int ninputs, la_tensor **inputs, la_tensor **out,
-                      uint32_t flags)
+                          int ninputs, la_tensor **inputs, la_tensor **out,
+                          uint32_t flags)
 {
     if (depth_of_runs() >= 100)
         return la_error(LA_EGRAD, "stack overflow: backward inside backward, "

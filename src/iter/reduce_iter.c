@@ -55,7 +55,7 @@ static void cut_lines(plan *p, int64_t deep)
 
 /* Are whole rows of n elements transposed to columns? */
 static bool is_transposed(const la_reduction *kernel, int64_t n, int64_t step,
-                      int64_t esize)
+                          int64_t esize)
 {
     return n <= kernel->transpose_max && !(kernel->own && step == esize)
         && n * esize * SHORT_ROWS <= SHORT_BYTES;
@@ -211,7 +211,7 @@ static const char *reduce_line_at(const plan *p, const char *in, int64_t l)
 
 /* Lines first..last-1 of one row: into 'acc'. */
 static void combine_lines(const plan *p, const char *in, int64_t first,
-                       int64_t last, char *acc)
+                          int64_t last, char *acc)
 {
     char some[BATCH * MAX_ACC] __attribute__((aligned(64)));
     bool more = p->it->inner > 1;

@@ -189,7 +189,7 @@ static int set_data(lua_State *L, la_tensor *t)
 ** alone, without a handle: no Lua code runs between the look-up and the copy.
 ** Recorded like any in-place operation. */
 static int attr_write_view(lua_State *L, la_tensor *t, const la_op *op,
-                     const char *name)
+                           const char *name)
 {
     la_tensor *view = NULL, *from = NULL;
     la_scalar s;

@@ -60,6 +60,7 @@ typedef struct la_family {
     uint8_t fast;             /* LA_FAST_...: for these dtypes plain tensors
                               ** skip the iterator */
     bool keeps_numbers;       /* la_pointwise_widens */
+    bool wraps;               /* takes -n of an unsigned dtype for its n */
     bool by_value;            /* takes numbers that an integer dtype can't hold
                               ** (la_pointwise_exceeds); others refuse them */
     /* Change the iterator's settings; NULL: out and inputs as they come. */

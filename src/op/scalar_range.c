@@ -43,6 +43,14 @@ la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg)
     return la_scalar_fits(&s, dtype, arg);
 }
 
+bool la_wrapped_is_opposite(const la_tensor *t, la_dtype dtype)
+{
+    if (la_dtype_kind(dtype) != 'u' || t->dtype != LA_INT64
+        || t->device != LA_CPU) return false;
+    int64_t v = *(const int64_t *)la_data(t);
+    return v < 0 && v > INT64_MIN && la_integer_fits(-v, dtype);
+}
+
 la_status la_clip_limit(la_scalar *s, la_dtype dtype, bool upper, int arg)
 {
     if (!range_bounded(dtype) || s->kind == LA_KCOMPLEX) return LA_OK;

@@ -23,6 +23,10 @@ la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg);
 /* la_scalar_fits for a wrapped scalar; others always fit. */
 la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg);
 
+/* Is the wrapped scalar -n for an element n of the unsigned dtype? Adding it
+** and multiplying by it are right modulo the dtype, as x - n is. */
+bool la_wrapped_is_opposite(const la_tensor *t, la_dtype dtype);
+
 /* A limit beyond the range of an integer dtype becomes its end; a lower limit
 ** above the range or an upper one below it is an error. */
 la_status la_clip_limit(la_scalar *s, la_dtype dtype, bool upper, int arg);

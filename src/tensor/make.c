@@ -358,7 +358,7 @@ static uint32_t few_flags(const la_tensor *t, bool contiguous)
 ** look at all bits together ('wide') bounds what is multiplied: no negative
 ** number, nothing from 2^30 on, so that the last offset is below 2^62. */
 static inline bool set_few_dims(la_tensor *t, int ndim, const int64_t *sizes,
-                             const int64_t *strides, int64_t nbytes)
+                                const int64_t *strides, int64_t nbytes)
 {
     uint64_t last = (uint64_t)t->offset, wide = last >> 18;
     int64_t numel = 1;

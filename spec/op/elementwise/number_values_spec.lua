@@ -108,11 +108,21 @@ describe("an integer tensor and a number", function()
     assert.same({false, false}, bytes:eq(bytes:sum() * 256):totable())
   end)
 
+  it("wrap around in sums and products where they are minus an element",
+  function()
+    assert.same({0, 43}, (bytes + -1):totable())
+    assert.same({2, 45}, (bytes - -1):totable())
+    assert.same({254, 211}, (-1 - bytes):totable())
+    assert.same({255, 212}, (bytes * -1):totable())
+    assert.same({2, 45}, bytes:clone():add_(-255):totable())
+    assert.same({0, 43}, la.fuse(function() return bytes + -1 end)():totable())
+  end)
+
   it("do not compute where the number is out of range", function()
     local overflow = "cannot be converted to type uint8 without overflow"
     for _, f in ipairs {
       function() return bytes + 300 end, function() return 300 - bytes end,
-      function() return bytes * -1 end, function() return bytes % 256 end,
+      function() return bytes * -256 end, function() return bytes % 256 end,
       function() return bytes // 300 end, function() return bytes | 300 end,
       function() return bytes << 256 end, function() return bytes ~ -1 end,
       function() return bytes:clone():add_(300) end,

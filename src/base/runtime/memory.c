@@ -375,7 +375,7 @@ static void report(size_t bytes)
 /* A block from the system is counted before it is asked for, so that the cap
 ** holds with several threads, and taken off again when there is none. */
 static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool paid,
-                                                 bool *zero)
+                                                  bool *zero)
 {
     la_local *t = la_local_here();
     la_memory_part *m = &la_runtime_here()->memory;
@@ -404,7 +404,7 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool paid,
 }
 
 static __attribute__((noinline)) void free_slow(void *block, size_t bytes,
-                                               bool paid)
+                                                bool paid)
 {
     la_local *mine = la_local_here();
     la_memory_part *m = &la_runtime_here()->memory;

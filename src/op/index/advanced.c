@@ -348,7 +348,7 @@ static la_status advanced_check_values(la_frame *f, la_tensor *values)
 ** there are too many. *out is an owned view; LA_ESHAPE where the values would
 ** have to grow the walk. */
 static la_status broadcast_values(la_tensor *values, const la_advanced *a,
-                                    la_tensor **out)
+                                  la_tensor **out)
 {
     char x[256], y[256];
     la_shape s = la_shape_of(values), both;

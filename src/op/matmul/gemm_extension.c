@@ -134,7 +134,7 @@ unsigned la_gemm_extensions(void)
 /* The operands are scanned for values that the extension misreads: the whole of
 ** both, so the choice does not depend on how the product is cut. */
 const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
-                                    const la_gemm_kernels *ker)
+                                         const la_gemm_kernels *ker)
 {
     if (g->dtype != LA_BFLOAT16 && g->dtype != LA_FLOAT16) return ker;
     if (g->portable) return ker;

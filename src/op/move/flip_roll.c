@@ -87,7 +87,7 @@ static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
 /* The two dims of rot90, from 0, in d. LA_EARG unless they are two different
 ** ones, LA_ESHAPE for a tensor with fewer. */
 static la_status check_rotation(const la_tensor *t, const la_value *dims,
-                            int64_t *d)
+                                int64_t *d)
 {
     int a, b;
     if (dims->ints.n != 2)

@@ -113,10 +113,10 @@ static la_status check_sub(la_frame *f)
 ** finds it in params.v[0]. */
 const la_family la_family_ADD = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2,
-    .fast = LA_FAST_ALL, .pick = pick_scaled};
+    .fast = LA_FAST_ALL, .wraps = true, .pick = pick_scaled};
 const la_family la_family_SUB = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_sub, .ninputs = 2,
-    .fast = LA_FAST_ALL, .pick = pick_sub};
+    .fast = LA_FAST_ALL, .wraps = true, .pick = pick_sub};
 
 /* --- one input --- */
 

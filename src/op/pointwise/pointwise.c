@@ -41,8 +41,9 @@ static la_status check_numbers(const la_frame *f, la_dtype dtype)
     if (family->by_value || !la_is_integral(dtype)) return LA_OK;
     for (int k = family->nraw; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (t && (t->flags & LA_F_WRAPPED))
-            LA_TRY(la_wrapped_fits(t, dtype, k + 1));
+        if (!t || !(t->flags & LA_F_WRAPPED)) continue;
+        if (family->wraps && la_wrapped_is_opposite(t, dtype)) continue;
+        LA_TRY(la_wrapped_fits(t, dtype, k + 1));
     }
     return LA_OK;
 }
@@ -52,7 +53,7 @@ static la_status check_numbers(const la_frame *f, la_dtype dtype)
 ** parameters in their order, so params.v[0] is the alpha of add. */
 static inline la_status pointwise_make_plan(la_frame *f,
                                             const la_family *family,
-    la_dtype dtype, la_loop_plan *plan)
+                                            la_dtype dtype, la_loop_plan *plan)
 {
     int n = f->nargs - family->ninputs;
     if (n > LA_MAX_PARAMS) n = LA_MAX_PARAMS;
@@ -419,7 +420,7 @@ const la_family la_family_BINARY = {
     .fast = LA_FAST_ALL};
 const la_family la_family_MUL = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2,
-    .fast = LA_FAST_ALL, .keeps_numbers = true};
+    .fast = LA_FAST_ALL, .wraps = true, .keeps_numbers = true};
 const la_family la_family_XLOGY = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
     .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .keeps_numbers = true};
