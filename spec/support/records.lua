@@ -44,12 +44,23 @@ local function from_values(list, dtype, shape)
   return la.view_as_complex(pairs_of):view(shape)
 end
 
+-- With records.unit_stride, dims of size 1 have that stride, which no element
+-- depends on.
+local function with_unit_stride(x)
+  if x:numel() == 0 then return x end
+  local strides = {}
+  for d = 1, x.ndim do
+    strides[d] = x:size(d) == 1 and records.unit_stride or x:stride(d)
+  end
+  return x:as_strided(x.shape, strides)
+end
+
 -- A tensor of the record, and the tensor of its whole storage. Tensors with
 -- the same 'sid' share one, kept in run.shared.
 local function build(t, run)
   if not t.stride then
     local x = from_values(values_of(t), t.dtype, t.shape)
-    return x, x
+    return records.unit_stride and with_unit_stride(x) or x, x
   end
   local whole = t.sid and run.shared[t.sid]
   if not whole then

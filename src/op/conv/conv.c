@@ -47,14 +47,23 @@ la_status la_spatial(const la_value *v, int nd, const char *name,
     return LA_OK;
 }
 
-/* Strides of dims 0, 1 and of three spatial dims (leading ones missing: 0). */
+/* Strides of dims 0, 1 and of three spatial dims (leading ones missing: 0).
+** Strides of spatial dims of size 1 may be anything; methods that take pixels as
+** one run get those of such a run. */
 static void image_steps(const la_tensor *t, int64_t step[5])
 {
-    int nd = t->ndim - 2;
-    step[0] = la_strides(t)[0];
-    step[1] = la_strides(t)[1];
-    for (int d = 0; d < 3; d++)
-        step[2 + d] = d < 3 - nd ? 0 : la_strides(t)[2 + d - (3 - nd)];
+    const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
+    int first = 5 - (t->ndim - 2), inner = 4;
+    step[0] = strides[0];
+    step[1] = strides[1];
+    for (int d = 2; d < 5; d++)
+        step[d] = d < first ? 0 : strides[2 + d - first];
+    while (inner > first && sizes[2 + inner - first] == 1) inner--;
+    if (sizes[2 + inner - first] == 1) return;
+    for (int d = inner + 1; d < 5; d++) step[d] = step[inner];
+    for (int d = inner - 1; d >= first; d--)
+        if (sizes[2 + d - first] == 1)
+            step[d] = step[d + 1] * sizes[3 + d - first];
 }
 
 /* A contiguous copy. Nothing is recorded: it is no step of the user's. */
