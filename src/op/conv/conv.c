@@ -48,8 +48,8 @@ la_status la_spatial(const la_value *v, int nd, const char *name,
 }
 
 /* Strides of dims 0, 1 and of three spatial dims (leading ones missing: 0).
-** Strides of spatial dims of size 1 may be anything; methods that take pixels as
-** one run get those of such a run. */
+** Strides of spatial dims of size 1 may be anything; methods that take pixels
+** as one run get those of such a run. */
 static void image_steps(const la_tensor *t, int64_t step[5])
 {
     const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
