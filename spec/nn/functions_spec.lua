@@ -2,6 +2,7 @@
 -- beyond those that training compares.
 local la = require "lunarray"
 local nn = require "lunarray.nn"
+local raises = require "spec.support.raises"
 
 local F64 = {dtype = "float64"}
 
@@ -9,12 +10,6 @@ local function close(a, b, tol)
   assert.are.same(b.shape, a.shape)
   local gap = (a - b):abs():max():item()
   assert.is_true(gap <= (tol or 1e-12), "differs by " .. gap)
-end
-
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(why:find(text, 1, true), why)
 end
 
 describe("dropout of channels", function()

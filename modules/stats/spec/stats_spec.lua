@@ -1,15 +1,10 @@
 -- Statistics and curves: what the records of spec/golden don't reach.
 local la = require "lunarray"
+local raises = require "spec.support.raises"
 
 local nan, inf = 0 / 0, math.huge
 
 local function list(t) return t:totable() end
-
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), why)
-end
 
 describe("reductions without NaN", function()
   it("take other dtypes, layouts and no dims", function()

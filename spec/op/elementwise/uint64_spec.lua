@@ -1,15 +1,10 @@
 -- uint64 above the integers of Lua: in by strings and floats, out as floats.
 local la = require "lunarray"
+local raises = require "spec.support.raises"
 
 local TOP = "18446744073709551615"
 
 local function u64(data) return la.tensor(data, {dtype = "uint64"}) end
-
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), why)
-end
 
 describe("uint64 above 2^63", function()
   it("goes in as strings of digits and as floats", function()

@@ -1,11 +1,6 @@
 -- Numbers in 4 and 8 bits: what comes back, and products with them.
 local la = require "lunarray"
-
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(why:find(text, 1, true), why)
-end
+local raises = require "spec.support.raises"
 
 -- Scale and bias of a group as MLX chooses them, in Lua's numbers.
 local function by_definition(list, bits)

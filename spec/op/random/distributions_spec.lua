@@ -1,14 +1,9 @@
 -- Distributions with parameters for each element: moments, sizes, tails.
 local la = require "lunarray"
+local raises = require "spec.support.raises"
 
 local N = 40000
 local inf, nan = math.huge, 0 / 0
-
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), why)
-end
 
 -- Within five standard errors of the mean, and near the variance.
 local function has_moments(x, mean, var, tolerance)
