@@ -492,6 +492,25 @@ LA_API int la_call_many(struct lua_State *L, const char *op, int n,
                         const la_any *args, int capacity,
                         la_tensor **results);
 
+/* The results as they are, for bindings of other languages: each a new tensor,
+** an integer, a number, a boolean or a dtype's text; a list one by one. How
+** many there are, of which at most 'capacity' are written; -1 on failure. */
+LA_API int la_call_any(struct lua_State *L, la_op *op, int n,
+                       const la_any *args, int capacity, la_any *results);
+
+/* What there is, for bindings of other languages. The i-th operation of the
+** thread's runtime, from 0, overloads of a name once; NULL behind the last. */
+LA_API la_op *la_op_listed(int64_t i);
+/* Overload k, from 0, as its row writes it: "sum.dim(Tensor self, dim[]?
+** dim=nil, *, dtype? dtype=nil) -> Tensor". The name ends where the first dot or bracket
+** stands. NULL behind the last. */
+LA_API const char *la_op_schema(const la_op *op, int overload);
+/* A sentence or more on what it computes. */
+LA_API const char *la_op_doc(const la_op *op, int overload);
+/* The forms that the overload has, as bits: la.name, x:name, x:name_, out. */
+enum { LA_OP_FUNCTION = 1, LA_OP_METHOD = 2, LA_OP_INPLACE = 4, LA_OP_OUT = 8 };
+LA_API unsigned la_op_forms(const la_op *op, int overload);
+
 /* What la_call and LA_ARGS make of their arguments. */
 static inline la_any la_any_tensor(la_tensor *t)
 {

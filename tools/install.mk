@@ -54,6 +54,11 @@ install-core: core
 	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray-core.a
 	$(call fill,lunarray-core.pc,$(LIBDIR)/pkgconfig)
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
+# lunarray.ffi, for LuaJIT and what embeds it.
+LUAJIT_LMOD ?= $(PREFIX)/share/lua/5.1
+LUAJIT_FILES := $(patsubst luajit/%,%,$(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua))
+install-luajit:
+	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 luajit/$$f $(D)$(LUAJIT_LMOD)/$$f; done
 # Ranks of MPI, apart: who has no MPI cannot load it.
 install-mpi: $(MPI_MODULE)
 	install -d $(D)$(LUA_CMOD)
@@ -74,7 +79,8 @@ uninstall:
 	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
-	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua)
+	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua) \
+	  $(addprefix $(D)$(LUAJIT_LMOD)/,$(LUAJIT_FILES))
 	rm -rf $(D)$(TYPESDIR)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
-	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
+	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(LUAJIT_LMOD)/lunarray/ffi $(D)$(LUAJIT_LMOD)/lunarray 2>/dev/null; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
