@@ -53,7 +53,7 @@ local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
 -- belong to modules.
 local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
-  ["lua.state"] = "^la_module_",
+  ["lua.state"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
 }
 
 -- Headers of others, and the folders that may see them.
