@@ -11,6 +11,7 @@
 #include "base/runtime/host_call.h"
 #include "lua/api/api_struct.h"
 #include "lua/build_options.h"
+#include "lua/files/files.h"
 #include "lua/files/media.h"
 
 #define READER(name) extern const la_loader la_loader_##name;
@@ -66,9 +67,18 @@ const char *la_push_extensions(lua_State *L)
     return lua_tostring(L, -1);
 }
 
+/* Is it none of the formats that have no row? */
+static bool is_unknown(const la_reader *in)
+{
+    la_file_format format;
+    if (la_file_format_inside(in, &format) == LA_OK) return false;
+    la_error_clear();
+    return true;
+}
+
 /* Rows with the extension are asked first; among several, and in a sandbox, the
-** bytes decide. A path has the extension of one: where no row knows the bytes,
-** that says what is wrong with them. */
+** bytes decide. Where nobody knows the bytes, the first row with the extension
+** says what is wrong with them. */
 static la_status find_loader(const la_open_file *file, const la_loader **out)
 {
     bool by_host = file->in.host != NULL, yes = false;
@@ -82,9 +92,9 @@ static la_status find_loader(const la_open_file *file, const la_loader **out)
                 *out = readers[i];
                 return LA_OK;
             }
-            if (!first && !by_host) first = readers[i];
+            if (!first && named) first = readers[i];
         }
-    *out = first;
+    if (!by_host || (first && is_unknown(&file->in))) *out = first;
     return LA_OK;
 }
 
