@@ -117,7 +117,8 @@ LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
 MISSED := $(filter $(LEFT_OUT),$(MODULES))
 $(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
-MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
+MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def \
+  readers.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel/% spec/% ranks/%)),$(wildcard $(foreach m,$(MODULES),modules/$m/*.c modules/$m/*/*.c)))
 # Of the files about operating systems the one that the compiler is for, and

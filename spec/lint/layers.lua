@@ -45,7 +45,7 @@ local CORE = [[
   tensor/host/remote.h io/bytes.h io/map.h io/stream.h io/zip.h io/flate.h
   io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
-  op/create/window.h base/scratch.h
+  op/create/window.h base/scratch.h base/log.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
@@ -54,7 +54,7 @@ local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
 -- belong to modules.
 local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
-  ["lua.state"] = "^la_module_",
+  ["lua.state"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
 }
 
 -- Headers of others, and the folders that may see them.
