@@ -1,0 +1,4 @@
+-- lunarray.words.onnx. The format is in lunarray.help.rows.
+return [==[
+= Networks in ONNX files
+]==]
