@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 
-/* What is left of a message. */
+/* The part of a message that is still to be read. */
 typedef struct la_proto {
     const unsigned char *file;  /* where the file begins, for messages */
     const unsigned char *at, *end;

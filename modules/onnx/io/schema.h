@@ -1,4 +1,4 @@
-/* What ONNX's messages hold: the rows of schema.def as a table. */
+/* Fields of ONNX's messages: the rows of schema.def as a table. */
 #ifndef LA_ONNX_SCHEMA_H
 #define LA_ONNX_SCHEMA_H
 

@@ -6,7 +6,6 @@
 
 #include "base/runtime/memory.h"
 #include "base/size.h"
-#include "modules/onnx/io/unpack.h"
 #include "tensor/shape.h"
 
 /* Fields of TensorProto and of the entries of external_data. */
@@ -14,7 +13,7 @@ enum { DIMS = 1, TYPE = 2, SEGMENT = 3, FLOATS = 4, INTS = 5, TEXTS = 6,
        LONGS = 7, NAME = 8, RAW = 9, DOUBLES = 10, UNSIGNED = 11,
        EXTERNAL = 13, LOCATION = 14 };
 
-/* By TensorProto.DataType. */
+/* Element types by TensorProto.DataType. */
 static const la_onnx_type types[] = {
     {NULL, LA_UNDEFINED, 0},
     {"float32", LA_FLOAT32, 32}, {"uint8", LA_UINT8, 8},
@@ -111,8 +110,10 @@ static la_status tensor_read_external(la_onnx_tensor *t, la_proto entry)
     }
     if (!key.at || !value.at) return LA_OK;
     if (tensor_is(&key, "location")) t->location = value;
-    if (tensor_is(&key, "offset")) return tensor_read_digits(&value, &t->offset);
-    if (tensor_is(&key, "length")) return tensor_read_digits(&value, &t->length);
+    if (tensor_is(&key, "offset"))
+        return tensor_read_digits(&value, &t->offset);
+    if (tensor_is(&key, "length"))
+        return tensor_read_digits(&value, &t->length);
     return LA_OK;
 }
 
@@ -213,7 +214,8 @@ la_status la_onnx_tensor_scan(la_proto message, la_onnx_tensor *out)
 /* ---- elements ---- */
 
 /* The low 'size' bytes of each number in the rows, one after the other. */
-static la_status tensor_read_rows(const la_onnx_tensor *t, char *to, size_t size)
+static la_status tensor_read_rows(const la_onnx_tensor *t, char *to,
+                                  size_t size)
 {
     la_wire wire;
     la_proto p = t->message;
@@ -240,7 +242,7 @@ static la_status tensor_read_rows(const la_onnx_tensor *t, char *to, size_t size
 static void tensor_fill(const la_onnx_tensor *t, const unsigned char *raw,
                         la_tensor *out)
 {
-    unsigned char *to = la_data(out);
+    unsigned char *to = (unsigned char *)la_data(out);
     size_t n = (size_t)tensor_bytes(t);
     if (la_onnx_is_packed(t->type)) {
         la_onnx_unpack(t->type, raw, t->numel, to);
@@ -276,7 +278,7 @@ static la_status tensor_of_rows(const la_onnx_tensor *t, la_tensor *out)
     if (la_is_complex(t->type->dtype)) size /= 2;
     if (!la_onnx_is_packed(t->type)) {
         LA_TRY(tensor_read_rows(t, la_data(out), size));
-        tensor_fill(t, la_data(out), out);
+        tensor_fill(t, (unsigned char *)la_data(out), out);
         return LA_OK;
     }
     size_t n = (size_t)t->count + 1;

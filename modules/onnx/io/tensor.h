@@ -1,25 +1,15 @@
 /*
 ** ONNX's TensorProto: elements as raw bytes, as rows of numbers, or in a file
-** beside. What has no dtype here is unpacked: int4 and int2 to int8, uint4 and
-** uint2 to uint8, floats of 8 and 4 bits to float32.
+** of their own. What has no dtype here is unpacked: int4 and int2 to int8,
+** uint4 and uint2 to uint8, floats of 8 and 4 bits to float32.
 */
 #ifndef LA_ONNX_TENSOR_IO_H
 #define LA_ONNX_TENSOR_IO_H
 
 #include "io/map.h"
 #include "modules/onnx/io/proto.h"
+#include "modules/onnx/io/unpack.h"
 #include "tensor/tensor.h"
-
-enum { LA_ONNX_STRING_TYPE = 8 };   /* TensorProto.DataType.STRING */
-
-/* One element type of the format. */
-typedef struct la_onnx_type {
-    const char *name;       /* "float32", "int4", "float8e4m3fn" */
-    la_dtype dtype;         /* LA_UNDEFINED for strings */
-    int bits;               /* of an element in a file */
-} la_onnx_type;
-/* NULL for a number that stands for none. */
-const la_onnx_type *la_onnx_type_of(int64_t number);
 
 typedef struct la_onnx_tensor {
     int64_t sizes[LA_MAX_DIMS], numel;
@@ -41,14 +31,15 @@ la_status la_onnx_tensor_scan(la_proto message, la_onnx_tensor *out);
 ** of memory of its own. Not for strings and not for external ones. */
 la_status la_onnx_tensor_make(const la_onnx_tensor *, la_mapping *,
                               la_tensor **out);
-/* The same from the bytes of another file, of which the tensor's part is
+/* A tensor from the bytes of another file, of which the tensor's part is
 ** taken. */
 la_status la_onnx_tensor_from(const la_onnx_tensor *, const void *bytes,
                               size_t n, la_mapping *, la_tensor **out);
-/* The name of a file beside the model: relative, without "..". LA_EIO. */
+/* The name of a file next to the model: relative, without "..". LA_EIO. */
 la_status la_onnx_check_location(const char *name, size_t n);
 /* The path of such a file in the folder of 'model': no link leads to it or out
-** of the folder. 'out' has space for LA_OS_PATH bytes. LA_EIO. */
-la_status la_onnx_path_beside(const char *model, const char *name, char *out);
+** of the folder. 'out' has space for 2 LA_OS_PATH bytes.
+** LA_EIO. */
+la_status la_onnx_external_path(const char *model, const char *name, char *out);
 
 #endif

@@ -12,7 +12,8 @@ typedef struct narrow {
 } narrow;
 
 static const narrow floats[] = {
-    {"float8e4m3fn", 4, 3, 7, NO_INFINITY}, {"float8e4m3fnuz", 4, 3, 8, ONE_NAN},
+    {"float8e4m3fn", 4, 3, 7, NO_INFINITY},
+    {"float8e4m3fnuz", 4, 3, 8, ONE_NAN},
     {"float8e5m2", 5, 2, 15, IEEE}, {"float8e5m2fnuz", 5, 2, 16, ONE_NAN},
     {"float4e2m1", 2, 1, 1, FINITE}};
 enum { FLOATS = sizeof floats / sizeof *floats };

@@ -1,8 +1,7 @@
-/* What the functions in C of la.onnx share. */
+/* Files and functions in C of la.onnx. */
 #ifndef LA_ONNX_LUA_H
 #define LA_ONNX_LUA_H
 
-#include "io/map.h"
 #include "lua/binding.h"
 #include "modules/onnx/io/schema.h"
 #include "modules/onnx/io/tensor.h"
@@ -11,7 +10,7 @@
 ** the mapping. */
 typedef struct la_onnx_file {
     la_mapping *mapping;
-    const void *bytes;      /* of the mapping, or of a string that is anchored */
+    const void *bytes;      /* of the mapping, or of an anchored string */
     size_t n;
 } la_onnx_file;
 la_onnx_file *la_push_onnx_file(lua_State *L);

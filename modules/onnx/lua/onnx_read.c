@@ -14,17 +14,17 @@
 #include "lua/files/media.h"
 #include "modules/onnx/lua/onnx.h"
 
-enum { DEPTH = 64, PLACE = 400 };
+enum { DEPTH = 64, SPOT = 400 };
 
 /* Stack positions while a file is read. */
 enum { SOURCE = 1, OPTIONS, FILE_AT, EXTERNALS, FILES };
 
-/* Where a message lies, for errors: from the innermost outwards. */
-typedef struct place {
+/* Position of a message, for errors: from the innermost outwards. */
+typedef struct spot {
     const char *field;
     int64_t index;          /* from 1 in a list; 0: alone */
-    const struct place *around;
-} place;
+    const struct spot *around;
+} spot;
 
 typedef struct reader {
     const char *path;       /* NULL for bytes */
@@ -34,26 +34,26 @@ typedef struct reader {
 
 /* ---- errors ---- */
 
-static size_t read_put_place(const place *p, char *out, size_t n)
+static size_t read_put_path(const spot *p, char *out, size_t n)
 {
     if (!p) return 0;
-    size_t at = read_put_place(p->around, out, n);
+    size_t at = read_put_path(p->around, out, n);
     if (at + 40 > n) return at;
     int put = snprintf(out + at, n - at, p->index ? "%s%s[%lld]" : "%s%s",
                        at ? "." : "", p->field, (long long)p->index);
     return put > 0 ? at + (size_t)put : at;
 }
 
-/* The error of 'status' with the place in front, and the path. */
-static void read_check(lua_State *L, const reader *r, const place *p,
+/* The error of 'status' with the position in front, and the path. */
+static void read_check(lua_State *L, const reader *r, const spot *p,
                        la_status status)
 {
-    char text[512], where[PLACE] = "";
+    char text[512], where[SPOT] = "";
     if (!status) return;
     if (status == LA_EIO && p) {
         strncpy(text, la_error_message(), sizeof text - 1);
         text[sizeof text - 1] = 0;
-        read_put_place(p, where, sizeof where);
+        read_put_path(p, where, sizeof where);
         status = la_error(LA_EIO, "%s: %s", where, text);
     }
     if (r->path) status = la_media_name(status, r->path);
@@ -64,11 +64,11 @@ static void read_check(lua_State *L, const reader *r, const place *p,
 
 /* Push the userdata of a file that the model names, which is kept by its name.
 ** What the callback gives is anchored with it. */
-static la_onnx_file *read_open_beside(lua_State *L, const reader *r,
-                                      const place *p, const char *name,
+static la_onnx_file *read_open_external(lua_State *L, const reader *r,
+                                      const spot *p, const char *name,
                                       size_t n)
 {
-    char path[LA_OS_PATH];
+    char path[2 * LA_OS_PATH];
     read_check(L, r, p, la_onnx_check_location(name, n));
     la_onnx_file *f = la_push_onnx_file(L);
     if (r->callback) {
@@ -85,7 +85,7 @@ static la_onnx_file *read_open_beside(lua_State *L, const reader *r,
         read_check(L, r, p, la_error(LA_EIO, "its elements are in another "
                                      "file: the option externals gives it"));
     } else {
-        read_check(L, r, p, la_onnx_path_beside(r->path, name, path));
+        read_check(L, r, p, la_onnx_external_path(r->path, name, path));
         read_check(L, r, p, la_onnx_file_map(f, path));
     }
     return f;
@@ -93,7 +93,7 @@ static la_onnx_file *read_open_beside(lua_State *L, const reader *r,
 
 /* Push the file's userdata, opened at the first tensor in it. */
 static la_onnx_file *read_external(lua_State *L, const reader *r,
-                                   const place *p, const la_proto *location)
+                                   const spot *p, const la_proto *location)
 {
     size_t n = la_proto_left(location);
     lua_pushlstring(L, (const char *)location->at, n);
@@ -101,7 +101,7 @@ static la_onnx_file *read_external(lua_State *L, const reader *r,
     if (lua_rawget(L, FILES) == LUA_TNIL) {
         lua_pop(L, 1);
         const char *name = lua_tostring(L, -1);
-        read_open_beside(L, r, p, name, n);
+        read_open_external(L, r, p, name, n);
         lua_pushvalue(L, -2);
         lua_pushvalue(L, -2);
         lua_rawset(L, FILES);
@@ -112,7 +112,7 @@ static la_onnx_file *read_external(lua_State *L, const reader *r,
 
 /* ---- tensors ---- */
 
-static void read_push_strings(lua_State *L, const reader *r, const place *p,
+static void read_push_strings(lua_State *L, const reader *r, const spot *p,
                               const la_onnx_tensor *t)
 {
     la_proto message = t->message;
@@ -147,13 +147,13 @@ static la_status read_make_tensor(lua_State *L, const reader *r,
     }
 }
 
-static void read_push_tensor(lua_State *L, const reader *r, const place *p,
+static void read_push_tensor(lua_State *L, const reader *r, const spot *p,
                              la_proto message)
 {
     la_state *s = la_up_state(L);
     la_onnx_tensor t;
     la_onnx_file *f = NULL;
-    la_tensor *made = NULL;
+    la_tensor *tensor = NULL;
     read_check(L, r, p, la_onnx_tensor_scan(message, &t));
     lua_createtable(L, 0, 4);
     lua_pushlstring(L, t.name.at ? (const char *)t.name.at : "",
@@ -168,15 +168,15 @@ static void read_push_tensor(lua_State *L, const reader *r, const place *p,
     if (t.external) f = read_external(L, r, p, &t.location);
     else lua_pushnil(L);
     la_handle *h = la_lasting_handle(L, s);
-    read_check(L, r, p, read_make_tensor(L, r, &t, f, &made));
-    la_fill_handle(s, h, made);
+    read_check(L, r, p, read_make_tensor(L, r, &t, f, &tensor));
+    la_fill_handle(s, h, tensor);
     lua_setfield(L, -3, "tensor");
     lua_pop(L, 1);
 }
 
 /* ---- messages ---- */
 
-static void read_push_message(lua_State *L, const reader *r, const place *p,
+static void read_push_message(lua_State *L, const reader *r, const spot *p,
                               la_proto message, la_onnx_kind kind, int depth);
 
 /* Push a number of a field; a packed one gives its numbers one by one. */
@@ -186,7 +186,7 @@ static void read_push_number(lua_State *L, la_onnx_kind kind, uint64_t bits)
     else lua_pushinteger(L, (lua_Integer)bits);
 }
 
-/* Push the list of a field of the message at the top, made at its first entry,
+/* Push the list of a field of the message at the top, new at its first entry,
 ** and return its length. */
 static int64_t read_push_list(lua_State *L, const char *name)
 {
@@ -199,7 +199,7 @@ static int64_t read_push_list(lua_State *L, const char *name)
     return (int64_t)lua_rawlen(L, -1);
 }
 
-static void read_packed(lua_State *L, const reader *r, const place *p,
+static void read_packed(lua_State *L, const reader *r, const spot *p,
                         const la_onnx_field *field, la_proto part)
 {
     la_wire wire = field->kind == LA_ONNX_FLOAT ? LA_WIRE_4 : LA_WIRE_VARINT;
@@ -214,7 +214,7 @@ static void read_packed(lua_State *L, const reader *r, const place *p,
 }
 
 /* Push the value of a field that is no row of numbers. */
-static void read_push_value(lua_State *L, const reader *r, const place *p,
+static void read_push_value(lua_State *L, const reader *r, const spot *p,
                             const la_onnx_field *field,
                             const la_proto_field *f, int depth)
 {
@@ -230,13 +230,14 @@ static void read_push_value(lua_State *L, const reader *r, const place *p,
 }
 
 /* A field joins the message on the top. */
-static void read_field(lua_State *L, const reader *r, const place *around,
+static void read_field(lua_State *L, const reader *r, const spot *around,
                        const la_onnx_field *field, const la_proto_field *f,
                        int depth)
 {
-    bool bytes = f->wire == LA_WIRE_BYTES, number = field->kind <= LA_ONNX_FLOAT;
+    bool bytes = f->wire == LA_WIRE_BYTES;
+    bool number = field->kind <= LA_ONNX_FLOAT;
     la_wire wire = field->kind == LA_ONNX_FLOAT ? LA_WIRE_4 : LA_WIRE_VARINT;
-    place here = {field->name, 0, around};
+    spot here = {field->name, 0, around};
     if (number ? !(f->wire == wire || (bytes && field->many)) : !bytes)
         read_check(L, r, &here, la_error(LA_EIO, "a field of another kind"));
     if (number && bytes) {
@@ -252,7 +253,7 @@ static void read_field(lua_State *L, const reader *r, const place *around,
     }
 }
 
-static void read_push_message(lua_State *L, const reader *r, const place *p,
+static void read_push_message(lua_State *L, const reader *r, const spot *p,
                               la_proto message, la_onnx_kind kind, int depth)
 {
     la_proto_field f;

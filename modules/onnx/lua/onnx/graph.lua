@@ -147,7 +147,7 @@ end
 
 -- The nodes so that each comes behind those whose results it needs; most files
 -- have them so. Raises for a cycle.
-local function in_order(scope, nodes)
+local function in_order(nodes)
   local maker, waits, after, order = {}, {}, {}, {}
   for k, node in ipairs(nodes) do
     for _, name in ipairs(node.output or {}) do
@@ -196,7 +196,7 @@ end
 
 -- ---- nodes ----
 
--- "node 'Conv_3' (Conv)", or by its place where it has no name.
+-- "node 'Conv_3' (Conv)", or by its number where it has no name.
 function graph.label(node, k)
   local name = node.name
   local what = name and name ~= "" and quote(name) or tostring(k)
@@ -225,7 +225,7 @@ local function version_of(scope, domain)
   return scope.opsets[domain == "ai.onnx" and "" or domain]
 end
 
-local function add_constant(context, scope, name, data, label, is_node)
+local function add_constant(scope, name, data, label, is_node)
   local value = new_value(scope.graph, name, "pure", data)
   local t = rows.is_tensor(data) and data
   if t and rows.floats[t.dtype] and t.ndim > 0
@@ -252,7 +252,7 @@ local function constant_of(attributes)
   if a.sparse_value then return graph.dense(a.sparse_value) end
 end
 
--- A sparse tensor as a dense one: indices are a list of places or of rows.
+-- A sparse tensor as a dense one: indices are a list of positions or of rows.
 function graph.dense(s)
   local la = require "lunarray"
   local values, indices = s.values and s.values.tensor,
@@ -267,7 +267,8 @@ function graph.dense(s)
     indices = (indices * la.tensor(weight, {dtype = "int64"})):sum(2)
   end
   local count = values:numel()
-  if count > 0 and (indices:amin():item() < 0 or indices:amax():item() >= n) then
+  if count > 0 and (indices:amin():item() < 0 or indices:amax():item() >=
+    n) then
     fail("a sparse tensor has an index outside of it")
   end
   local flat = la.zeros({n}, {dtype = values.dtype})
@@ -313,14 +314,16 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
     end
   end
   n.outs = step.outs
-  step.nin, step.nout, step.fold = n.nin, n.nout, const
+  step.nin, step.nout, step.ahead = n.nin, n.nout, const
   local ok, run = pcall(row.make, n)
-  if not ok then run = n:refuse("%s", tostring(run):gsub("^[^:]+:%d+: ", "")) end
+  if not ok then
+    run = n:refuse("%s", tostring(run):gsub("^[^:]+:%d+: ", ""))
+  end
   step.run = run
   g.steps[#g.steps + 1] = step
 end
 
--- The nodes of a function in place of one that calls it: a scope of their own,
+-- The nodes of a function instead of one that calls it: a scope of their own,
 -- in the same graph.
 local function expand(context, scope, node, f, label, attributes, kinds)
   if context.depth >= 64 then
@@ -387,7 +390,7 @@ local function add_node(context, scope, node, k)
     if data == nil then fail("%s: a constant without a value", label) end
     local name = node.output and node.output[1]
     if not name then fail("%s: a constant without a name", label) end
-    return add_constant(context, scope, name, data, label, true)
+    return add_constant(scope, name, data, label, true)
   end
   local row = rows.find(domain, op)
   if not row then
@@ -400,7 +403,7 @@ local function add_node(context, scope, node, k)
 end
 
 function build_nodes(context, scope, nodes)
-  for k, node in ipairs(in_order(scope, nodes)) do
+  for k, node in ipairs(in_order(nodes)) do
     add_node(context, scope, node, k)
   end
 end
@@ -447,10 +450,10 @@ function build_graph(context, proto, parent)
     parent and parent.kinds or {}, parent and parent.opsets or context.opsets)
   local where = "graph " .. quote(proto.name or "")
   for _, t in ipairs(proto.initializer or {}) do
-    add_constant(context, scope, t.name or "", rows.value(t), where)
+    add_constant(scope, t.name or "", rows.value(t), where)
   end
   for _, s in ipairs(proto.sparse_initializer or {}) do
-    add_constant(context, scope, s.values and s.values.name or "",
+    add_constant(scope, s.values and s.values.name or "",
       graph.dense(s), where)
   end
   for _, v in ipairs(proto.input or {}) do
@@ -490,7 +493,7 @@ end
 
 -- ---- slots ----
 
--- Numbers for the values of a graph: constants first, whose place in the list
+-- Numbers for the values of a graph: constants first, whose index in the list
 -- of all constants begins behind g.first.
 local function number(context, g)
   g.first = #context.constants
@@ -556,14 +559,16 @@ local function needed_steps(g, wanted, mode)
     for i = 1, step.nout do
       if step.outs[i] and need[step.outs[i]] then use = true end
     end
-    local folded = step.fold and (mode == "frozen"
-      or mode == "live" and step.fold == "pure")
-    if use and not folded then
+    local computed = step.ahead and (mode == "frozen"
+      or mode == "live" and step.ahead == "pure")
+    if use and not computed then
       for i = 1, step.nin do
         if step.ins[i] then need[step.ins[i]] = true end
       end
       for _, inner in ipairs(step.inner) do
-        for _, value in ipairs(inner.captures) do need[value.captured] = true end
+        for _, value in ipairs(inner.captures) do
+          need[value.captured] = true
+        end
       end
       list[#list + 1] = step
     end
@@ -603,15 +608,16 @@ local function add_releases(g, list, wanted)
 end
 
 -- The steps for the wanted values in a mode: "frozen" (all constants are
--- folded), "live" (what follows from parameters is computed), "whole".
+-- computed), "live" (what follows from parameters is computed), "whole".
 function graph.plan(g, mode, wanted)
   local steps, need = needed_steps(g, wanted, mode)
   local list = {}
   for k, step in ipairs(steps) do
-    local keeps = step.row.keeps or step.row.state
+    local keeps = step.row.keeps
     list[k] = {run = step.run, step = step, nin = step.nin, nout = step.nout,
       ins = slots_of(step.ins, step.nin), outs = slots_of(step.outs, step.nout),
-      state = step.row.state, keeps = keeps}
+      state = step.row.state, keeps = keeps, lasting = step.row.lasting,
+      general = step.nout ~= 1 or keeps or step.row.state}
   end
   add_releases(g, list, wanted)
   local inputs = {}

@@ -17,7 +17,7 @@ local STATE = nn._STATE
 
 local Model = nn.class "OnnxModel"
 
--- model -> {constants, folded, fixed, versions, mode}: what follows from its
+-- model -> {constants, computed, fixed, versions, mode}: what follows from its
 -- tensors. A copy of the model has none.
 local caches = setmetatable({}, {__mode = "k"})
 
@@ -112,7 +112,7 @@ local function is_live(model)
   return false
 end
 
--- Have weights been replaced or changed in place since they were folded?
+-- Have weights been replaced or changed in position since they were computed?
 local function is_stale(model, cache)
   local values = rawget(model, STATE).values
   for k, w in ipairs(model.weights) do
@@ -124,7 +124,7 @@ local function is_stale(model, cache)
 end
 
 local function new_cache(model)
-  local cache = {constants = {}, folded = {}, versions = {},
+  local cache = {constants = {}, computed = {}, versions = {},
     fixed = setmetatable({}, {__mode = "k"})}
   local data, values = model.data, rawget(model, STATE).values
   for index in ipairs(model.plan.constants) do
@@ -201,7 +201,7 @@ local function names_of(list)
 end
 
 -- The values of these names in the main graph.
-local function wanted_of(model, plan, names, call)
+local function wanted_of(plan, names, call)
   local wanted = {}
   for k, name in ipairs(names) do
     local value = plan.graph.scope[name]
@@ -284,7 +284,7 @@ local function plan_for(model, main, mode, names)
   if plan then return plan end
   local wanted = {}
   if names then
-    wanted = wanted_of(model, model.plan, names, "onnx.run")
+    wanted = wanted_of(model.plan, names, "onnx.run")
   else
     for k, output in ipairs(main.outputs) do wanted[k] = output.value end
   end
@@ -308,7 +308,7 @@ local function execute(model, inputs, names)
     plan = plan_for(model, main, mode, names)
   end
   local state = {model = model, plan = compiled, mode = mode,
-    constants = cache.constants, folded = cache.folded,
+    constants = cache.constants, computed = cache.computed,
     held = setmetatable({}, {__index = cache.fixed}),
     training = model.training,
     fix = function(x)
@@ -417,7 +417,7 @@ function Model:cut(name)
     error("bad argument #1 to 'cut' (name of a value expected, got "
       .. type(name) .. ")", 2)
   end
-  wanted_of(self, self.plan, {name}, "onnx.cut")
+  wanted_of(self.plan, {name}, "onnx.cut")
   give_weights(self)
   local part = nn._new(Model)
   for _, key in ipairs{"plan", "data", "weights", "named", "frozen", "proto",

@@ -7,11 +7,11 @@ local op = rows.domain("")
 local sizes, list_of, moving = rows.sizes, rows.list, rows.moving
 
 -- From zero to one; negative ones count from the end either way.
-local function places(index)
+local function positions(index)
   if index.dtype ~= "int64" then index = index:to("int64") end
   return index + index:ge(0):to("int64")
 end
-rows.places = places
+rows.positions = positions
 
 -- ---- slices ----
 
@@ -56,7 +56,7 @@ op.Slice = moving(function(node)
       -- The least integer ends before the first element, whatever the size.
       y = slice_dim(y, axis + 1, start, stop, step)
     end
-    return rawequal(y, x) and x:alias() or y
+    return y
   end
 end)
 
@@ -70,7 +70,7 @@ op.Gather = moving(function(node)
       local at = rows.number(index)
       return x:select(d, at >= 0 and at + 1 or at)
     end
-    local at = places(index)
+    local at = positions(index)
     if index.ndim == 1 then return x:index_select(d, at) end
     local s, shape = sizes(x), {}
     for k = 1, d - 1 do shape[k] = s[k] end
@@ -82,14 +82,14 @@ end)
 
 op.GatherElements = moving(function(node)
   local dim = rows.dim(node:get("axis", 0))
-  return function(x, index) return x:gather(dim, places(index)) end
+  return function(x, index) return x:gather(dim, positions(index)) end
 end)
 
--- The places that the last dim of 'index' names in the dims behind 'batch', as
--- one number each in the flattened tensor.
-local function flat_places(x, index, batch)
+-- The positions that the last dim of 'index' names in the dims behind 'batch',
+-- as one number each in the flattened tensor.
+local function flat_positions(x, index, batch)
   local s, n = sizes(x), index:size(-1)
-  local at = places(index):reshape(-1, n)
+  local at = positions(index):reshape(-1, n)
   local rest = rows.product(s, batch + n + 1)
   local flat
   for k = 1, n do
@@ -110,7 +110,7 @@ op.GatherND = moving(function(node)
   local batch = node:get("batch_dims", 0)
   return function(x, index)
     local s, t = sizes(x), sizes(index)
-    local flat, rest, inner = flat_places(x, index, batch)
+    local flat, rest, inner = flat_positions(x, index, batch)
     local count = rows.product(s, 1, batch)
     if batch > 0 then
       local per = flat:numel() // math.max(count, 1)
@@ -136,7 +136,7 @@ local function scatter_elements(node)
     return node:refuse("reduction '%s'", reduction)
   end
   return function(x, index, updates)
-    local at = places(index)
+    local at = positions(index)
     if not how then return x:scatter(dim, at, updates) end
     return x:scatter_reduce(dim, at, updates, how)
   end
@@ -152,7 +152,7 @@ function op.ScatterND(node)
   end
   return function(x, index, updates)
     if index:numel() == 0 then return x:clone() end
-    local flat, rest, inner = flat_places(x, index, 0)
+    local flat, rest, inner = flat_positions(x, index, 0)
     local y = x:reshape(inner, rest)
     local u = updates:reshape(flat:numel(), rest)
     local at = (flat + 1):unsqueeze(2):expand(flat:numel(), rest)
@@ -173,7 +173,9 @@ function op.TensorScatter(node)
       for k = 0, n - 1 do
         local at = (starts and starts[b] or 0) + k
         if circular then at = at % most end
-        if at >= most then error("TensorScatter: an index is out of range", 0) end
+        if at >= most then
+          error("TensorScatter: an index is out of range", 0)
+        end
         out:select(1, b):select(dim - 1, at + 1)
           :copy_(update:select(1, b):select(dim - 1, k + 1))
       end

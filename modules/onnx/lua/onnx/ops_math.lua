@@ -186,7 +186,9 @@ function op.Mod(node)
   local fmod = node:get("fmod", 0) == 1
   return function(a, b)
     if fmod then return la.fmod(a, b) end
-    return la.remainder(a, b)
+    local r = la.remainder(a, b)
+    if not r:is_floating_point() then return r end
+    return la.where(r:eq(0), la.copysign(r, b), r)  -- a zero has b's sign
   end
 end
 

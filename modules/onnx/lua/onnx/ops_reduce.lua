@@ -35,12 +35,16 @@ local function extreme(name)
     if x:numel() > 0 or x.ndim == 0 then return run(x, d, keep) end
     local shape = {}
     local gone = {}
-    for _, dim in ipairs(d) do gone[dim < 0 and x.ndim + dim + 1 or dim] = true end
+    for _, dim in ipairs(d) do
+      gone[dim < 0 and x.ndim + dim + 1 or dim] = true
+    end
     for k = 1, x.ndim do
       if not gone[k] then shape[#shape + 1] = x:size(k)
       elseif keep then shape[#shape + 1] = 1 end
     end
-    if x:is_floating_point() then return la.full(shape, limit, {dtype = x.dtype}) end
+    if x:is_floating_point() then
+      return la.full(shape, limit, {dtype = x.dtype})
+    end
     if x.dtype == "bool" then
       return la.full(shape, name == "amin", {dtype = "bool"})
     end
@@ -84,7 +88,8 @@ local function all_dims(x)
   return out
 end
 
-local SELF = {ReduceL1 = "abs", ReduceSumSquare = "square", ReduceLogSum = "log"}
+local SELF = {ReduceL1 = "abs", ReduceSumSquare = "square", ReduceLogSum =
+  "log"}
 
 for name, run in pairs(kinds) do
   op[name] = function(node)
@@ -131,8 +136,8 @@ function op.TopK(node)
   local fixed = node.attributes.k
   return function(x, k)
     local n = fixed or rows.number(k)
-    local values, places = x:topk(n, dim, largest, true)
-    return values, places - 1
+    local values, positions = x:topk(n, dim, largest, true)
+    return values, positions - 1
   end
 end
 

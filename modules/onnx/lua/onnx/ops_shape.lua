@@ -6,14 +6,16 @@ local op = rows.domain("")
 local sizes, list_of = rows.sizes, rows.list
 local is_strings = rows.is_strings
 
--- A function of a tensor's places for a list of strings: it runs on their
+-- A function of a tensor's positions for a list of strings: it runs on their
 -- indices, and the strings follow.
 local function on_strings(x, run)
   local shape = rows.string_shape(x)
-  local places = la.range(#x):reshape(shape)
-  local out = run(places)
+  local positions = la.range(#x):reshape(shape)
+  local out = run(positions)
   local list = {}
-  for k, place in ipairs(out:flatten():totable()) do list[k] = x[place] end
+  for k, position in ipairs(out:flatten():totable()) do
+    list[k] = x[position]
+  end
   return rows.strings(list, sizes(out))
 end
 rows.on_strings = on_strings
@@ -25,8 +27,8 @@ local function moving(make)
     return function(x, ...)
       if not is_strings(x) then return run(x, ...) end
       local rest = table.pack(...)
-      return on_strings(x, function(places)
-        return run(places, table.unpack(rest, 1, rest.n))
+      return on_strings(x, function(positions)
+        return run(positions, table.unpack(rest, 1, rest.n))
       end)
     end
   end
@@ -77,7 +79,9 @@ end
 op.Reshape = moving(function(node)
   local zeros = node:get("allowzero", 0) == 1
   local fixed = node.attributes.shape
-  return function(x, shape) return reshaped(x, fixed or list_of(shape), zeros) end
+  return function(x, shape)
+    return reshaped(x, fixed or list_of(shape), zeros)
+  end
 end)
 
 op.Flatten = moving(function(node)
@@ -110,7 +114,9 @@ op.Unsqueeze = moving(function(node)
   return function(x, axes)
     local list = fixed or list_of(axes)
     local s, n, new = sizes(x), x.ndim + #list, {}
-    for _, axis in ipairs(list) do new[(axis < 0 and axis + n or axis) + 1] = true end
+    for _, axis in ipairs(list) do
+      new[(axis < 0 and axis + n or axis) + 1] = true
+    end
     local out, from = {}, 0
     for k = 1, n do
       if new[k] then out[k] = 1 else
@@ -199,10 +205,12 @@ local function cat_strings(given, axis)
     shifted[k] = la.range(#x):reshape(rows.string_shape(x)) + base
     base = base + #x
   end
-  local places = la.cat(shifted, rows.dim(axis))
+  local positions = la.cat(shifted, rows.dim(axis))
   local out = {}
-  for k, place in ipairs(places:flatten():totable()) do out[k] = all[place] end
-  return rows.strings(out, sizes(places))
+  for k, position in ipairs(positions:flatten():totable()) do
+    out[k] = all[position]
+  end
+  return rows.strings(out, sizes(positions))
 end
 
 function op.Concat(node)
@@ -253,7 +261,8 @@ end
 function op.Range()
   return function(start, limit, delta)
     local dtype = start.dtype
-    local a, b, step = rows.number(start), rows.number(limit), rows.number(delta)
+    local a, b, step = rows.number(start), rows.number(limit),
+      rows.number(delta)
     if step == 0 then error("Range: a step of 0", 0) end
     local n = math.ceil((b - a) / step)
     if n ~= n or n > 1 << 40 then error("Range: too many elements", 0) end
@@ -294,7 +303,7 @@ local function pad_dim(x, dim, before, after, mode)
   local n = x:size(dim)
   local list = {}
   for k = -before, n + after - 1 do
-    local at = k
+    local at
     if mode == "edge" then
       at = math.max(math.min(k, n - 1), 0)
     elseif mode == "wrap" then
@@ -363,9 +372,12 @@ function op.Pad(node)
       list = full
     end
     if x.dtype == "bool" then
-      return padded(x:to("uint8"), list, mode, v and v ~= 0 and 1 or 0):to("bool")
+      return padded(x:to("uint8"), list, mode, v and v ~= 0 and 1
+        or 0):to("bool")
     end
-    if not x:is_floating_point() and math.type(v) == "float" then v = v // 1 | 0 end
+    if not x:is_floating_point() and math.type(v) == "float" then
+      v = v // 1 | 0
+    end
     return padded(x, list, mode, v)
   end
 end

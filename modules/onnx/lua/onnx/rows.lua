@@ -1,7 +1,7 @@
 -- lunarray.onnx.rows: the operators by domain and name, and what their rows
 -- share. A row is a maker: it gets a node (attributes, version of the operator
--- set, numbers of inputs and outputs) and gives the function of the inputs. What
--- a maker cannot do is said with node:refuse, before anything runs.
+-- set, numbers of inputs and outputs) and gives the function of the inputs.
+-- What a maker cannot do is said with node:refuse, before anything runs.
 local la = require "lunarray"
 local is_tensor = require "lunarray.tensors".is_tensor
 
@@ -51,7 +51,8 @@ function rows.register(domain, name, f)
   domain = domain == "ai.onnx" and "" or domain
   rows.table[domain] = rows.table[domain] or {}
   rows.version = rows.version + 1
-  rows.table[domain][name] = {keeps = true, random = true, make = function(node)
+  rows.table[domain][name] = {keeps = true, lasting = true, random = true,
+    make = function(node)
     local attributes, outputs = node.attributes, node.nout
     return function(...) return f({...}, attributes, outputs) end
   end}
@@ -134,7 +135,9 @@ function rows.value(t) return t.tensor or rows.strings(t.strings, t.shape) end
 -- A tensor of strings is a list of them; its sizes, where they are not the
 -- length alone, stand under "shape".
 function rows.strings(list, shape)
-  if shape and not (#shape == 1 and shape[1] == #list) then list.shape = shape end
+  if shape and not (#shape == 1 and shape[1] == #list) then
+    list.shape = shape
+  end
   return list
 end
 function rows.is_strings(x)

@@ -1,7 +1,7 @@
 -- lunarray.onnx.run: runs the steps of a plan on a frame of values.
 --
 -- Intermediate tensors are freed with the last step that uses them: 'held' has
--- the number of slots that hold a tensor which a step made; inputs and
+-- the number of slots that hold a tensor which a step tensor; inputs and
 -- constants are in it with a number that never falls to zero.
 local graph = require "lunarray.onnx.graph"
 local numbers = require "lunarray.numbers"
@@ -11,7 +11,7 @@ local run = {}
 local type, unpack = type, table.unpack
 local HUGE = 1 << 40
 
--- What a step made goes into its slot.
+-- What a step tensor goes into its slot.
 local function put(held, v, slot, x)
   if slot == 0 then return end
   if type(x) == "userdata" then held[x] = (held[x] or 0) + 1 end
@@ -55,13 +55,16 @@ local function run_step(state, v, s)
   local results
   if s.state then
     results = table.pack(s.run(state, v, unpack(given, 1, s.nin)))
-  elseif s.nout > 1 or s.keeps then
+  elseif s.nout ~= 1 or s.keeps then
     results = table.pack(s.run(unpack(given, 1, s.nin)))
   else
     put(held, v, s.outs[1] or 0, (s.run(unpack(given, 1, s.nin))))
     return
   end
-  for k = 1, s.nout do put(held, v, s.outs[k], results[k]) end
+  for k = 1, s.nout do
+    put(held, v, s.outs[k], results[k])
+    if s.lasting then keep(held, results[k]) end
+  end
 end
 
 local function run_steps(state, plan, v)
@@ -70,7 +73,7 @@ local function run_steps(state, plan, v)
     local s = steps[k]
     state.at = s
     local ins, nin = s.ins, s.nin
-    if s.nout ~= 1 or s.keeps or nin > 3 then
+    if s.general or nin > 3 then
       run_step(state, v, s)
     elseif nin == 1 then
       put(held, v, s.outs[1], (s.run(v[ins[1]])))
@@ -85,10 +88,10 @@ end
 
 -- The constants of a graph, with those that follow from them, which are
 -- computed once.
-local function frame(state, g, plan)
+local function frame(state, g)
   local v = table.move(state.constants, g.first + 1, g.first + g.constants, 1,
     {})
-  if state.mode == "whole" or state.folded[g] then return v end
+  if state.mode == "whole" or state.computed[g] then return v end
   local wanted = {}
   for slot = 1, g.constants do
     local value = state.plan.constants[g.first + slot]
@@ -97,8 +100,8 @@ local function frame(state, g, plan)
     end
   end
   if #wanted > 0 then
-    local folding = graph.plan(g, "whole", wanted)
-    run_steps(state, folding, v)
+    local computing = graph.plan(g, "whole", wanted)
+    run_steps(state, computing, v)
     for _, value in ipairs(wanted) do
       local x = v[value.slot]
       state.constants[g.first + value.slot] = x
@@ -106,7 +109,7 @@ local function frame(state, g, plan)
       keep(state.held, x)
     end
   end
-  state.folded[g] = true
+  state.computed[g] = true
   return v
 end
 
@@ -122,13 +125,16 @@ function run.inner(state, v, g, inputs)
     g.plans[key] = plan
   end
   local at = state.at
-  local w = frame(state, g, plan)
+  local w = frame(state, g)
   for _, capture in ipairs(plan.captures) do
     local x = v[capture[1]]
     w[capture[2]] = x
     keep(state.held, x)
   end
-  for k, input in ipairs(plan.inputs) do w[input.slot] = inputs[k] end
+  for k, input in ipairs(plan.inputs) do
+    w[input.slot] = inputs[k]
+    keep(state.held, inputs[k])
+  end
   run_steps(state, plan, w)
   state.at = at
   local out, held = {}, state.held
@@ -155,7 +161,7 @@ function run.main(state, plan, inputs)
   local v
   local ok, problem = pcall(function()
     local g = state.plan.graph
-    v = frame(state, g, plan)
+    v = frame(state, g)
     for slot, x in pairs(inputs) do
       v[slot] = x
       keep(state.held, x)

@@ -1,5 +1,5 @@
--- lunarray.onnx.summary: what a model is made of, what it costs, and what of it
--- cannot run.
+-- lunarray.onnx.summary: what a model consists of, what it costs, and what of
+-- it cannot run.
 local la = require "lunarray"
 local nn = require "lunarray.nn"
 local rows = require "lunarray.onnx.rows"

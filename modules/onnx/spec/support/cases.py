@@ -2,10 +2,10 @@
 
     python modules/onnx/spec/support/cases.py FOLDER
 
-Each case is FOLDER/<kind>/<name> with model.onnx, test_data_set_<k>/input_<i>.pb
-and output_<i>.pb, and limits.txt with its relative and absolute tolerance. The
-package onnx makes them (node, simple) or brings them (pytorch-*); a case that
-this version fails to make is named and left out.
+Each case is FOLDER/<kind>/<name> with model.onnx, files input_<i>.pb and
+output_<i>.pb in test_data_set_<k>, and limits.txt with its relative and
+absolute tolerance. The package onnx makes them (node, simple) or brings them
+(pytorch-*); a case that this version fails to make is named and left out.
 """
 import os
 import shutil
@@ -66,7 +66,7 @@ def main(target):
             count += 1
         except Exception as error:
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"not made: {case.name}: {error!r:.200}")
+            print(f"not tensor: {case.name}: {error!r:.200}")
     data = os.path.join(os.path.dirname(loader.__file__), "..", "data")
     for kind in ("pytorch-converted", "pytorch-operator", "simple"):
         source = os.path.join(data, kind)
