@@ -9,7 +9,7 @@ local rows = {is_tensor = is_tensor, version = 0}
 
 -- domain -> name -> row {make =, random =, keeps =, state =}
 rows.table = {[""] = {}, ["ai.onnx.ml"] = {}, ["com.microsoft"] = {},
-              ["ai.onnx.preview.training"] = {}}
+              ["ai.onnx.preview.training"] = {}, ["ai.onnx.preview"] = {}}
 
 -- A table of makers by assignment: op.Relu = function(node) ... end, or with
 -- properties op.If = {make = function, state = true}.

@@ -147,6 +147,26 @@ function run.inner(state, v, g, inputs)
   return out, #plan.outputs
 end
 
+-- The value of a name in the main graph once more, from given ones on; in
+-- steps that do not free what they use.
+local function replay(state, inputs, name)
+  local g = state.plan.graph
+  local v, given = frame(state, g), {}
+  for slot, x in pairs(state.given) do v[slot] = x end
+  for key, x in pairs(inputs) do
+    given[g.scope[key].slot] = true
+    v[g.scope[key].slot] = x
+  end
+  local plan, kept = graph.plan(g, "whole", {g.scope[name]}), {}
+  for _, s in ipairs(plan.steps) do
+    s.free = nil
+    if not given[s.outs[1]] then kept[#kept + 1] = s end
+  end
+  plan.steps = kept
+  run_steps(state, plan, v)
+  return v[g.scope[name].slot]
+end
+
 -- An error with the node in front; what is no text goes on as it is.
 local function explain(state, problem)
   if type(problem) ~= "string" then error(problem, 0) end
@@ -162,6 +182,9 @@ function run.main(state, plan, inputs)
   local ok, problem = pcall(function()
     local g = state.plan.graph
     v = frame(state, g)
+    state.given, state.replay = inputs, function(xs, name)
+      return replay(state, xs, name)
+    end
     for slot, x in pairs(inputs) do
       v[slot] = x
       keep(state.held, x)
