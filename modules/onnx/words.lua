@@ -22,8 +22,8 @@ asked for; freeze = true keeps them without gradients. Weights in other files
 are read from the model's folder, by relative names, or externals(name) gives
 their bytes. bytes = true says that the string is no path.
 > tiny = "\8\8:5\10\12\10\1x\18\1y\34\4Relu\18\1gZ\16\10\1x\18\11\10" ..
->>   "\9\8\1\18\5\10\3\18\1nb\16\10\1y\18\11\10\9\8\1\18\5\10\3\18\1nB\4\10\0" ..
->>   "\16\17"
+>>   "\9\8\1\18\5\10\3\18\1nb\16\10\1y\18\11\10\9\8\1\18\5\10\3" ..
+>>   "\18\1nB\4\10\0\16\17"
 > m = la.onnx.load(tiny, {bytes = true})
 > m(la.tensor{-1., 2})
 tensor([0., 2.])

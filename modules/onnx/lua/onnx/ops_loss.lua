@@ -98,11 +98,11 @@ training.Gradient = {state = true, keeps = true, make = function(node)
       inputs[name] = given[k]:detach():requires_grad_(true)
     end
     local value = la.enable_grad(function()
-      return state.replay(inputs, y)
+      return state.replay(inputs, y):sum()
     end)
     local list = {}
     for k, name in ipairs(xs) do list[k] = inputs[name] end
-    local grads = {la.grad(value:sum(), list)}
+    local grads = {la.grad(value, list)}
     if type(grads[1]) == "table" then grads = grads[1] end
     return table.unpack(grads, 1, #xs)
   end

@@ -270,8 +270,10 @@ function op.ImageDecoder(node)
   if format ~= "RGB" and format ~= "BGR" and format ~= "Grayscale" then
     return node:refuse("pixel_format '%s'", format)
   end
-  local ok, decode = pcall(function() return la.image.decode end)
-  if not ok or not decode then
+  local pictures = "image"      -- a module that this one can do without
+  local theme = rawget(la, pictures)
+  local decode = theme and theme.decode
+  if not decode then
     return node:refuse("pictures: this build has no module image")
   end
   return function(bytes)
