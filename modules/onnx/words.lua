@@ -52,4 +52,20 @@ strings and shape. message names another one to begin with: "TensorProto",
 > t.type, t.tensor
 float32    tensor([1., 2.])
 see: onnx.load
+== onnx.encode
+: la.onnx.encode(table[, message]) -> string
+The bytes of a message given as a table, as onnx.read gives it: "ModelProto", or
+another one by its name. A tensor is {name, tensor}.
+> #la.onnx.encode({graph = {name = "g"}})
+5
+see: onnx.read
+== onnx.trace
+: la.onnx.trace(f, inputs...) -> table
+The calls of operations that f makes, from outside in: {calls, tensors, inputs,
+outputs}. A call has op, args by name, results; tensors are numbers into
+tensors. Dims count from zero there.
+> t = la.onnx.trace(function(x) return x:relu() * 2 end, la.ones(2))
+> t.calls[1].op, t.calls[2].op
+relu    mul
+see: onnx.read
 ]==]

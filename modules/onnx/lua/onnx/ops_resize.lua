@@ -51,7 +51,7 @@ local function filter_of(options, scale)
     and function(t) return cubic(t, options.a) end or triangle
   local shrink = options.antialias and math.min(scale, 1) or 1
   local first = math.floor(-reach / shrink) + 1
-  local n = 2 * (1 - first)
+  local n = rows.check_count(2 * (1 - first))
   return function(ratio)
     local list, sum = {}, 0
     for k = 1, n do
@@ -76,6 +76,7 @@ end
 -- The table of a dim: for each tap the positions (from 1) and their weights,
 -- and which elements lie outside.
 local function taps_of(options, d)
+  rows.check_count(d.out)
   local where = COORDINATES[options.coordinates]
   local positions, weights, outside = {}, {}, {}
   local weigh, first, n

@@ -236,6 +236,7 @@ function op.Split(node)
     local list = fixed or split and list_of(split)
     if not list then
       local n, total = count or node.nout, x:size(dim)
+      rows.check_count(n)
       local size = (total + n - 1) // n
       list = {}
       for k = 1, n do
@@ -301,21 +302,17 @@ local MODES = {constant = "constant", reflect = "reflect", edge = "replicate",
 -- dtype at once.
 local function pad_dim(x, dim, before, after, mode)
   local n = x:size(dim)
-  local list = {}
-  for k = -before, n + after - 1 do
-    local at
-    if mode == "edge" then
-      at = math.max(math.min(k, n - 1), 0)
-    elseif mode == "wrap" then
-      at = k % n
-    else
-      local period = math.max(2 * (n - 1), 1)
-      at = k % period
-      if at >= n then at = period - at end
-    end
-    list[#list + 1] = at + 1
+  local at = la.range(-before, n + after - 1):long()
+  if mode == "edge" then
+    at = at:clamp(0, n - 1)
+  elseif mode == "wrap" then
+    at = at:remainder(n)
+  else
+    local period = math.max(2 * (n - 1), 1)
+    at = at:remainder(period)
+    at = la.where(at:ge(n), period - at, at)
   end
-  return x:index_select(dim, rows.tensor(list, "int64"))
+  return x:index_select(dim, at + 1)
 end
 
 local function crop(x, pads, n)

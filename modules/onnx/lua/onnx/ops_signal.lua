@@ -81,6 +81,7 @@ function op.MelWeightMatrix(node)
   return function(count, length, rate, low, high)
     local n, size = rows.number(count), rows.number(length)
     local bins = size // 2 + 1
+    rows.check_count(rows.check_count(bins) * rows.check_count(n))
     local function mel(hertz) return 2595 * math.log(1 + hertz / 700, 10) end
     local first = mel(rows.number(low))
     local step = (mel(rows.number(high)) - first) / (n + 2)

@@ -208,6 +208,7 @@ function op.TfIdfVectorizer(node)
   local weights, mode = node.attributes.weights, node:get("mode")
   local width = 0
   for _, column in ipairs(o.columns) do width = math.max(width, column + 1) end
+  rows.check_count(width)
   return function(x)
     local strings = rows.is_strings(x)
     local shape = strings and rows.string_shape(x) or sizes(x)

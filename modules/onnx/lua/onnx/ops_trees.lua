@@ -168,6 +168,8 @@ end
 -- Weights of all nodes by target.
 local function weigh(t, count, targets, nodes_of, targets_of, values)
   local list = {}
+  if targets < 1 then error("no targets", 0) end
+  rows.check_count(rows.check_count(targets) * count)
   for k = 1, count * targets do list[k] = 0.0 end
   for k, node in ipairs(nodes_of) do
     local target = targets_of[k]

@@ -129,6 +129,12 @@ function rows.matrix(x, dim)
   return x:reshape(rows.product(s, 1, dim - 1), rows.product(s, dim))
 end
 
+-- A number of elements that Lua walks over, as files and inputs say it.
+function rows.check_count(n)
+  if n > 1 << 22 then error(("%d elements are too many"):format(n), 0) end
+  return n
+end
+
 -- Attributes of tensors: {tensor =}, {strings =} as a list of texts.
 function rows.value(t) return t.tensor or rows.strings(t.strings, t.shape) end
 
