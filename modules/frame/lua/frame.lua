@@ -31,7 +31,7 @@ F._parts = files.parts
 F._csv = files.csv
 F._of_csv = files.of_csv
 F._of_lists = frame.of_lists
-F._tree = files.tree
+frame.Frame.__tree = files.tree
 F._of_tree = files.of_tree
 
 return setmetatable(F, {

@@ -18,6 +18,7 @@
 #include "lua/api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
+#include "lua/embed.h"
 #include "lua/files/checkpoint.h"
 #include "lua/files/files.h"
 
@@ -113,6 +114,37 @@ static int64_t io_largest(const la_archive *a)
     for (int64_t i = 0; i < a->n; i++)
         if (a->list[i].tensor->numel > most) most = a->list[i].tensor->numel;
     return most;
+}
+
+/* A table whose metatable has __tree(object) is saved as what that gives; a
+** tree with the name of a module of the library as its only key is given to
+** that module's _of_tree when it is loaded: frames (modules/frame). */
+static void io_take_tree(lua_State *L)
+{
+    if (lua_type(L, 1) != LUA_TTABLE
+        || luaL_getmetafield(L, 1, "__tree") == LUA_TNIL) return;
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    lua_replace(L, 1);
+}
+
+/* What the tree on the top stands for, in its place. */
+static void io_give_tree(lua_State *L)
+{
+    if (!lua_istable(L, -1) || !la_is_embedded("frame", 5)
+        || lua_getfield(L, -1, "lunarray.frame") == LUA_TNIL) {
+        if (lua_isnil(L, -1)) lua_pop(L, 1);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_pushcfunction(L, la_require);
+    lua_pushliteral(L, "lunarray.frame");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "_of_tree");
+    lua_pushvalue(L, -3);
+    lua_call(L, 1, 1);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
 }
 
 /* The object at 1, which a .npy holds alone. The archive is freed here, not
@@ -230,6 +262,7 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     push_option(L, 2, name);
     bool asked = lua_toboolean(L, -1);
     la_push_values(L, name, a);
+    io_give_tree(L);
     if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
     la_pace(L, la_state_of(L));
     if (!asked) return 1;
@@ -284,6 +317,7 @@ static int io_save(lua_State *L)
         lua_replace(L, 2);
     }
     const char *path = check_path(L, 2, "save", &format);
+    io_take_tree(L);
     files_io_save(L, path, format);
     return 0;
 }

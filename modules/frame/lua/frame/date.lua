@@ -73,36 +73,35 @@ function columns.convert(self, unit)
     unit, self.offset)
 end
 
--- The texts of a list as values and their unit; an entry at fault is an error
--- of 'owner', or a gap where 'lenient' is set.
-local function parse(list, n, o, owner, lenient, row_of)
+-- A Text as dates: each text that occurs is read once. Nil, the row and the
+-- text of the first that is none; with 'lenient' those are gaps.
+function columns.try_dates(text, o, owner, lenient)
   local from = o.offset and minutes_of(owner, o.offset) or 0
+  local codes = columns.plain(text.codes)
+  local used = la.bincount(codes + 1, {minlength = #text.categories + 1})
+    :totable()
+  local list = {}
+  for k, v in ipairs(text.categories) do
+    list[k] = used[k + 1] > 0 and v or false
+  end
   while true do
-    local values, b = C.date_parse(list, n, o.format, from, o.unit)
-    if values then return values, b end
-    if not lenient then
-      fail("%s: row %d: '%s' is no date%s", owner, row_of and row_of(b) or b,
-        tostring(list[b]), o.format
-        and (" of the format '%s'"):format(o.format) or "")
+    local values, b = C.date_parse(list, #list, o.format, from, o.unit)
+    if values then
+      return date_of(C.take(values, "d", codes - 1), b, o.offset
+        and offset_text(from))
+    elseif not lenient then
+      return nil, codes:eq(b):to "int32":argmax():item(), list[b]
     end
     list[b] = false
   end
 end
 
--- A Text as dates.
+-- The same; what is no date is an error of 'owner'.
 function columns.parse_text(text, o, owner, lenient)
-  local list = {}
-  for k, v in ipairs(text.categories) do list[k] = v end
-  local codes = columns.plain(text.codes)
-  if not lenient then                     -- what does not occur is no fault
-    local used = la.bincount(codes + 1, {minlength = #list + 1}):totable()
-    for k = 1, #list do if used[k + 1] == 0 then list[k] = false end end
-  end
-  local values, unit = parse(list, #list, o, owner, lenient, function(k)
-    return codes:eq(k):to "int32":argmax():item()
-  end)
-  return date_of(C.take(values, "d", codes - 1), unit, o.offset
-    and offset_text(minutes_of(owner, o.offset)))
+  local d, row, v = columns.try_dates(text, o, owner, lenient)
+  if d then return d end
+  fail("%s: row %d: '%s' is no date%s", owner, row, v, o.format
+    and (" of the format '%s'"):format(o.format) or "")
 end
 
 local OPTIONS = columns.set "format unit offset"

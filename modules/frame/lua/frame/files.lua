@@ -2,7 +2,6 @@
 -- a tree of tensors and texts for la.save.
 local la = require "lunarray"
 local columns = require "lunarray.frame.columns"
-local convert = require "lunarray.frame.convert"
 local frame = require "lunarray.frame.table"
 local fail = columns.fail
 local record = frame.record
@@ -40,8 +39,22 @@ function files.csv(f)
   return out
 end
 
--- What la.read_csv read: names, and by name a tensor or {codes, texts, line},
--- 'line' being the first cell that made it text.
+-- A Text as the kind of a date; nil, the row and the text at fault, and why.
+local function dated(c, kind)
+  local o = columns.date_kind(kind)
+  if not o then
+    fail("read_csv: dtypes: '%s' is no kind: \"date\", \"date[unit]\" or "
+      .. "\"date:format\" expected", kind)
+  end
+  local d, row, text = columns.try_dates(c, o)
+  if d then return d end
+  return nil, row, text, o.format
+    and ("is no date of the format '%s'"):format(o.format) or "is no date"
+end
+
+-- What la.read_csv read: names, and by name a tensor or {codes, texts, note},
+-- the note being about the first cell that made it text. A cell that is none
+-- of the kind: nil, the column's name, row and text, and what is wrong.
 function files.of_csv(names, parts, kinds)
   local cols, n, notes = {}, 0, {}
   for _, name in ipairs(names) do
@@ -52,8 +65,9 @@ function files.of_csv(names, parts, kinds)
       if note then notes[name] = {column = c, text = note} end
     end
     if kinds[name] then
-      c = convert.to(c, kinds[name],
-        ("read_csv: column '%s'"):format(name), true)
+      local d, row, text, why = dated(c, kinds[name])
+      if not d then return nil, name, row, text, why end
+      c = d
     end
     cols[name], n = c, columns.length(c)
   end

@@ -5,7 +5,7 @@ local columns = require "lunarray.frame.columns"
 local frame = require "lunarray.frame.table"
 local numbers = require "lunarray.numbers"
 local recipes = require "lunarray.frame.recipes"
-local C, fail = columns.C, columns.fail
+local fail = columns.fail
 local Frame, methods, record = frame.Frame, frame.methods, frame.record
 
 local ROWS, WIDTH, LONGEST = 20, 80, 32
@@ -223,6 +223,8 @@ function methods:html(options)
   return table.concat(out, "\n")
 end
 
+function Frame:__html() return self:html() end
+
 -- ---- what it is ----
 
 local STATS = {"count", "mean", "std", "min", "25%", "50%", "75%", "max"}
@@ -230,8 +232,7 @@ local STATS = {"count", "mean", "std", "min", "25%", "50%", "75%", "max"}
 -- A frame of what describes the columns of numbers.
 function methods:describe()
   local F = recipes.words
-  local list = {{"stat", columns.new_text(STATS):order(STATS)}}
-  list[1][2] = columns.new_text(STATS)
+  local list = {{"stat", columns.new_text(STATS)}}
   for name, c in pairs(self) do
     if columns.is_tensor(c) and c.dtype ~= "bool" then
       local x = c:to "float64"
@@ -359,8 +360,5 @@ function methods:plot(x, y, options)
   end
   return fig or la.plot[kind]({}, {})
 end
-
-methods._C = nil
-frame.C = C
 
 return methods

@@ -491,7 +491,7 @@ function methods:sample(n, options)
   if o.replace then
     if all == 0 and n > 0 then fail("sample: the frame has no rows") end
     rows = n == 0 and la.zeros({0}, {dtype = "int64"})
-      or la.randint(1, all + 1, {n}, with)
+      or la.randint(1, all, {n}, with)
   else
     if n > all then
       fail("sample: %d rows of %d: {replace = true} takes some twice", n, all)
