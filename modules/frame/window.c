@@ -187,13 +187,12 @@ static double window_value(const window_state *w)
 
 /* ---- bounds ---- */
 
-/* The window of row i among n: of times, those after t - size, up to t. */
+/* The window of row i among n: of times, the rows after t - size, up to i. */
 static void window_bounds(const la_table_window *o, const int64_t *times,
                           int64_t i, int64_t n, int64_t *low, int64_t *high)
 {
     if (times) {
-        *high = *high > i + 1 ? *high : i + 1;
-        while (*high < n && times[*high] == times[i]) ++*high;
+        *high = i + 1;
         while (*low < i && times[i] - times[*low] >= o->size) ++*low;
         return;
     }

@@ -376,7 +376,7 @@ define("rolling", false, rolling, function(recipe, n, how, options)
   end
   recipe.how, recipe.on, recipe.center = how, o.on, o.center == true
   recipe.least = check_integer("rolling", o.min,
-    recipe.unit and 1 or how == "count" and 0 or recipe.n)
+    recipe.unit and 1 or recipe.n)
 end)
 
 -- ---- bins ----
@@ -390,7 +390,8 @@ local function edge_text(v)
   return (("%.6g"):format(v):gsub(",", "."))
 end
 
-local function bin_labels(edges, right, given)
+-- 'lowest': the first bin has its lower edge, too.
+local function bin_labels(edges, right, given, lowest)
   if given then
     if #given ~= #edges - 1 then
       fail("cut: %d labels for %d bins", #given, #edges - 1)
@@ -399,8 +400,9 @@ local function bin_labels(edges, right, given)
   end
   local list = {}
   for k = 1, #edges - 1 do
-    list[k] = (right and "(%s, %s]" or "[%s, %s)"):format(
-      edge_text(edges[k]), edge_text(edges[k + 1]))
+    local form = not right and "[%s, %s)" or lowest and k == 1 and "[%s, %s]"
+      or "(%s, %s]"
+    list[k] = form:format(edge_text(edges[k]), edge_text(edges[k + 1]))
   end
   return list
 end
@@ -466,7 +468,7 @@ define("qcut", false, function(ctx, c, recipe)
   end
   edges = edges_of("qcut", edges)
   return binned(bins_of(c, edges, true, true),
-    bin_labels(edges, true, recipe.labels), recipe.numbered)
+    bin_labels(edges, true, recipe.labels, true), recipe.numbered)
 end, function(recipe, n, options)
   local o = columns.options("qcut", options, QCUT)
   recipe.n = check_integer("qcut", n)
