@@ -25,7 +25,7 @@ typedef struct date_reading {
     bool twelve;
 } date_reading;
 
-/* From 'least' to 'most' digits. */
+/* Reads from 'least' to 'most' digits. */
 static bool date_number(date_reading *r, int least, int most, int *out)
 {
     int n = 0, v = 0;

@@ -213,7 +213,7 @@ bool la_table_floor(la_table_instant t, la_table_unit unit, int64_t n,
         return true;
     }
     if (!la_mul_ok(n, nano, &step)) return false;
-    /* In 128 bits: instants reach beyond the nanoseconds of 64. */
+    /* Instants reach beyond the nanoseconds of 64 bits. */
     __int128 all = ((__int128)t.day * DATES_DAY + t.second) * 1000000000
         + t.nano;
     __int128 rest = all % step;

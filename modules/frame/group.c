@@ -16,7 +16,7 @@
 typedef struct group_set {
     la_table_block keys, ids;   /* of a power of two of slots; id -1: empty */
     la_table_block list;        /* the keys by id */
-    int64_t slots, n, room;
+    int64_t slots, n, capacity;
 } group_set;
 
 static void group_set_free(group_set *s)
@@ -79,7 +79,7 @@ static la_status group_set_number(group_set *s, const uint64_t *k, int64_t n,
                                   int32_t *out)
 {
     LA_EACH_POLLED (i, 0, n) {
-        if (s->n == s->room) LA_TRY(group_set_grow(s));
+        if (s->n == s->capacity) LA_TRY(group_set_grow(s));
         int64_t at = group_slot(s->keys.p, s->ids.p, s->slots, k[i]);
         int32_t *id = (int32_t *)s->ids.p + at;
         if (*id < 0) {

@@ -4,7 +4,7 @@
 ** Keys are cut to the bits that their range needs, and as many as fit are put
 ** into one word of 64 bits, so that one radix sort (by digits of 11 bits, from
 ** the lowest; digits that all rows share are passed over) orders the rows by
-** all of them. Words of at most 32 bits are sorted with the row beside them in
+** all of them. Words of at most 32 bits are sorted with the row next to them in
 ** one integer. Wider ones go by their upper 32 bits first, and runs that are
 ** equal there are put right by insertion, if they are short; otherwise all
 ** digits are sorted.
@@ -37,8 +37,8 @@ static void order_count(const uint64_t *v, int64_t n, int shift, int digits,
             c->n[d][order_digit(v[i] >> shift, d)]++;
 }
 
-/* Counts become places; false where all have one digit. */
-static bool order_places(uint32_t *counts, int64_t n)
+/* Counts become offsets; false where all have one digit. */
+static bool order_starts(uint32_t *counts, int64_t n)
 {
     uint32_t at = 0;
     for (int k = 0; k < ORDER_BUCKETS; k++) {
@@ -50,21 +50,21 @@ static bool order_places(uint32_t *counts, int64_t n)
     return true;
 }
 
-/* Words v by the bits above 'shift', with room for n more; where the result
+/* Words v by the bits above 'shift', with scratch for n more; where the result
 ** is. Polls between the digits. */
-static uint64_t *order_words(uint64_t *v, uint64_t *room, int64_t n, int shift,
-                             int bits, order_counts *c)
+static uint64_t *order_words(uint64_t *v, uint64_t *scratch, int64_t n,
+                             int shift, int bits, order_counts *c)
 {
     int digits = (bits + ORDER_DIGIT - 1) / ORDER_DIGIT;
     order_count(v, n, shift, digits, c);
     for (int d = 0; d < digits; d++) {
         uint32_t *at = c->n[d];
-        if (!order_places(at, n) || la_poll_long(n)) continue;
+        if (!order_starts(at, n) || la_poll_long(n)) continue;
         for (int64_t i = 0; i < n; i++)
-            room[at[order_digit(v[i] >> shift, d)]++] = v[i];
+            scratch[at[order_digit(v[i] >> shift, d)]++] = v[i];
         uint64_t *swap = v;
-        v = room;
-        room = swap;
+        v = scratch;
+        scratch = swap;
     }
     return v;
 }
@@ -104,7 +104,7 @@ static bool order_mend(int32_t *rows, int64_t n, const uint64_t *keys,
     return true;
 }
 
-/* All digits of keys, which stay, with rows beside them. */
+/* All digits of keys, which stay, with rows next to them. */
 static la_status order_all(const uint64_t *keys, int bits, int64_t n,
                            int32_t *rows, order_counts *c)
 {
@@ -116,7 +116,7 @@ static la_status order_all(const uint64_t *keys, int bits, int64_t n,
     order_count(keys, n, 0, digits, c);
     for (int d = 0; d < digits; d++) {
         uint32_t *at = c->n[d];
-        if (!order_places(at, n)) continue;
+        if (!order_starts(at, n)) continue;
         LA_TRY(la_poll());
         for (int64_t i = 0; i < n; i++)
             to[at[order_digit(keys[from[i]], d)]++] = from[i];
@@ -128,17 +128,17 @@ static la_status order_all(const uint64_t *keys, int bits, int64_t n,
     return LA_OK;
 }
 
-/* Upper 32 bits of each key beside its row. */
+/* Upper 32 bits of each key next to its row. */
 static la_status order_upper(uint64_t *keys, int low, int bits, int64_t n,
                              int32_t *rows, order_counts *c)
 {
-    LA_TABLE_OWN words = {NULL, 0}, room = {NULL, 0};
+    LA_TABLE_OWN words = {NULL, 0}, scratch = {NULL, 0};
     LA_TRY(la_table_alloc(&words, n, sizeof(uint64_t), false));
-    LA_TRY(la_table_alloc(&room, n, sizeof(uint64_t), false));
+    LA_TRY(la_table_alloc(&scratch, n, sizeof(uint64_t), false));
     uint64_t *v = words.p;
     for (int64_t i = 0; i < n; i++)
         v[i] = keys[i] >> low << 32 | (uint64_t)i;
-    v = order_words(v, room.p, n, 32, bits - low, c);
+    v = order_words(v, scratch.p, n, 32, bits - low, c);
     for (int64_t i = 0; i < n; i++) rows[i] = (int32_t)(v[i] & INT32_MAX);
     return la_poll();
 }

@@ -2,7 +2,7 @@
 ** Moving windows over rows.
 **
 ** Sums and variances are carried along: what enters is added, what leaves is
-** taken away, with what rounding lost beside (Kahan's way for sums, Welford's
+** taken away, with what rounding lost next to (Kahan's way for sums, Welford's
 ** for squares). A window is summed anew where an infinity has left it. How many
 ** equal values came last is counted too, so that a window of one value has that
 ** mean and no variance. Extremes keep a queue of the rows that can become one,
@@ -59,8 +59,8 @@ static void window_sum_remove(window_state *w, double x)
 
 /* ---- sorted values ---- */
 
-/* The first place whose value is not below x. */
-static int64_t window_place(const window_state *w, int64_t n, double x)
+/* The first index whose value is not below x. */
+static int64_t window_position(const window_state *w, int64_t n, double x)
 {
     int64_t low = 0, high = n;
     while (low < high) {
@@ -73,7 +73,7 @@ static int64_t window_place(const window_state *w, int64_t n, double x)
 
 static void window_sorted_add(window_state *w, double x)
 {
-    int64_t at = window_place(w, w->n - 1, x);
+    int64_t at = window_position(w, w->n - 1, x);
     memmove(w->sorted + at + 1, w->sorted + at,
             (size_t)(w->n - 1 - at) * sizeof(double));
     w->sorted[at] = x;
@@ -81,7 +81,7 @@ static void window_sorted_add(window_state *w, double x)
 
 static void window_sorted_remove(window_state *w, double x)
 {
-    int64_t at = window_place(w, w->n + 1, x);
+    int64_t at = window_position(w, w->n + 1, x);
     memmove(w->sorted + at, w->sorted + at + 1,
             (size_t)(w->n - at) * sizeof(double));
 }

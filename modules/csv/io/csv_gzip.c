@@ -14,18 +14,18 @@ bool la_csv_is_packed(const void *bytes, size_t n)
 }
 
 /* One member to the end of 'out'; what is left stands in z. */
-static la_status gzip_member(z_stream *z, unsigned char *room, int64_t limit,
+static la_status gzip_member(z_stream *z, unsigned char *scratch, int64_t limit,
                              la_bytes *out)
 {
     int code = Z_OK;
     while (code != Z_STREAM_END) {
-        z->next_out = room;
+        z->next_out = scratch;
         z->avail_out = GZIP_PIECE;
         code = inflate(z, Z_NO_FLUSH);
         if ((code != Z_OK && code != Z_STREAM_END)
             || (code == Z_OK && z->avail_out == GZIP_PIECE))
             return la_error(LA_EIO, "malformed or truncated gzip file");
-        la_bytes_put(out, room, GZIP_PIECE - z->avail_out);
+        la_bytes_put(out, scratch, GZIP_PIECE - z->avail_out);
         LA_TRY(out->status);
         if (limit && out->n > (uint64_t)limit)
             return la_error(LA_EIO, "the unpacked file has more bytes than the "
@@ -36,7 +36,7 @@ static la_status gzip_member(z_stream *z, unsigned char *room, int64_t limit,
 }
 
 static la_status gzip_all(const unsigned char *from, size_t n, int64_t limit,
-                          unsigned char *room, la_bytes *out)
+                          unsigned char *scratch, la_bytes *out)
 {
     la_status status = LA_OK;
     while (!status && n > 0) {
@@ -46,7 +46,7 @@ static la_status gzip_all(const unsigned char *from, size_t n, int64_t limit,
         z.next_in = (unsigned char *)from;
         z.avail_in = some;
         if (inflateInit2(&z, GZIP_WINDOW) != Z_OK) return LA_ENOMEM;
-        status = gzip_member(&z, room, limit, out);
+        status = gzip_member(&z, scratch, limit, out);
         inflateEnd(&z);
         from += some - z.avail_in;
         n -= some - z.avail_in;
@@ -59,9 +59,9 @@ static la_status gzip_all(const unsigned char *from, size_t n, int64_t limit,
 la_status la_csv_unpack(const void *bytes, size_t n, int64_t limit,
                         la_bytes *out)
 {
-    unsigned char *room = la_mem_alloc(GZIP_PIECE);
-    if (!room) return LA_ENOMEM;
-    la_status status = gzip_all(bytes, n, limit, room, out);
-    la_mem_free(room, GZIP_PIECE);
+    unsigned char *scratch = la_mem_alloc(GZIP_PIECE);
+    if (!scratch) return LA_ENOMEM;
+    la_status status = gzip_all(bytes, n, limit, scratch, out);
+    la_mem_free(scratch, GZIP_PIECE);
     return status;
 }

@@ -26,25 +26,25 @@ static inline uint32_t words_hash(const char *p, size_t n)
 
 void la_csv_words_free(la_csv_words *w)
 {
-    if (w->list) la_mem_free(w->list, (size_t)w->room * sizeof *w->list);
+    if (w->list) la_mem_free(w->list, (size_t)w->capacity * sizeof *w->list);
     if (w->slots)
-        la_mem_free(w->slots, 2 * (size_t)w->room * sizeof *w->slots);
+        la_mem_free(w->slots, 2 * (size_t)w->capacity * sizeof *w->slots);
     *w = (la_csv_words){0};
 }
 
-/* Room for twice as many, two slots for each. */
+/* Grows to twice as many, two slots for each. */
 static bool words_grow(la_csv_words *w)
 {
-    int64_t room = w->room ? 2 * w->room : 64;
-    if (room > INT32_MAX / 2) return false;
-    la_csv_word *list = la_mem_alloc((size_t)room * sizeof *list);
-    int32_t *slots = la_mem_zalloc(2 * (size_t)room * sizeof *slots);
+    int64_t capacity = w->capacity ? 2 * w->capacity : 64;
+    if (capacity > INT32_MAX / 2) return false;
+    la_csv_word *list = la_mem_alloc((size_t)capacity * sizeof *list);
+    int32_t *slots = la_mem_zalloc(2 * (size_t)capacity * sizeof *slots);
     if (!list || !slots) {
-        if (list) la_mem_free(list, (size_t)room * sizeof *list);
-        if (slots) la_mem_free(slots, 2 * (size_t)room * sizeof *slots);
+        if (list) la_mem_free(list, (size_t)capacity * sizeof *list);
+        if (slots) la_mem_free(slots, 2 * (size_t)capacity * sizeof *slots);
         return false;
     }
-    uint32_t mask = (uint32_t)(2 * room - 1);
+    uint32_t mask = (uint32_t)(2 * capacity - 1);
     for (int64_t k = 0; k < w->n; k++) {
         uint32_t at = w->list[k].hash & mask;
         list[k] = w->list[k];
@@ -53,14 +53,14 @@ static bool words_grow(la_csv_words *w)
     }
     int64_t n = w->n;
     la_csv_words_free(w);
-    *w = (la_csv_words){list, slots, n, room};
+    *w = (la_csv_words){list, slots, n, capacity};
     return true;
 }
 
 int32_t la_csv_number(la_csv_words *w, const char *p, size_t n, bool doubled)
 {
-    if (w->n == w->room && !words_grow(w)) return -1;
-    uint32_t hash = words_hash(p, n), mask = (uint32_t)(2 * w->room - 1);
+    if (w->n == w->capacity && !words_grow(w)) return -1;
+    uint32_t hash = words_hash(p, n), mask = (uint32_t)(2 * w->capacity - 1);
     uint32_t at = hash & mask;
     for (int32_t k; (k = w->slots[at]); at = (at + 1) & mask) {
         const la_csv_word *word = &w->list[k - 1];

@@ -19,7 +19,7 @@ typedef struct la_csv_word {
 typedef struct la_csv_words {
     la_csv_word *list;
     int32_t *slots;             /* numbers; 0: empty; a power of two of them */
-    int64_t n, room;
+    int64_t n, capacity;
 } la_csv_words;
 
 /* The number of a text, behind which at least 8 bytes can be read; -1 where

@@ -391,7 +391,7 @@ static bool csv_read_give_up(reader *r)
     return false;
 }
 
-/* What made a column of numbers one of texts: the first cell that is none. */
+/* Notes the first cell that is no number in a column of numbers and texts. */
 static la_status find_odd_cell(reader *r, column *c, int64_t row, int64_t line,
                                const la_csv_field *f)
 {

@@ -64,7 +64,8 @@ const int32_t *la_table_ids(lua_State *L, int arg, int64_t n, int64_t count,
         la_raise_arg(L, arg, name, "%I rows expected, got %I", (LUAI_UACINT)n,
                      (LUAI_UACINT)have);
     int32_t bad = 0;
-    for (int64_t i = 0; ids && i < n; i++) bad |= ids[i] < -1 || ids[i] >= count;
+    for (int64_t i = 0; ids && i < n; i++)
+        bad |= ids[i] < -1 || ids[i] >= count;
     if (bad || (!ids && count != 1))
         la_raise_arg(L, arg, name, "a row is in no group");
     return ids;

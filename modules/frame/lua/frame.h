@@ -2,7 +2,7 @@
 ** What the functions in C of la.frame share.
 **
 ** They work on plain columns: contiguous tensors of one dim, of the dtypes that
-** the engine reads (modules/frame/frame.h), beside a letter for the kind: "n"
+** the engine reads (modules/frame/frame.h), next to a letter for the kind: "n"
 ** numbers, "t" codes of text, "d" dates. The modules in Lua bring columns to
 ** that form. Scripts could call these functions with anything, so ids and rows
 ** are checked here, too.
@@ -34,7 +34,7 @@ void *la_table_push(lua_State *L, la_state *s, la_dtype, int64_t n,
                     const char *name);
 /* The kind's letter in the string at 'arg'. */
 char la_table_letter(lua_State *L, int arg);
-/* Place in the list of the word at 'arg'; raises for others. */
+/* Index in the list of the word at 'arg'; raises for others. */
 int la_table_word(lua_State *L, int arg, const char *const *words, int n,
                   const char *name);
 

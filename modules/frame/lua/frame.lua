@@ -1,6 +1,6 @@
--- lunarray.frame: tables of named columns. Reached as la.frame, which makes one:
--- la.frame{x = {1, 2}}. The functions here are words for with, agg and filter
--- (lunarray.frame.recipes) and what makes columns and joins frames.
+-- lunarray.frame: tables of named columns. Reached as la.frame, which makes
+-- one: la.frame{x = {1, 2}}. The functions here are words for with, agg and
+-- filter (lunarray.frame.recipes) and what makes columns and joins frames.
 local columns = require "lunarray.frame.columns"
 require "lunarray.frame.text"
 require "lunarray.frame.date"

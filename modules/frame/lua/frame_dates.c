@@ -48,8 +48,8 @@ static bool dates_text(lua_State *L, const char **text, size_t *n)
     return true;
 }
 
-/* parse(list, n, format or nil, offset, unit or nil): int64 values and unit; nil
-** and the first entry at fault. What is no string is a gap. */
+/* parse(list, n, format or nil, offset, unit or nil): int64 values and unit;
+** nil and the first entry at fault. What is no string is a gap. */
 static int dates_parse(lua_State *L)
 {
     la_state *s = la_begin(L, "date", 0);
@@ -200,7 +200,7 @@ static int dates_add(lua_State *L)
     return dates_each(L, "add", la_table_add);
 }
 
-/* convert(values, unit, 0, other unit): the same instants, cut below the unit */
+/* convert(values, unit, 0, other): the same instants, cut below the unit */
 static int dates_convert(lua_State *L)
 {
     la_table_unit unit;

@@ -204,7 +204,7 @@ static groups_call groups_args(lua_State *L, const char *name)
     return a;
 }
 
-/* The same, and n outputs of 'count' elements are pushed. */
+/* Pushes n outputs of 'count' elements, and reads the arguments. */
 static groups_call groups_begin(lua_State *L, const char *name,
                                 const la_dtype *dtypes, int n, void **out)
 {

@@ -29,17 +29,17 @@ static void texts_merge(const texts_entry *from, int64_t a, int64_t b,
             ? from[i++] : from[j++];
 }
 
-/* Sorted by merging runs; where they are afterwards: in v or in room. */
-static texts_entry *texts_sort(texts_entry *v, texts_entry *room, int64_t n)
+/* Sorted by merging runs; where they are afterwards: in v or in scratch. */
+static texts_entry *texts_sort(texts_entry *v, texts_entry *scratch, int64_t n)
 {
     for (int64_t run = 1; run < n; run *= 2) {
         for (int64_t a = 0; a < n; a += 2 * run) {
             int64_t b = a + run < n ? a + run : n;
-            texts_merge(v, a, b, b + run < n ? b + run : n, room);
+            texts_merge(v, a, b, b + run < n ? b + run : n, scratch);
         }
         texts_entry *swap = v;
-        v = room;
-        room = swap;
+        v = scratch;
+        scratch = swap;
     }
     return v;
 }
@@ -95,14 +95,14 @@ static void texts_rank(lua_State *L, int64_t count, int32_t *to)
     int list = lua_gettop(L);
     size_t bytes = sizeof(texts_entry) * (size_t)(count + 1);
     texts_entry *v = lua_newuserdatauv(L, bytes, 0);
-    texts_entry *room = lua_newuserdatauv(L, bytes, 0);
+    texts_entry *scratch = lua_newuserdatauv(L, bytes, 0);
     for (int64_t k = 0; k < count; k++) {
         lua_rawgeti(L, list, k + 1);    /* the list keeps the text */
         v[k].p = lua_tolstring(L, -1, &v[k].n);
         v[k].code = (int32_t)k;
         lua_pop(L, 1);
     }
-    v = texts_sort(v, room, count);
+    v = texts_sort(v, scratch, count);
     lua_createtable(L, (int)count, 0);
     for (int64_t k = 0; k < count; k++) {
         to[v[k].code] = (int32_t)(k + 1);
@@ -113,8 +113,8 @@ static void texts_rank(lua_State *L, int64_t count, int32_t *to)
     lua_settop(L, list);
 }
 
-/* encode(list, n, gap): codes and the sorted categories; nil and the first entry
-** that is neither a string nor a gap. */
+/* encode(list, n, gap): codes and the sorted categories; nil and the first
+** entry that is neither a string nor a gap. */
 static int texts_encode(lua_State *L)
 {
     la_state *s = la_begin(L, "frame", 0);
@@ -155,7 +155,7 @@ static int texts_class(lua_State *L, int gap)
     }
 }
 
-/* What the n entries of the list at 1 are, together; the first entry that does
+/* Types of the n entries of the list at 1, together; the first entry that does
 ** not go with those before it, or 0. */
 static int64_t texts_look(lua_State *L, int64_t n, int *seen)
 {

@@ -128,7 +128,7 @@ static void io_take_tree(lua_State *L)
     lua_replace(L, 1);
 }
 
-/* What the tree on the top stands for, in its place. */
+/* Replaces the tree on the top by what it stands for. */
 static void io_give_tree(lua_State *L)
 {
     if (!lua_istable(L, -1) || !la_is_embedded("frame", 5)

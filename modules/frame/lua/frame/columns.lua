@@ -1,7 +1,7 @@
 -- lunarray.frame.columns: what a column is, whichever kind it has.
 --
 -- A column is a tensor of one dim, a Text or a Date. The engine (C, see
--- modules/frame/frame.h) reads plain tensors beside a letter for the kind:
+-- modules/frame/frame.h) reads plain tensors next to a letter for the kind:
 -- columns.engine(column) gives both. Rows are int32 tensors from 0 here, -1
 -- for a row that is not there.
 local la = require "lunarray"
@@ -182,8 +182,8 @@ function columns.to_float(c, word)
     local bad = c:gt(LARGEST):logical_or(c:lt(-LARGEST))
     if c.dtype:find "64" and bad:any() then
       local row = bad:to "int32":argmax():item()
-      fail("%s: row %d, %s, can't be held beside a gap: float64 would round it",
-        word, row, numbers.text(c:item(row)))
+      fail("%s: row %d, %s, can't be held next to a gap: float64 would round "
+        .. "it", word, row, numbers.text(c:item(row)))
     end
   end
   return c:to "float64"
@@ -244,7 +244,7 @@ end
 
 local FAULTS = {
   mix = "row %d is a %s, the rows before it are of another type",
-  round = "row %d, %s, can't stand beside a gap: float64 would round it",
+  round = "row %d, %s, can't stand next to a gap: float64 would round it",
   other = "row %d: a number, boolean or string expected, got %s",
 }
 

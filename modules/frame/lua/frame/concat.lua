@@ -120,7 +120,7 @@ local function below(list)
   return frame.of(names, cols, total)
 end
 
-local function beside(list)
+local function side_by_side(list)
   local all = {}
   for _, f in ipairs(list) do
     for name, c in pairs(f) do all[#all + 1] = {name, c} end
@@ -143,7 +143,7 @@ function concat.concat(list, options)
     end
   end
   if o.dim == nil or o.dim == 1 then return below(list) end
-  if o.dim == 2 then return beside(list) end
+  if o.dim == 2 then return side_by_side(list) end
   fail("concat: dim: 1 (below) or 2 (side by side) expected, got %s",
     tostring(o.dim))
 end

@@ -369,7 +369,5 @@ function columns.date_kind(kind)
   return format and {format = format} or nil
 end
 
-columns.UNITS = STEPS
-columns.check_step = function(word, unit) return check_unit(word, unit, STEPS) end
 
 return methods

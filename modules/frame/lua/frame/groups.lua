@@ -58,7 +58,7 @@ local function complete(f, names, skip)
   for k, v in ipairs(values) do
     after = v[2] > 0 and after // v[2] or 0
     local rows = after > 0
-      and la.arange(count):floor_divide(after):remainder(v[2])
+      and la.arange(count):floor_divide(after) % v[2]
       or la.zeros({0}, {dtype = "int64"})
     keys[k] = columns.take(v[1], columns.plain(rows:to "int32"))
   end
@@ -83,7 +83,7 @@ function methods:group(cols, options)
 end
 
 -- f:resample("when", unit[, n])
-function methods:resample(name, unit, n)
+methods.resample = function(self, name, unit, n)
   local c = frame.column(self, name, "resample")
   if not columns.is_date(c) then
     fail("resample: column '%s' is %s, dates are needed", name,
@@ -235,7 +235,7 @@ function words:filter(condition)
     keep = la.tensor(list, {dtype = "bool"})
   end
   if self.count == 0 then return frame.slice(self.frame, 1, 0) end
-  local mask = recipes.spread({ids = self.context.ids, n = #self.frame},
+  local mask = recipes.broadcast({ids = self.context.ids, n = #self.frame},
     keep:to "uint8")
   return frame.take(self.frame, C.of_mask(columns.plain(mask:eq(1))))
 end

@@ -112,7 +112,7 @@ local function taken(c, rows, gaps, fill, name)
     la.where(rows:lt(0), n, rows):to "int32"))
 end
 
-local function check_fill(fill, f, g)
+local function check_fill(fill)
   if fill == nil then return {} end
   if type(fill) ~= "table" then
     fail("join: fill: a table of values by name expected, got %s",
@@ -123,7 +123,7 @@ end
 
 local function assemble(f, g, left, right, a, b, o)
   local gaps_a, gaps_b = columns.has_none(a), columns.has_none(b)
-  local fill = check_fill(o.fill, f, g)
+  local fill = check_fill(o.fill)
   local key, met, list = {}, {}, {}
   for k, name in ipairs(left) do key[name] = right[k] end
   local of_right = {}

@@ -9,6 +9,7 @@
 local la = require "lunarray"
 local columns = require "lunarray.frame.columns"
 local frame = require "lunarray.frame.table"
+local numbers = require "lunarray.numbers"
 local C, fail = columns.C, columns.fail
 
 local recipes = {}
@@ -69,7 +70,7 @@ local function argument(ctx, recipe)
   if x == nil then return nil end
   if is_recipe(x) then
     local c = recipes.run(ctx, x)
-    return x.single and recipes.spread(ctx, c) or c
+    return x.single and recipes.broadcast(ctx, c) or c
   end
   return frame.column(ctx.frame, x, recipe.word)
 end
@@ -80,7 +81,7 @@ function recipes.run(ctx, recipe)
 end
 
 -- One value for each group as a column of the rows.
-function recipes.spread(ctx, c)
+function recipes.broadcast(ctx, c)
   local rows = ctx.ids or la.zeros({ctx.n}, {dtype = "int32"})
   return columns.take(c, columns.plain(rows), ctx.skipped)
 end
@@ -387,7 +388,7 @@ local function edge_text(v)
   if v == math.floor(v) and math.abs(v) < 2^53 then
     return ("%d"):format(math.floor(v))
   end
-  return (("%.6g"):format(v):gsub(",", "."))
+  return numbers.format("%.6g", v)
 end
 
 -- 'lowest': the first bin has its lower edge, too.
@@ -427,7 +428,7 @@ local function bins_of(c, edges, right, lowest)
   local x = c:detach():to "float64"
   local bounds = la.tensor(edges, {dtype = "float64"})
   local at = la.searchsorted(bounds, x:contiguous(), {right = not right})
-  -- searchsorted counts from 1: the place where x would go in.
+  -- searchsorted counts from 1: the index where x would go in.
   at = (at - 1):to "int32"
   if lowest then at = at:masked_fill(x:eq(edges[1]), 1) end
   local outside = at:gt(#edges - 1):logical_or(at:lt(1))
@@ -557,7 +558,7 @@ function recipes.rows(ctx, v, owner)
   end
   if is_recipe(v) then
     local c = recipes.run(ctx, v)
-    return v.single and recipes.spread(ctx, c) or c
+    return v.single and recipes.broadcast(ctx, c) or c
   end
   return columns.make(v, ctx.n, owner)
 end

@@ -74,7 +74,7 @@ end
 
 -- Columns of cells: 'cells' has a value for each group, group 'at' stands in
 -- row and column 'row', 'col' (int32).
-local function spread(cells, row, col, nrows, k, fill, owner)
+local function cell_column(cells, row, col, nrows, k, fill, owner)
   local here = columns.plain(col:eq(k - 1))
   local groups = C.of_mask(here)
   local rows = la.full({nrows}, -1, {dtype = "int32"})
@@ -136,7 +136,7 @@ function methods:pivot(options)
     local cells = recipes.values(ctx, recipe_of(agg, value), owner)
     for k = 1, ncols do
       local name = #values > 1 and value .. "_" .. names[k] or names[k]
-      list[#list + 1] = {name, spread(cells, row, col, nrows, k, o.fill,
+      list[#list + 1] = {name, cell_column(cells, row, col, nrows, k, o.fill,
         owner)}
     end
   end

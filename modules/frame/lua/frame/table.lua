@@ -194,7 +194,7 @@ end
 
 -- Names that were given one by one or as a list; all are there. None: nil.
 function frame.names_given(f, word, first, ...)
-  local list = {}
+  local list
   if type(first) == "table" and not getmetatable(first) then list = first
   elseif first ~= nil then list = {first, ...}
   else return nil end

@@ -79,20 +79,20 @@ end
 
 -- Codes into the categories of 'lead', with those of others behind.
 function columns.unify_ordered(list, lead)
-  local categories, place = {}, {}
-  for k, v in ipairs(lead.categories) do categories[k], place[v] = v, k end
+  local categories, index = {}, {}
+  for k, v in ipairs(lead.categories) do categories[k], index[v] = v, k end
   for _, t in ipairs(list) do
     for _, v in ipairs(t.categories) do
-      if not place[v] then
+      if not index[v] then
         categories[#categories + 1] = v
-        place[v] = #categories
+        index[v] = #categories
       end
     end
   end
   local codes = {}
   for k, t in ipairs(list) do
     local map = {}
-    for i, v in ipairs(t.categories) do map[i] = place[v] end
+    for i, v in ipairs(t.categories) do map[i] = index[v] end
     codes[k] = C.take(la.tensor(map, {dtype = "int32"}), "t",
       columns.plain(t.codes) - 1)
   end
@@ -170,9 +170,9 @@ end
 
 -- ---- comparing ----
 
--- The place of the first category that is not before 'text', and whether it is
+-- The index of the first category that is not before 'text', and whether it is
 -- that text.
-local function place(self, text)
+local function position(self, text)
   local list = self.categories
   if self.ordered then
     for k, v in ipairs(list) do if v == text then return k, true end end
@@ -206,7 +206,7 @@ local function equal_to(self, text)
       if v == text then at, found = k, true end
     end
   else
-    at, found = place(self, text)
+    at, found = position(self, text)
   end
   return self.codes:eq(found and at or -1)
 end
@@ -223,7 +223,7 @@ function methods:ne(other)
   return self:eq(other):logical_not()
 end
 
--- Each comparison by codes: with a text whose place is 'at', with other codes.
+-- Each comparison by codes: with a text whose index is 'at', with other codes.
 local COMPARE = {
   lt = {function(c, at) return c:lt(at) end, "lt"},
   le = {function(c, at, found) return c:lt(found and at + 1 or at) end, "le"},
@@ -236,7 +236,7 @@ for word, row in pairs(COMPARE) do
     check_other(word, self, other)
     local codes = self.codes
     if type(other) == "string" then
-      local at, found = place(self, other)
+      local at, found = position(self, other)
       return row[1](codes, at, found):logical_and(codes:gt(0))
     end
     local both = columns.unify{self, other}

@@ -141,7 +141,8 @@ for how in ("sum", "mean", "std", "var", "min", "max", "median", "count"):
            getattr(f.y.rolling(4, min_periods=4), how)())
     column("F.rolling(f.x, 4, '%s', {center = true, min = 1})" % how,
            getattr(f.x.rolling(4, min_periods=1, center=True), how)())
-    column("f:with{v = F.rolling('x', {7, 'day'}, '%s', {on = 'when'})}.v" % how,
+    column("f:with{v = F.rolling('x', {7, 'day'}, '%s', "
+           "{on = 'when'})}.v" % how,
            getattr(f.set_index("when").x.rolling("7D"), how)())
 for word in ("cumsum", "cumprod", "cummax", "cummin"):
     column("F.%s(f.x)" % word, getattr(f.x, word)())
