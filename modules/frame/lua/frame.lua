@@ -2,13 +2,13 @@
 -- one: la.frame{x = {1, 2}}. The functions here are words for with, agg and
 -- filter (lunarray.frame.recipes) and what makes columns and joins frames.
 local columns = require "lunarray.frame.columns"
-require "lunarray.frame.text"
-require "lunarray.frame.date"
+local text = require "lunarray.frame.text"
+local date = require "lunarray.frame.date"
 local frame = require "lunarray.frame.table"
 local recipes = require "lunarray.frame.recipes"
 local concat = require "lunarray.frame.concat"
 require "lunarray.frame.verbs"
-require "lunarray.frame.groups"
+local groups = require "lunarray.frame.groups"
 require "lunarray.frame.join"
 require "lunarray.frame.shape"
 require "lunarray.frame.show"
@@ -24,6 +24,11 @@ F.date = function(v, options) return columns.new_date(v, options) end
 F.date_range = columns.date_range
 F.concat = concat.concat
 F.is_frame = frame.is_frame
+
+-- Methods by class.
+F.Frame = frame.methods
+F.Text, F.Date = text, date
+F.Groups = groups.methods
 
 -- For the parts in C, and for the prompt and notebooks.
 F._call = frame.new

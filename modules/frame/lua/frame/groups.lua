@@ -305,4 +305,6 @@ function methods:value_counts(cols, options)
   return counted:drop "count":with{proportion = share}
 end
 
+Groups.methods = words
+
 return Groups
