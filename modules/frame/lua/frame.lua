@@ -1,6 +1,12 @@
 -- lunarray.frame: tables of named columns. Reached as la.frame, which makes
 -- one: la.frame{x = {1, 2}}. The functions here are words for with, agg and
 -- filter (lunarray.frame.recipes) and what makes columns and joins frames.
+local la = require "lunarray"
+
+-- One for each state: frames of two copies would not know each other.
+local known = rawget(la.frame, "_module")
+if known then return known end
+
 local columns = require "lunarray.frame.columns"
 local text = require "lunarray.frame.text"
 local date = require "lunarray.frame.date"
@@ -38,6 +44,8 @@ F._of_csv = files.of_csv
 F._of_lists = frame.of_lists
 frame.Frame.__tree = files.tree
 F._of_tree = files.of_tree
+
+rawset(la.frame, "_module", F)
 
 return setmetatable(F, {
   __call = function(_, ...) return frame.new(...) end,
