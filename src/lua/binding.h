@@ -565,8 +565,11 @@ extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_vmap, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
-** module's name; NULL for none. The name is la_module_<name>, a row
-** BINDING(name) of its binding.def makes it known. */
-typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
+** module's name, and what a call of that theme does; NULL for none. The name is
+** la_module_<name>, a row BINDING(name) of its binding.def makes it known. */
+typedef struct la_module {
+    const luaL_Reg *functions, *members;
+    lua_CFunction call;
+} la_module;
 
 #endif

@@ -192,6 +192,12 @@ static void add_parts(lua_State *L, int lib, int methods)
         if (!modules[i].module->members) continue;
         lua_getfield(L, lib, modules[i].name);
         add_functions(L, modules[i].module->members, lua_gettop(L));
+        if (modules[i].module->call) {
+            lua_getmetatable(L, -1);
+            lua_pushcfunction(L, modules[i].module->call);
+            lua_setfield(L, -2, "__call");
+            lua_pop(L, 1);
+        }
         lua_pop(L, 1);
     }
 }

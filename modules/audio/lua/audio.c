@@ -380,4 +380,4 @@ static const luaL_Reg functions[] = {
     {"save", audio_save}, {"encode", audio_encode}, {NULL, NULL}
 };
 
-const la_module la_module_audio = {NULL, functions};
+const la_module la_module_audio = {NULL, functions, NULL};

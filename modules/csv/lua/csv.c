@@ -50,4 +50,4 @@ static const luaL_Reg functions[] = {
     {"read_csv", la_read_csv}, {"write_csv", la_write_csv}, {NULL, NULL}
 };
 
-const la_module la_module_csv = {functions, NULL};
+const la_module la_module_csv = {functions, NULL, NULL};

@@ -383,4 +383,4 @@ static const luaL_Reg functions[] = {
     {"save", image_save}, {"encode", image_encode}, {NULL, NULL}
 };
 
-const la_module la_module_image = {NULL, functions};
+const la_module la_module_image = {NULL, functions, NULL};

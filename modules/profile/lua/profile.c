@@ -208,4 +208,4 @@ static int fn_profile(lua_State *L)
 
 static const luaL_Reg functions[] = {{"profile", fn_profile}, {NULL, NULL}};
 
-const la_module la_module_profile = {functions, NULL};
+const la_module la_module_profile = {functions, NULL, NULL};
