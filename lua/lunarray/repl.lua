@@ -121,8 +121,7 @@ function Prompt:run(text)
   end
   local results = pack(self:call(f))
   if not results[1] then return false end
-  table.remove(results, 1)
-  results.n = results.n - 1
+  results = pack(unpack(results, 2, results.n))
   local ok = self:call(self.show, self, results, not shows)
   if ok and expression and results.n == 1 and results[1] == nil then
     local hint = errors.hint_of_nil(text, self.locals)
