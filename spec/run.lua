@@ -3,11 +3,12 @@
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
 -- two: where numbers have a comma), clang, asan,
 -- ubsan, tsan, valgrind, lua55 (specs under Lua 5.5, where pip gives its
--- sources), modules (each alone), rock (where luarocks is),
--- packages, sizes, embed (the one file; of it whole, small), cross (its
--- compilers permitting; of it aarch64, mingw, wasi). The last line is
--- "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that file instead.
--- Only lua55, modules, rock, packages, embed and cross build.
+-- sources), modules (each alone), rock (where luarocks is), packages, release
+-- (its artefacts in empty trees), sizes, embed (the one file; of it whole,
+-- small), cross (its compilers permitting; of it aarch64, mingw, wasi). The
+-- last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that
+-- file instead.
+-- Only lua55, modules, rock, packages, release, embed and cross build.
 --
 -- All is cut into jobs for one processor each, which run as many at a time as
 -- there are processors, the longest first: none waits while another builds,
@@ -491,19 +492,38 @@ local function rock()
   count(ok and 1 or 0, ok and 0 or 1)
 end
 
--- What is installed, and Debian's packages where their tools are.
+local function packaging_step(name, command)
+  local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
+  if not ok then print(text) end
+  print(("%s: %s"):format(name, ok and "ok" or "failed"))
+  count(ok and 1 or 0, ok and 0 or 1)
+end
+
+-- What is installed.
 local function packages()
   headline("packages")
-  local function step(name, command)
-    local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
-    if not ok then print(text) end
-    print(("%s: %s"):format(name, ok and "ok" or "failed"))
-    count(ok and 1 or 0, ok and 0 or 1)
+  packaging_step("make install", "packaging/check.sh")
+end
+
+-- What is published, of what is committed, with rocks that compile quickly, and
+-- each artefact in an empty tree. No more than the tools that are here make.
+local function release()
+  headline("release")
+  local parts = "source"
+  local function add_part(part, needed)
+    local _, ok = capture("command -v " .. needed:gsub(" ",
+                                                   " && command -v "))
+    if ok then parts = parts .. " " .. part
+    else print(needed .. " are not installed: no " .. part) end
   end
-  step("make install", "packaging/check.sh")
-  local _, tools = capture("command -v dpkg-buildpackage && command -v lintian")
-  if not tools then return print("lintian is not installed: no make deb") end
-  step("make deb", "make --no-print-directory deb")
+  add_part("rocks", "luarocks zip")
+  add_part("debs", "dpkg-buildpackage lintian fakeroot")
+  add_part("manual", "cmark-gfm")
+  local variables = ("PARTS='%s' CAPS=default ROCK_FLAGS='-O0 -fPIC -w' "
+    .. "OBJECTS=$PWD/build "):format(parts)
+  packaging_step("make release", variables
+    .. "make --no-print-directory release TAG=HEAD")
+  packaging_step("its artefacts", "packaging/check_release.sh")
 end
 
 -- Is every source C for WebAssembly, with 32-bit addresses? Its headers are two
@@ -574,6 +594,7 @@ local whole_parts = {
   lint = {lint, 2},
   rock = {rock, 2},
   packages = {packages, 2},
+  release = {release, 4},
   sizes = {sizes, 0},
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
