@@ -519,8 +519,8 @@ local function release()
   add_part("rocks", "luarocks zip")
   add_part("debs", "dpkg-buildpackage lintian fakeroot")
   add_part("manual", "cmark-gfm")
-  local variables = ("PARTS='%s' CAPS=default ROCK_FLAGS='-O0 -fPIC -w' "
-    .. "OBJECTS=$PWD/build "):format(parts)
+  local variables = ("PARTS='%s' ROCK_CAPS=default ROCK_FLAGS='-O0 -fPIC -w' "
+    .. "COMPILED=$PWD/build "):format(parts)
   packaging_step("make release", variables
     .. "make --no-print-directory release TAG=HEAD")
   packaging_step("its artefacts", "packaging/check_release.sh")

@@ -3,8 +3,8 @@
 # a clone of TAG: the rockspec and its source, the library in one C file; binary
 # rocks for the Lua versions that are here; Debian packages; the manual; notes
 # and checksums. The Makefile (tools/release.mk) sets REPOSITORY and MAINTAINER;
-# PARTS leaves some out, CAPS and ROCK_FLAGS make the rocks quicker to compile,
-# OBJECTS names a build folder whose objects serve what is the same there.
+# PARTS leaves some out, ROCK_CAPS and ROCK_FLAGS make the rocks quicker to compile,
+# COMPILED names a build folder whose objects serve what is the same there.
 set -eu
 tag=$1 version=$2
 : "${REPOSITORY:?}" "${MAINTAINER:?}"
@@ -27,13 +27,13 @@ git clone -q . "$out/clone"
 git -C "$out/clone" -c advice.detachedHead=false checkout -q "$tag^{commit}"
 when=$(git log -1 --format=%ct "$tag^{commit}")
 # Sources older than the objects: only what differs is compiled again.
-if [ -n "${OBJECTS:-}" ]; then
+if [ -n "${COMPILED:-}" ]; then
     git -C "$out/clone" ls-files -z |
         (cd "$out/clone" && xargs -0 touch -h -d 2000-01-01)
     git diff --name-only --relative -z "$tag^{commit}" |
         (cd "$out/clone" && xargs -0 -r touch -c)
     mkdir "$out/clone/build"
-    cp -a "$OBJECTS/obj" "$out/clone/build"
+    cp -a "$COMPILED/obj" "$out/clone/build"
 fi
 cd "$out/clone"
 grep -q "LA_VERSION " include/lunarray.h
@@ -52,7 +52,7 @@ archive() {
 if has source; then
     dir=$out/source/lunarray-$version
     mkdir -p "$dir/doc"
-    $make embed EMBED="$dir" COPIES=all ${CAPS:+CAPS="$CAPS"}
+    $make embed EMBED="$dir" COPIES=all ${ROCK_CAPS:+CAPS="$ROCK_CAPS"}
     cp LICENSE "$dir"
     cp README.md CHANGELOG.md LICENSE "$dir/doc"
     archive "$out/source" "lunarray-$version" > "$out/lunarray-$version.tar.gz"
