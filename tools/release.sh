@@ -3,13 +3,14 @@
 # a clone of TAG: the rockspec and its source, the library in one C file; binary
 # rocks for the Lua versions that are here; Debian packages; the manual; notes
 # and checksums. The Makefile (tools/release.mk) sets REPOSITORY and MAINTAINER;
-# PARTS leaves some out, ROCK_CAPS and ROCK_FLAGS make the rocks quicker to compile,
+# PARTS leaves some out, ROCK_CAPS and ROCK_FLAGS make rocks compile quicker,
 # COMPILED names a build folder whose objects serve what is the same there.
 set -eu
 tag=$1 version=$2
 : "${REPOSITORY:?}" "${MAINTAINER:?}"
 parts=${PARTS:-source rocks debs manual}
-make="env -u MAKEFLAGS -u MFLAGS make --no-print-directory -j${JOBS_AT_A_TIME:-$(nproc)}"
+make="env -u MAKEFLAGS -u MFLAGS make --no-print-directory"
+make="$make -j${JOBS_AT_A_TIME:-$(nproc)}"
 cd "$(dirname "$0")/.."
 top=$PWD out=$PWD/build/release
 has() { case " $parts " in *" $1 "*) return 0 ;; esac; return 1; }
