@@ -30,7 +30,7 @@ if command -v cmake > /dev/null; then
     # The manual's own list and program.
     block() {
         awk -v start="^\`\`\`$1\$" '$0 ~ start && !n++ { on = 1; next }
-            /^```/ { on = 0 } on' docs/beside-your-own.md
+            /^```/ { on = 0 } on' docs/your-program.md
     }
     block cmake > "$top/cmake/CMakeLists.txt"
     block c > "$top/cmake/host.c"

@@ -57,6 +57,6 @@ for manual in "$release"/lunarray-*-manual.tar.gz; do
     test -s "$tree"/lunarray-*-manual/index.html
     test -s "$tree"/lunarray-*-manual/gallery.html
 done
-test -s "$release/notes.md"
+test -s "$release"/notes-*.txt
 rm -rf "$tree" "$tree.log" "$release/script.lua"
 echo "release: ok"

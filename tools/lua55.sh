@@ -26,9 +26,9 @@ fi
 tar -xzf "$sdist" -C "$folder/src" --wildcards --strip-components=3 \
     '*/third-party/lua55/*'
 cd "$folder/src"
-cp lua*.h lauxlib.h "$folder/include"
 # LuaRocks of before 5.5 looks for the number itself.
-echo "/* LUA_VERSION_NUM 505 */" >> "$folder/include/lua.h"
+cp lua*.h lauxlib.h ../include
+echo "/* LUA_VERSION_NUM 505 */" >> ../include/lua.h
 # The interpreter exports its functions to modules, as Debian's does.
 objects=""
 for file in l*.c; do

@@ -80,8 +80,7 @@ rock() {
 }
 if has rocks; then
     rock 5.4
-    if [ -x "$top/build/lua55/bin/lua5.5" ] ||
-        "$top/tools/lua55.sh" "$top/build/lua55"; then
+    if (cd "$top" && tools/lua55.sh build/lua55); then
         rock 5.5 --lua-dir "$top/build/lua55"
     else
         echo "no binary rock for Lua 5.5"
@@ -106,8 +105,9 @@ fi
 # The version's own part of the changelog.
 awk -v version="$version" '
     /^## / { inside = $2 == version; next }
-    inside { print }' CHANGELOG.md > "$out/notes.md"
+    inside { print }' CHANGELOG.md > ../notes-file
 cd "$out"
+mv notes-file notes-$version.txt
 rm -rf clone
 find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort |
     xargs sha256sum > SHA256SUMS
