@@ -83,10 +83,13 @@ local function about(phrase, others)
   for _, found in ipairs(search.rows(phrase)) do
     if #lines == 8 or #others > 0 and found.rank >= 4 then break end
     local brief = found.brief
-    if #brief > 54 then brief = brief:sub(1, 51):gsub("%s*%S*$", "") .. "..." end
+    if #brief > 54 then
+      brief = brief:sub(1, 51):gsub("%s*%S*$", "") .. "..."
+    end
     lines[#lines + 1] = ("%-24s %s"):format(found.name, brief)
   end
-  return lines[1] and "about this:\n    " .. table.concat(lines, "\n    ") .. "\n"
+  return lines[1] and ("about this:\n    %s\n"):format(
+    table.concat(lines, "\n    "))
 end
 
 -- What la.help(name) says: a page; what is about a phrase, and names that are

@@ -8,16 +8,16 @@ local search = {}
 
 -- One spelling for British and American words, singular for plural.
 local function spelling(word)
-  word = word:gsub("our$", "or"):gsub("^grey", "gray"):gsub("isation", "ization")
-    :gsub("ise$", "ize"):gsub("ised$", "ized"):gsub("centre", "center")
+  word = word:gsub("our$", "or"):gsub("^grey", "gray")
+    :gsub("isation", "ization"):gsub("ise$", "ize"):gsub("ised$", "ized"):gsub("centre", "center")
     :gsub("neighbour", "neighbor"):gsub("colour", "color")
   return #word > 3 and word:gsub("([^s])s$", "%1") or word
 end
 
 -- The words of a phrase, without those that say nothing.
 local SILENT = {a = true, an = true, the = true, of = true, to = true,
-  ["in"] = true, ["for"] = true, with = true, i = true, how = true, ["do"] = true,
-  my = true, is = true, and_ = true}
+  ["in"] = true, ["for"] = true, with = true, i = true, how = true,
+  ["do"] = true, my = true, is = true, and_ = true}
 
 local function words_of(phrase)
   local list = {}
@@ -118,8 +118,8 @@ local with_brief = {__index = function(found, key)
   return found.brief
 end}
 
--- Rows for a word or a phrase, the likeliest first, as a list of {name=, brief=,
--- row=, rank=}. What its meaning gives has a rank below 4.
+-- Rows for a word or a phrase, the likeliest first, as a list of {name=,
+-- brief=, row=, rank=}. What its meaning gives has a rank below 4.
 function search.rows(phrase)
   local word = phrase:lower():match("^%s*(.-)%s*$")
   local words = words_of(word)
