@@ -183,8 +183,8 @@ function Prompt:ask(text)
 end
 
 -- Words that people type first, and which Lua does not know: "help",
--- "help sum", "exit", "quit()". What the user has by such a name stays that. Gives "help"
--- and the word that it is about, or "exit".
+-- "help sum", "exit", "quit()". What the user has by such a name stays that.
+-- Gives "help" and the word that it is about, or "exit".
 function Prompt:plain_word(text)
   local word, rest = text:match("^%s*(%a+)%s*(.-)%s*$")
   if word ~= "help" and word ~= "exit" and word ~= "quit" then return nil end

@@ -9,8 +9,9 @@ local search = {}
 -- One spelling for British and American words, singular for plural.
 local function spelling(word)
   word = word:gsub("our$", "or"):gsub("^grey", "gray")
-    :gsub("isation", "ization"):gsub("ise$", "ize"):gsub("ised$", "ized"):gsub("centre", "center")
-    :gsub("neighbour", "neighbor"):gsub("colour", "color")
+  word = word:gsub("isation", "ization"):gsub("ise$", "ize")
+    :gsub("ised$", "ized"):gsub("centre", "center")
+  word = word:gsub("neighbour", "neighbor"):gsub("colour", "color")
   return #word > 3 and word:gsub("([^s])s$", "%1") or word
 end
 
