@@ -1,5 +1,5 @@
 /*
-** lunarray.h: tensors for Lua 5.4, and for C programs that embed Lua.
+** lunarray.h: tensors for Lua 5.4 and 5.5, and for C programs that embed Lua.
 **
 ** The library never aborts, exits, prints, changes a signal handler or the
 ** floating-point mode: it computes with the rounding and the flush to zero of

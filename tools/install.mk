@@ -1,5 +1,5 @@
-LUA_CMOD ?= $(PREFIX)/lib/lua/5.4
-LUA_LMOD ?= $(PREFIX)/share/lua/5.4
+LUA_CMOD ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+LUA_LMOD ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 MANDIR ?= $(PREFIX)/share/man
 CMAKEDIR = $(LIBDIR)/cmake/lunarray
 TYPESDIR = $(PREFIX)/share/lunarray/types
@@ -10,7 +10,7 @@ relative = $(shell realpath -m --relative-to=$1 $2)
 # Where the system looks for libraries anyway no program need say it.
 INSTALL_RUNPATH = $(if $(filter /usr/lib /usr/lib/%-linux-gnu /lib,$(LIBDIR)),,$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR)))
 # Files with the folders of this installation in them; $(call fill,from,to)
-fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@LUA_VERSION@|$(LUA_VERSION)|g' \
   -e 's|@LIBS@|$(LIBS)|g' -e 's|@INCLUDEDIR@|$(call relative,$(CMAKEDIR),$(PREFIX)/include)|g' \
   -e 's|@LIBRARY@|$(call relative,$(CMAKEDIR),$(LIBDIR))|g' packaging/$1.in > $(D)$2/$1 && chmod 644 $(D)$2/$1
 

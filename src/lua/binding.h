@@ -25,6 +25,7 @@
 #include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
 #include "lua/metatable.h"
+#include "lua/versions.h"
 #include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -258,7 +259,7 @@ static inline void la_debug_collect(lua_State *L, const la_state *s)
 {
 #ifdef LA_EAGER_GC
     if (s->policy == LA_PACE_AUTO && s->scopes.depth == 0)
-        lua_gc(L, LUA_GCSTEP, 0);
+        la_lua_step(L, 0);
 #endif
 }
 

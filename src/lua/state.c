@@ -126,6 +126,9 @@ static int begin_protected(lua_State *L)
 la_status la_join_runtime(lua_State *L, la_runtime *rt)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
+    if (la_foreign_lua(L))
+        return la_error(LA_ESTATE, LA_FOREIGN_LUA, (int)lua_version(L) / 100,
+                        (int)lua_version(L) % 100);
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
     la_state *s = la_state_of(L);
     if (s && s->context.runtime != rt)
@@ -332,11 +335,20 @@ bool la_is_lua_name(const char *name, size_t n)
 
 /* ---- opening ---- */
 
+/* Nothing here may ask for the registry, whose index is another. */
+static int refuse_lua(lua_State *L)
+{
+    int version = (int)lua_version(L);
+    lua_pushfstring(L, LA_FOREIGN_LUA, version / 100, version % 100);
+    return lua_error(L);
+}
+
 /* Returns the module table. Opening again gives the same table. After an
 ** attempt that failed for want of memory it starts anew on the same state
 ** block, which closures of the first attempt may point at. */
 LA_API int luaopen_lunarray(lua_State *L)
 {
+    if (la_foreign_lua(L)) return refuse_lua(L);
     la_state *s = la_state_of(L);
     if (s && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
                  == LUA_TTABLE) return 1;
