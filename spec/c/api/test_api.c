@@ -509,7 +509,7 @@ static void test_error_of(void **state)
     is_reported(L, "local t = {} error(t.x.y)", LA_ELUA, "attempt to index");
     is_reported(L, "local function f() return f() + 1 end f()", LA_ELUA,
             "stack overflow");
-    is_reported(L, "('x'):rep(1 << 40)", LA_ENOMEM, "not enough memory");
+    is_reported(L, "la.zeros(1 << 44)", LA_ENOMEM, "not enough memory");
     assert_non_null(la_error_of(NULL, 1));
     lua_close(L);
 }
