@@ -835,6 +835,14 @@ LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
 /* Of the last failure on this thread: its text, and its la_status. */
 LA_API const char *la_error_text(void);
 LA_API int la_error_code(void);
+#ifndef LA_NO_LUA
+/* Text of the error value at that stack index, as lua_pcall leaves it, with the
+** position in the script; never NULL, for any value. It is this thread's last
+** failure then, with its code where the library raised it, else with LA_ELUA
+** (LA_ENOMEM for Lua's own memory). Valid while the value is on the stack and
+** nothing else fails. A __tostring of the value runs, protected. */
+LA_API const char *la_error_of(struct lua_State *L, int index);
+#endif
 
 /* ---- the host's resources ---- */
 

@@ -75,6 +75,46 @@ void la_ending_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_ending, fn);
 }
 
+/* ---- functions of rows ---- */
+
+enum { UP_NAME = LA_UP_BODY + 1 };
+
+/* An argument that nobody takes is a mistake, as in a call of an operation. */
+static int too_many(lua_State *L, int most)
+{
+    return la_raise_arg(L, most + 1, lua_touserdata(L,
+                            lua_upvalueindex(UP_NAME)),
+                        "at most %d arguments expected, got %d", most,
+                        lua_gettop(L));
+}
+
+static inline int call_counted(lua_State *L, int most)
+{
+    return __builtin_expect(lua_gettop(L) > most, 0) ? too_many(L, most)
+                                                     : call_body(L);
+}
+
+static int call_0(lua_State *L) { return call_counted(L, 0); }
+static int call_1(lua_State *L) { return call_counted(L, 1); }
+static int call_2(lua_State *L) { return call_counted(L, 2); }
+static int call_3(lua_State *L) { return call_counted(L, 3); }
+static int call_4(lua_State *L) { return call_counted(L, 4); }
+
+void la_push_function(lua_State *L, const la_function *row)
+{
+    static const lua_CFunction counted[LA_COUNTED + 1] = {
+        call_0, call_1, call_2, call_3, call_4};
+    lua_pushnil(L);
+    if (row->most == LA_MANY) {
+        la_closure(L, row->body);
+        return;
+    }
+    push_upvalues(L);
+    lua_pushcfunction(L, row->body);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)row->name);
+    lua_pushcclosure(L, counted[row->most], UP_NAME);
+}
+
 /* The state's own block dies with the Lua state: no context of a closed state
 ** may stay current on this thread. */
 static int state_gc(lua_State *L)
@@ -157,11 +197,10 @@ static void new_box_metatable(lua_State *L)
 }
 
 /* Functions of a part, each with the usual upvalues. */
-static void add_functions(lua_State *L, const luaL_Reg *row, int table)
+static void add_functions(lua_State *L, const la_function *row, int table)
 {
     for (; row && row->name; row++) {
-        lua_pushnil(L);
-        la_closure(L, row->func);
+        la_push_function(L, row);
         lua_setfield(L, table, row->name);
     }
 }
@@ -300,7 +339,7 @@ static bool is_same(const char *text, const char *name, size_t n)
     return strlen(text) == n && memcmp(text, name, n) == 0;
 }
 
-static bool is_among(const luaL_Reg *row, const char *name, size_t n)
+static bool is_among(const la_function *row, const char *name, size_t n)
 {
     for (; row && row->name; row++)
         if (is_same(row->name, name, n)) return true;

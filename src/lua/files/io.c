@@ -322,8 +322,9 @@ static int io_save(lua_State *L)
     return 0;
 }
 
-static const luaL_Reg functions[] = {
-    {"load", io_load}, {"mmap", io_mmap}, {"save", io_save}, {NULL, NULL}
+static const la_function functions[] = {
+    {"load", io_load, LA_MANY}, {"mmap", io_mmap, LA_MANY},
+    {"save", io_save, LA_MANY}, {NULL, NULL, 0}
 };
 
 const la_part la_part_io = {functions, NULL};
