@@ -135,7 +135,8 @@ la_entry *la_find_entry(lua_State *L, la_compiled *c, int self,
 la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
                          la_call_tensors *t);
 /* step:into where the program can write into the tensors that were given: the
-** function is at 1, they at 2, the arguments behind. False: nothing was done. */
+** function is at 1, they at 2, the arguments behind. False: nothing was
+** done. */
 bool la_run_into(lua_State *L);
 
 /* ---- compile_methods.c ---- */
