@@ -278,13 +278,21 @@ la_status la_redispatch(la_frame *f, la_key below)
 
 /* ---- outputs of composites and lazy bits ---- */
 
+static bool is_argument(const la_frame *f, const la_tensor *t)
+{
+    for (int k = 0; k < f->nargs; k++)
+        if (f->args[k].tag == LA_VTENSOR && f->args[k].tensor == t) return true;
+    return false;
+}
+
 /* A result that is a view of a tensor which nobody else holds is that tensor's
 ** only user: it becomes the owner, so that it has a history of its own and may
-** be detached or written like any other result. */
-static void own_result(la_tensor *t)
+** be detached or written like any other result. An argument that is given back
+** keeps its root, which may have a history that the view has not seen yet. */
+static void own_result(const la_frame *f, la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
-    if (t->flags & LA_F_BATCHED) return;
+    if ((t->flags & LA_F_BATCHED) || is_argument(f, t)) return;
     la_tensor_drop(&t->base);
     t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
                             | LA_F_CUSTOM_VIEW);
@@ -309,7 +317,8 @@ static la_status run_composite(la_frame *f)
     LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
                                         : f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)
-        if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
+        if (f->results[k].tag == LA_VTENSOR)
+            own_result(f, f->results[k].tensor);
     return LA_OK;
 }
 
