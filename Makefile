@@ -125,7 +125,7 @@ MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel
 OS_linux := posix unix
 OS_macos := posix unix
 OS_wasm := posix
-CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
+CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad program fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
   src/base/os/os_$(OS).c $(OS_$(OS):%=src/base/os/os_%.c)
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c $(MODULES:%=modules/%/kernel/*.c)))

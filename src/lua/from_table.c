@@ -555,6 +555,7 @@ static la_tensor *table_push_plain(lua_State *L, int arg, const char *name)
     la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
     la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;
+    la_check_read(L, t, name);
     if (lies_plain(t)) return h->tensor = la_tensor_retain(t);
     LA_CHECK(L, name, la_run(resolve_conj, &plain, t));
     h->tensor = plain;
@@ -664,6 +665,7 @@ static bool push_short(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "totable");
     int64_t n = t->ndim == 1 ? la_sizes(t)[0] : 0, count = 0;
+    la_check_read(L, t, "totable");
     if (n < 1 || n > 256 || la_is_complex((la_dtype)t->dtype)) return false;
     lua_createtable(L, (int)n, 0);      /* may run finalizers: look again */
     t = la_check_tensor(L, 1, "totable");

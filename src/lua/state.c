@@ -166,7 +166,8 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
 static const la_part *const parts[] = {
     &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
     &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
-    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_scope,
+    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_compile,
+    &la_part_recording, &la_part_scope,
     &la_part_share, &la_part_vmap, &la_part_control, &la_part_meta};
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 

@@ -1,6 +1,7 @@
 /* Calling operations from C: values in, results out, defaults filled in. */
 #include "op/call.h"
 
+#include "op/dispatch.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -171,6 +172,8 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
 {
     la_tensor *plain = NULL;
     if (t->numel != 1 || t->device != LA_CPU || la_grad_flag(t)) return false;
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0) && la_record_read(t))
+        return false;
     if (t->flags & (LA_F_CONJ | LA_F_NEG)) {
         if (la_run(clone, &plain, (la_tensor *)t)) return false;
         *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));

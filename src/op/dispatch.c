@@ -237,13 +237,15 @@ static la_op_fn dispatch_kernel_of(int key)
     case LA_KEY_CPU: return run_cpu;
     case LA_KEY_META: return run_meta;
     case LA_KEY_INPLACE_OR_VIEW: return run_inplace_or_view;
+    case LA_KEY_RECORD: return la_record_kernel;
     case LA_KEY_AUTOGRAD: return la_autograd_kernel;
     case LA_KEY_FUSE: return la_fuse_kernel;
     default: return NULL;
     }
 }
 
-la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel;
+la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
+la_status (*la_record_read)(const la_tensor *t);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -298,6 +300,18 @@ static void own_result(const la_frame *f, la_tensor *t)
                             | LA_F_CUSTOM_VIEW);
 }
 
+la_status la_check_reads(const la_frame *f)
+{
+    if (!la_ctx()->recorder) return LA_OK;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) LA_TRY(la_record_read(v->tensor));
+        for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
+            if (v->tensors.list[i]) LA_TRY(la_record_read(v->tensors.list[i]));
+    }
+    return LA_OK;
+}
+
 /* A composite runs in its functional form; its results go to the outputs by
 ** copy_, which records what autograd needs. The host may have a kernel for its
 ** device, which nothing records. */
@@ -307,6 +321,7 @@ static la_status run_composite(la_frame *f)
     if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
+    if (f->op->forms & LA_READS_VALUES) LA_TRY(la_check_reads(f));
     if (__builtin_expect(f->keys & REMOTE, 0)) {
         la_device d = (la_device)(31 - __builtin_clz(f->keys & REMOTE));
         la_op_fn fn = f->keys & BIT(LA_KEY_AUTOGRAD) ? NULL

@@ -17,6 +17,7 @@
 typedef enum la_key {         /* from the inside out */
     LA_KEY_CPU, LA_KEY_META, LA_KEY_EXT,      /* device keys: CPU + device */
     LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
+    LA_KEY_RECORD,                            /* recording of a program */
     LA_KEY_AUTOGRAD,
     LA_KEY_FUSE,                              /* recording for la.fuse */
     LA_NKEYS

@@ -1,0 +1,755 @@
+/*
+** Recording: the dispatcher's kernel of the Record key, which lies beneath
+** Autograd. Each call that reaches it runs as always, and is written down.
+**
+** A tensor is recognised by its storage. Storages that the recording has met
+** are in a table, out of which they go as they end (LA_S_RECORDED), so that the
+** recording keeps nothing alive: whether a gradient is taken over or copied
+** depends on who else holds it. What is not in the table was made by no step:
+** before the recording, and then it is a tensor from outside; or since (its
+** 'born' says so), and then it is a constant of the recording.
+**
+** Want of memory ends a recording, not the calls: 'failed'.
+*/
+#include "program/program.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
+#include "grad/graph.h"
+#include "op/call.h"
+#include "op/dispatch.h"
+#include "op/fuel.h"
+#include "op/host/hosted.h"
+#include "op/op.h"
+#include "op/schema.h"
+#include "program/passes.h"
+
+#define RECORD_BIT (1u << LA_KEY_RECORD)
+
+typedef struct met {
+    const la_storage *storage;  /* NULL: free; &gone: was used */
+    int32_t slot;
+} met;
+
+enum { MOST_SOURCES = 16 };
+
+struct la_recorder {
+    la_prog *p;
+    met *table;
+    int32_t nmet, capacity;     /* with those that are gone */
+    uint32_t birth, birth_before;
+    bool failed, partial, retained;
+    la_prog_where where;
+    void *host;
+    int nsources;
+    la_prog_source sources[MOST_SOURCES];
+    la_prog_list fns;           /* per object: its history at the entry */
+};
+
+static const la_storage gone;
+static _Atomic uint32_t next_birth = 1;
+
+/* The recorder of this context, unless it pauses: inside of a kernel. */
+static la_recorder *recorder_here(void)
+{
+    const la_context *c = la_ctx();
+    return c->excluded_keys & RECORD_BIT ? NULL : c->recorder;
+}
+
+/* ---- the table of storages ---- */
+
+static uint32_t recorder_hash(const la_storage *s)
+{
+    uint64_t h = (uint64_t)(uintptr_t)s >> 4;
+    return (uint32_t)((h * 0x9e3779b97f4a7c15) >> 32);
+}
+
+/* Where 's' is, or the first free place. */
+static met *recorder_place(const la_recorder *r, const la_storage *s)
+{
+    uint32_t mask = (uint32_t)r->capacity - 1, i = recorder_hash(s) & mask;
+    while (r->table[i].storage && r->table[i].storage != s) i = (i + 1) & mask;
+    return &r->table[i];
+}
+
+static int32_t recorder_slot_of(const la_recorder *r, const la_storage *s)
+{
+    if (!r->capacity || !s) return LA_PROG_NONE;
+    const met *m = recorder_place(r, s);
+    return m->storage ? m->slot : LA_PROG_NONE;
+}
+
+static bool recorder_grow(la_recorder *r)
+{
+    la_recorder bigger = *r;
+    bigger.capacity = r->capacity ? 2 * r->capacity : 64;
+    bigger.nmet = 0;
+    bigger.table = la_mem_zalloc((size_t)bigger.capacity * sizeof(met));
+    if (!bigger.table) return false;
+    for (int32_t i = 0; i < r->capacity; i++) {
+        const la_storage *s = r->table[i].storage;
+        if (!s || s == &gone) continue;
+        *recorder_place(&bigger, s) = r->table[i];
+        bigger.nmet++;
+    }
+    if (r->table)
+        la_mem_free(r->table, (size_t)r->capacity * sizeof(met));
+    *r = bigger;
+    return true;
+}
+
+/* The storage is slot 'slot' from here on. */
+static void recorder_note(la_recorder *r, la_storage *s, int32_t slot)
+{
+    if (r->nmet * 2 >= r->capacity && !recorder_grow(r)) {
+        r->failed = true;
+        return;
+    }
+    met *m = recorder_place(r, s);
+    if (!m->storage) r->nmet++;
+    *m = (met){s, slot};
+    s->flags |= LA_S_RECORDED;
+}
+
+static void recorder_storage_ends(const la_storage *s)
+{
+    la_recorder *r = la_ctx()->recorder;
+    if (!r || !r->capacity) return;
+    met *m = recorder_place(r, s);
+    if (m->storage) m->storage = &gone;
+}
+
+/* ---- slots and objects ---- */
+
+static int32_t recorder_new_slot(la_recorder *r, la_slot_kind kind,
+                                 int32_t index, la_storage *s)
+{
+    la_prog_slot *slot = la_prog_add(&r->p->slots, sizeof *slot);
+    if (!slot) {
+        r->failed = true;
+        return LA_PROG_NONE;
+    }
+    *slot = (la_prog_slot){.kind = (uint8_t)kind, .index = index,
+                           .views = LA_PROG_NONE, .maker = LA_PROG_NONE,
+                           .first = LA_PROG_NONE, .last = LA_PROG_NONE,
+                           .nbytes = s->nbytes};
+    recorder_note(r, s, r->p->slots.n - 1);
+    return r->p->slots.n - 1;
+}
+
+static int32_t recorder_object_of(const la_recorder *r, const la_tensor *t)
+{
+    for (int32_t i = 0; i < r->p->objects.n; i++)
+        if (la_prog_object_at(r->p, i)->tensor == t) return i;
+    return LA_PROG_NONE;
+}
+
+/* A tensor from outside becomes an object. Its history is noted: if it has
+** another at the end, a call inside gave it that. */
+static int32_t recorder_new_object(la_recorder *r, la_tensor *t, int argument)
+{
+    la_tensor *form = NULL;
+    la_node *fn = NULL;
+    int at;
+    if (la_grad_fn_of(t, &fn, &at) || la_tensor_form(t, &form)) {
+        r->failed = true;
+        return LA_PROG_NONE;
+    }
+    const void **history = la_prog_add(&r->fns, sizeof *history);
+    la_prog_object *o = history ? la_prog_add(&r->p->objects, sizeof *o) : NULL;
+    if (!o) {
+        r->failed = true;
+        la_tensor_release(form);
+        return LA_PROG_NONE;
+    }
+    *history = fn;
+    *o = (la_prog_object){.tensor = la_tensor_retain(t), .argument = argument,
+                          .slot = LA_PROG_NONE, .grad_slot = LA_PROG_NONE,
+                          .requires_grad = la_requires_grad(t), .form = form};
+    return r->p->objects.n - 1;
+}
+
+/* Is the tensor one that the recording made itself? */
+static bool recorder_is_inside(const la_recorder *r, const la_tensor *t)
+{
+    if (!t->storage) return true;
+    return t->storage->born == r->birth
+        || recorder_slot_of(r, t->storage) >= 0;
+}
+
+/* The object that 't' is, made where it comes from outside; LA_PROG_NONE for a
+** tensor of the recording's own. */
+static int32_t recorder_need_object(la_recorder *r, la_tensor *t)
+{
+    int32_t i = recorder_object_of(r, t);
+    if (i >= 0 || recorder_is_inside(r, t)) return i;
+    return recorder_new_object(r, t, LA_PROG_NONE);
+}
+
+static void recorder_give_up(la_recorder *r, const char *why)
+{
+    r->p->eager = true;
+    if (!r->p->why) r->p->why = why;
+}
+
+/* Memory that was made meanwhile, but by no step: as it is now. */
+static int32_t recorder_constant(la_recorder *r, la_tensor *t)
+{
+    int64_t n = t->storage->nbytes;
+    la_tensor *own = NULL;
+    int32_t slot = recorder_new_slot(r, LA_SLOT_CONST, LA_PROG_NONE,
+                                     t->storage);
+    if (slot < 0 || la_tensor_empty(1, &n, LA_UINT8, &own)) {
+        r->failed = true;
+        return LA_PROG_NONE;
+    }
+    if (n > 0) memcpy(la_data(own), t->storage->data, (size_t)n);
+    la_prog_slot_at(r->p, slot)->own = own;
+    return slot;
+}
+
+/* The slot of data from outside: of the root, whose memory its views follow. */
+static int32_t recorder_outside(la_recorder *r, la_tensor *t)
+{
+    la_tensor *root = t->base && t->base->storage == t->storage ? t->base : t;
+    int32_t i = recorder_object_of(r, root);
+    if (i < 0) i = recorder_new_object(r, root, LA_PROG_NONE);
+    if (i < 0) return LA_PROG_NONE;
+    int32_t slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, root->storage);
+    if (slot < 0) return LA_PROG_NONE;
+    la_prog_slot_at(r->p, slot)->origin = root->offset
+        * (int64_t)la_itemsize(root);
+    la_prog_object_at(r->p, i)->slot = slot;
+    la_prog_slot_at(r->p, slot)->varies =
+        la_prog_object_at(r->p, i)->argument >= 0;
+    return slot;
+}
+
+/* The tensor from outside that a slot is of; NULL for others. */
+static const la_tensor *recorder_base(const la_recorder *r,
+                                      const la_prog_slot *s)
+{
+    if (s->kind != LA_SLOT_OBJECT) return NULL;
+    const la_prog_object *o = la_prog_object_at(r->p, s->index);
+    return s->grad ? la_leaf_grad(o->tensor) : o->tensor;
+}
+
+static int64_t recorder_origin(const la_tensor *t)
+{
+    return t->offset * (int64_t)la_itemsize(t);
+}
+
+static int32_t recorder_view(la_recorder *r, int32_t slot, const la_tensor *t)
+{
+    if (slot < 0) return LA_PROG_NONE;
+    la_prog_slot *s = la_prog_slot_at(r->p, slot);
+    const la_tensor *base = recorder_base(r, s);
+    int64_t bytes = recorder_origin(t) - s->origin;
+    if (t->storage->nbytes > s->nbytes) s->nbytes = t->storage->nbytes;
+    bool grad = la_grad_flag(t) != 0;
+    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad);
+    if (v < 0) r->failed = true;
+    return v;
+}
+
+/* The view that an operand is. */
+static int32_t recorder_operand(la_recorder *r, la_tensor *t)
+{
+    if (t->device != LA_CPU || !t->storage || t->storage->nbytes < 0) {
+        recorder_give_up(r, "a tensor has no elements here");
+        return LA_PROG_NONE;
+    }
+    int32_t slot = recorder_slot_of(r, t->storage);
+    if (slot < 0 && t->storage->born == r->birth)
+        slot = recorder_constant(r, t);
+    else if (slot < 0) slot = recorder_outside(r, t);
+    return recorder_view(r, slot, t);
+}
+
+/* ---- elements that decide something ---- */
+
+static const char no_value[] = "the value depends on an argument of the "
+    "compiled function, or on what it writes: return it, or use la.where, "
+    "la.cond, la.while_loop or la.scan";
+
+static la_status recorder_read(const la_tensor *t)
+{
+    la_recorder *r = recorder_here();
+    if (!r || !t->storage) return LA_OK;
+    int32_t slot = recorder_slot_of(r, t->storage);
+    if (slot < 0 && t->storage->born == r->birth) return LA_OK;
+    if (slot < 0) slot = recorder_outside(r, (la_tensor *)t);
+    if (slot < 0) return LA_OK;
+    const la_prog_slot *s = la_prog_slot_at(r->p, slot);
+    if (s->varies && r->partial) {
+        recorder_give_up(r, "its Lua code reads values (partial)");
+        return LA_OK;
+    }
+    if (s->varies) return la_error(LA_ESTATE, no_value);
+    if (s->kind != LA_SLOT_OBJECT) return LA_OK;
+    la_prog_object *o = la_prog_object_at(r->p, s->index);
+    o->pinned = true;
+    o->version = la_tensor_version(o->tensor);
+    return LA_OK;
+}
+
+/* Rows whose results' sizes depend on elements, or that are values for Lua. */
+static bool recorder_reads_values(const la_frame *f)
+{
+    const la_op *op = f->op;
+    if (op == LA_OP(index_put) || op == LA_OP(masked_scatter) || op == LA_OP(kthvalue)
+        || op == LA_OP(histc) || op == LA_OP(histogram)
+        || op == LA_OP(histogram_edges)) return false;
+    if (op == LA_OP(index)) {
+        const la_value *v = &f->args[1];
+        for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
+            if (v->tensors.list[i] && v->tensors.list[i]->dtype == LA_BOOL)
+                return true;
+        return false;
+    }
+    const la_schema *s = la_schema_of(op);
+    return s->results[0] == LA_VBOOL
+        || (!op->family && !op->meta && op->impl);
+}
+
+/* ---- a call ---- */
+
+static bool recorder_is_write(const la_frame *f)
+{
+    return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
+}
+
+static int32_t recorder_name(la_recorder *r, const char *text)
+{
+    la_prog_list *names = &r->p->names;
+    for (int32_t i = names->n - 1; i >= 0; i--)
+        if (strcmp(*LA_PROG_AT(*names, char *, i), text) == 0) return i;
+    size_t bytes = strlen(text) + 1;
+    char *own = la_mem_alloc(bytes);
+    char **entry = own ? la_prog_add(names, sizeof(char *)) : NULL;
+    if (!entry) {
+        if (own) la_mem_free(own, bytes);
+        return LA_PROG_NONE;
+    }
+    memcpy(own, text, bytes);
+    *entry = own;
+    return names->n - 1;
+}
+
+static void recorder_locate(la_recorder *r, la_prog_step *s)
+{
+    const char *chunk = NULL;
+    s->line = r->where ? r->where(r->host, &chunk) : 0;
+    s->source = chunk ? recorder_name(r, chunk) : LA_PROG_NONE;
+}
+
+static void recorder_arg(la_recorder *r, la_prog_step *s, int k,
+                         const la_value *v)
+{
+    s->views[k] = LA_PROG_NONE;
+    if (la_prog_copy_value(&s->args[k], v)) r->failed = true;
+    if (v->tag == LA_VTENSOR) s->views[k] = recorder_operand(r, v->tensor);
+    if (v->tag != LA_VTENSORS || r->failed) return;
+    if (s->lists < 0) s->lists = r->p->members.n;
+    for (int64_t i = 0; i < v->tensors.n; i++) {
+        la_tensor *t = v->tensors.list[i];
+        int32_t view = t ? recorder_operand(r, t) : LA_PROG_NONE;
+        int32_t *m = la_prog_add(&r->p->members, sizeof *m);
+        if (m) *m = view;
+        else r->failed = true;
+    }
+}
+
+/* The step before it runs: what it reads, as it is then. */
+static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
+{
+    int n = f->nargs;
+    *s = (la_prog_step){.kind = LA_STEP_CALL, .form = (uint8_t)f->form,
+        .op = f->op, .nargs = (uint8_t)n, .no_grad = la_ctx()->no_grad,
+        .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        s->results[k] = s->outs[k] = LA_PROG_NONE;
+    s->args = la_mem_zalloc((n ? n : 1) * sizeof(la_value));
+    s->views = la_mem_zalloc((n ? n : 1) * sizeof(int32_t));
+    if (!s->args || !s->views) {
+        r->failed = true;
+        return;
+    }
+    for (int k = 0; k < n && !r->failed; k++)
+        recorder_arg(r, s, k, &f->args[k]);
+    for (int k = 0; k < LA_MAX_RESULTS && f->form != LA_FUNCTIONAL; k++)
+        if (f->outs[k]) s->outs[k] = recorder_operand(r, f->outs[k]);
+    recorder_locate(r, s);
+}
+
+/* Does a slot that the step reads vary? */
+static void recorder_look(void *context, int32_t view)
+{
+    void **c = context;
+    const la_prog *p = c[0];
+    bool *varies = c[1];
+    *varies |= la_prog_slot_at(p, la_prog_view_at(p, view)->slot)->varies;
+}
+
+static int32_t recorder_result(la_recorder *r, la_tensor *t, int32_t step,
+                               bool varies, bool *made)
+{
+    if (!t || !t->storage) return LA_PROG_NONE;
+    int32_t slot = recorder_slot_of(r, t->storage);
+    if (slot < 0 && t->storage->born != r->birth)
+        return recorder_operand(r, t);
+    if (slot < 0) {
+        slot = recorder_new_slot(r, LA_SLOT_MADE, LA_PROG_NONE, t->storage);
+        if (slot < 0) return LA_PROG_NONE;
+        la_prog_slot_at(r->p, slot)->maker = step;
+        la_prog_slot_at(r->p, slot)->varies = varies;
+    }
+    *made |= la_prog_slot_at(r->p, slot)->maker == step;
+    return recorder_view(r, slot, t);
+}
+
+static void recorder_list(la_recorder *r, la_prog_step *s, const la_value *v,
+                          bool varies, bool *made)
+{
+    s->made_list = r->p->members.n;
+    s->nmade = (int)v->tensors.n;
+    for (int64_t i = 0; i < v->tensors.n && !r->failed; i++) {
+        int32_t view = recorder_result(r, v->tensors.list[i], r->p->steps.n,
+                                       varies, made);
+        int32_t *m = la_prog_add(&r->p->members, sizeof *m);
+        if (m) *m = view;
+        else r->failed = true;
+    }
+}
+
+/* Everything that the call wrote varies from here on: memory from outside in
+** any case, as the next call begins with what this one leaves. */
+static void recorder_mark(void *context, int32_t view)
+{
+    void **c = context;
+    la_prog *p = c[0];
+    la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
+    s->written = true;
+    s->varies |= *(bool *)c[1] || s->kind == LA_SLOT_OBJECT;
+}
+
+/* Operations without an effect but their results, and without a refusal that
+** depends on values. */
+static bool recorder_is_pure(const la_frame *f)
+{
+    const la_op *op = f->op;
+    if (recorder_is_write(f)) return false;
+    const la_tensor *t = f->results[0].tag == LA_VTENSOR
+        ? f->results[0].tensor : NULL;
+    bool real = t && (la_is_float((la_dtype)t->dtype)
+                      || la_is_complex((la_dtype)t->dtype));
+    if (op->family) return real || (t && t->dtype == LA_BOOL);
+    return op->reductions[0] != NULL || op == LA_OP(clone)
+        || op == LA_OP(zeros) || op == LA_OP(ones) || op == LA_OP(zeros_like)
+        || op == LA_OP(ones_like) || op == LA_OP(full)
+        || op == LA_OP(contiguous);
+}
+
+/* The step after it ran. */
+static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
+{
+    bool varies = la_draws_numbers(la_schema_of(f->op)), made = false;
+    void *context[] = {r->p, &varies};
+    la_prog_reads(r->p, s, recorder_look, context);
+    s->nresults = (uint8_t)f->nresults;
+    for (int k = 0; k < f->nresults && !r->failed; k++) {
+        const la_value *v = &f->results[k];
+        if (v->tag == LA_VTENSOR)
+            s->results[k] = recorder_result(r, v->tensor, r->p->steps.n,
+                                            varies, &made);
+        if (v->tag == LA_VTENSORS) recorder_list(r, s, v, varies, &made);
+    }
+    s->alias = !made && !recorder_is_write(f);
+    s->pure = !s->alias && recorder_is_pure(f)
+        && !la_draws_numbers(la_schema_of(f->op));
+    if (f->op->forms & LA_METADATA) {
+        bool outside = s->views[0] < 0 || la_prog_slot_at(r->p,
+            la_prog_view_at(r->p, s->views[0])->slot)->kind != LA_SLOT_MADE;
+        if (outside) recorder_give_up(r, "it changes the sizes or the storage "
+                                      "of a tensor from outside");
+        s->alias = true;
+    }
+    if (!s->alias) la_prog_writes(r->p, s, recorder_mark, context);
+    if (la_hosted_of(f->op))
+        recorder_give_up(r, "it calls an operation of the host's");
+    if (r->nsources) {
+        size_t bytes = (size_t)r->nsources * sizeof(la_prog_source);
+        s->sources = la_mem_alloc(bytes);
+        if (!s->sources) r->failed = true;
+        else memcpy(s->sources, r->sources, bytes);
+        s->nsources = s->sources ? (uint8_t)r->nsources : 0;
+    }
+}
+
+static void recorder_append(la_recorder *r, la_prog_step *s)
+{
+    la_prog_step *to = r->failed ? NULL : la_prog_add(&r->p->steps, sizeof *s);
+    if (to) *to = *s;
+    else r->failed = true;
+}
+
+/* The kernel of the Record key. What the operation calls itself is a part of
+** it. */
+static la_status recorder_call(la_frame *f)
+{
+    la_recorder *r = la_ctx()->recorder;
+    if (!r || r->failed || r->p->eager)
+        return la_redispatch(f, LA_KEY_RECORD);
+    if (recorder_reads_values(f)) LA_TRY(la_check_reads(f));
+    la_prog_step s;
+    recorder_step(r, f, &s);
+    LA_WITHOUT_KEYS(RECORD_BIT);
+    la_status status = la_redispatch(f, LA_KEY_RECORD);
+    if (!status && !r->failed) recorder_finish(r, f, &s);
+    r->nsources = 0;
+    if (!status && !r->failed) recorder_append(r, &s);
+    if (status || r->failed) la_prog_cut_step(&s);
+    return status;
+}
+
+/* ---- leaves ---- */
+
+/* The gradient of a leaf from outside was looked at. */
+static void recorder_asked(la_tensor *leaf)
+{
+    la_recorder *r = recorder_here();
+    if (!r || r->failed) return;
+    int32_t i = recorder_need_object(r, leaf);
+    if (i < 0) return;
+    la_prog_object *o = la_prog_object_at(r->p, i);
+    if (o->grad_set || o->grad_asked) return;
+    la_tensor *grad = la_leaf_grad(leaf);
+    o->grad_asked = true;
+    o->had_grad = grad != NULL;
+    if (!grad || !grad->storage) return;
+    if (recorder_slot_of(r, grad->storage) >= 0) {
+        recorder_give_up(r, "a gradient shares memory with another tensor");
+        return;
+    }
+    int32_t slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, grad->storage);
+    if (slot < 0) return;
+    la_prog_slot_at(r->p, slot)->grad = true;
+    la_prog_slot_at(r->p, slot)->origin = recorder_origin(grad);
+    la_prog_slot_at(r->p, slot)->varies = true;
+    la_prog_object_at(r->p, i)->grad_slot = slot;
+}
+
+static void recorder_event(la_recorder *r, la_step_kind kind, int32_t object,
+                           int32_t view, bool on)
+{
+    la_prog_step s = {.kind = (uint8_t)kind, .object = object, .view = view,
+                      .on = on, .lists = LA_PROG_NONE};
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        s.results[k] = s.outs[k] = LA_PROG_NONE;
+    recorder_locate(r, &s);
+    recorder_append(r, &s);
+}
+
+static void recorder_set(la_tensor *leaf, la_tensor *grad)
+{
+    la_recorder *r = recorder_here();
+    if (!r || r->failed) return;
+    int32_t i = recorder_need_object(r, leaf);
+    if (i < 0) return;
+    int32_t view = grad ? recorder_operand(r, grad) : LA_PROG_NONE;
+    la_prog_object_at(r->p, i)->grad_set = true;
+    if (grad && (grad->flags & LA_F_REQUIRES_GRAD))
+        recorder_give_up(r, "a gradient has a history");
+    recorder_event(r, LA_STEP_GRAD, i, view, true);
+}
+
+static void recorder_required(la_tensor *leaf, bool on)
+{
+    la_recorder *r = recorder_here();
+    int32_t i = r && !r->failed ? recorder_object_of(r, leaf) : LA_PROG_NONE;
+    if (!r || r->failed) return;
+    if (i < 0 && !recorder_is_inside(r, leaf))
+        i = recorder_new_object(r, leaf, LA_PROG_NONE);
+    if (i >= 0) recorder_event(r, LA_STEP_REQUIRE, i, LA_PROG_NONE, on);
+}
+
+static void recorder_ran(uint32_t flags)
+{
+    la_recorder *r = recorder_here();
+    if (r && (flags & LA_BW_RETAIN_GRAPH)) r->retained = true;
+}
+
+/* ---- the interface ---- */
+
+static void recorder_connect(void)
+{
+    la_record_kernel = recorder_call;
+    la_record_read = recorder_read;
+    la_storage_ends = recorder_storage_ends;
+    la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
+                                      recorder_required, recorder_ran};
+}
+
+static void recorder_modes(la_prog *p)
+{
+    const la_context *c = la_ctx();
+    p->default_dtype = c->default_dtype;
+    p->no_grad = c->no_grad;
+    p->deterministic = c->deterministic;
+    p->portable = c->portable;
+    p->lockstep = c->lockstep;
+}
+
+/* Arguments come first among the objects, with their slots. */
+static void recorder_arguments(la_recorder *r, int n, la_tensor *const *list)
+{
+    r->p->narguments = n;
+    for (int k = 0; k < n && !r->failed; k++) {
+        int32_t i = recorder_new_object(r, list[k], k);
+        if (i < 0) return;
+        if (list[k]->device != LA_CPU || !list[k]->storage
+            || list[k]->storage->nbytes < 0) {
+            recorder_give_up(r, "an argument has no elements here");
+            continue;
+        }
+        int32_t slot = recorder_slot_of(r, list[k]->storage);
+        if (slot < 0) {
+            slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, list[k]->storage);
+            if (slot < 0) return;
+            la_prog_slot_at(r->p, slot)->origin = recorder_origin(list[k]);
+        }
+        la_prog_slot_at(r->p, slot)->varies = true;
+        la_prog_object_at(r->p, i)->slot = slot;
+    }
+}
+
+la_status la_record_begin(int n, la_tensor *const *arguments,
+                          la_prog_where where, void *host, bool partial,
+                          la_recorder **out)
+{
+    static la_once once = LA_ONCE;
+    la_context *c = la_ctx();
+    la_recorder *r = la_mem_zalloc(sizeof *r);
+    if (!r) return LA_ENOMEM;
+    la_status status = la_prog_new(&r->p);
+    if (status) {
+        la_mem_free(r, sizeof *r);
+        return status;
+    }
+    la_run_once(&once, recorder_connect);
+    do r->birth = atomic_fetch_add(&next_birth, 1);
+    while (!r->birth);
+    r->birth_before = la_storage_birth;
+    r->where = where;
+    r->host = host;
+    r->partial = partial;
+    recorder_modes(r->p);
+    recorder_arguments(r, n, arguments);
+    c->recorder = r;
+    c->included_keys |= RECORD_BIT;
+    la_storage_birth = r->birth;
+    *out = r;
+    return LA_OK;
+}
+
+/* Histories of a result: used up inside, or alive. */
+static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
+{
+    la_node *fn = NULL;
+    int slot;
+    if (!la_requires_grad(t)) return;
+    if (la_grad_fn_of(t, &fn, &slot)) r->failed = true;
+    else if (!fn) o->requires_grad = true;
+    else if (fn->run && !r->retained) o->consumed = true;
+    else o->history = r->p->live = true;
+}
+
+int la_record_output(la_recorder *r, la_tensor *t)
+{
+    if (r->failed) return -1;
+    int32_t object = recorder_need_object(r, t);
+    la_prog_output *o = r->failed ? NULL
+        : la_prog_add(&r->p->outputs, sizeof *o);
+    if (!o) {
+        r->failed = true;
+        return -1;
+    }
+    *o = (la_prog_output){.view = LA_PROG_NONE, .object = object};
+    if (object >= 0) return r->p->outputs.n - 1;
+    o->view = recorder_operand(r, t);
+    if (o->view < 0) return -1;
+    recorder_history(r, t, o);
+    la_prog_slot_at(r->p, la_prog_view_at(r->p, o->view)->slot)->escapes = true;
+    return r->p->outputs.n - 1;
+}
+
+/* Tensors from outside that a call gave another history: only a run with
+** autograd does that again. */
+static void recorder_check_objects(la_recorder *r)
+{
+    for (int32_t i = 0; i < r->p->objects.n && !r->failed; i++) {
+        la_prog_object *o = la_prog_object_at(r->p, i);
+        const void *before = *LA_PROG_AT(r->fns, const void *, i);
+        la_node *fn = NULL;
+        int slot;
+        if (la_grad_fn_of(o->tensor, &fn, &slot)) r->failed = true;
+        else if (fn != before) r->p->live = true;
+        if (o->argument >= 0) la_tensor_drop(&o->tensor);
+    }
+}
+
+/* Storages that gradients keep. */
+static void recorder_escapes(la_prog *p)
+{
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        const la_prog_step *s = la_prog_step_at(p, i);
+        if (s->kind != LA_STEP_GRAD || s->view < 0) continue;
+        la_prog_slot_at(p, la_prog_view_at(p, s->view)->slot)->escapes = true;
+    }
+}
+
+void la_record_end(la_recorder *r, la_prog **out)
+{
+    la_context *c = la_ctx();
+    la_prog *p = r->p;
+    c->recorder = NULL;
+    c->included_keys &= ~RECORD_BIT;
+    la_storage_birth = r->birth_before;
+    for (int32_t i = 0; i < r->capacity; i++) {
+        la_storage *s = (la_storage *)r->table[i].storage;
+        if (s && s != &gone) s->flags &= ~(uint32_t)LA_S_RECORDED;
+    }
+    recorder_check_objects(r);
+    recorder_escapes(p);
+    if (r->table) la_mem_free(r->table, (size_t)r->capacity * sizeof(met));
+    la_prog_drop_list(&r->fns, sizeof(void *));
+    bool failed = r->failed;
+    la_mem_free(r, sizeof *r);
+    if (failed) la_prog_free(p);
+    *out = failed ? NULL : p;
+}
+
+bool la_record_pause(bool pause)
+{
+    la_context *c = la_ctx();
+    bool on = c->recorder && !(c->excluded_keys & RECORD_BIT);
+    if (!c->recorder) return false;
+    if (pause) c->excluded_keys |= RECORD_BIT;
+    else c->excluded_keys &= ~RECORD_BIT;
+    la_storage_birth = pause ? 0 : c->recorder->birth;
+    return on;
+}
+
+void la_record_source(la_recorder *r, int arg, int source)
+{
+    if (r->nsources == MOST_SOURCES) r->failed = true;
+    else r->sources[r->nsources++] = (la_prog_source){arg, source};
+}
+
+la_prog *la_record_program(la_recorder *r) { return r->p; }
+
+void *la_record_host(const la_recorder *r) { return r->host; }
