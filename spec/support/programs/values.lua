@@ -72,8 +72,8 @@ function values.difference(want, got)
   for i = 1, math.max(#want, #got) do
     local a, b = want[i], got[i]
     if not a or not b or a[1] ~= b[1] then
-      return ("%s, want %s"):format(b and b[1] or "nothing", a and a[1]
-        or "nothing")
+      return ("%s, want %s"):format(b and b[1] .. " " .. b[2] or "nothing",
+        a and a[1] .. " " .. a[2] or "nothing")
     elseif a[2] ~= b[2] then
       return ("%s: %s, want %s"):format(a[1], b[2], a[2])
     elseif a[3] ~= b[3] then

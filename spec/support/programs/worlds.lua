@@ -6,7 +6,7 @@
 local la = require "lunarray"
 local values = require "spec.support.programs.values"
 
-local worlds = {}
+local worlds = {refused = 0}
 
 local HEAD = "local la, nn, optim, T, w = ... "
 
@@ -159,15 +159,59 @@ end
 -- below 0 with gradients off.
 local CALLS = {1, 2, 3, -2, 1}
 
+-- A function that looks at values is refused, and says so.
+local REFUSED = "the value depends on an argument of the compiled function"
+
 -- nil, or what differs first.
 function worlds.disagreement(p, compile)
   local want = history(p, nil, CALLS)
   local ok, got = pcall(history, p, compile, CALLS)
   if not ok then return "compiled: " .. tostring(got) end
   for k = 1, #CALLS do
+    local first = got[k][1]
+    if first and first[1] == "error" and first[2]:find(REFUSED, 1, true) then
+      worlds.refused = worlds.refused + 1
+      return
+    end
     local why = values.difference(want[k], got[k])
     if why then return ("call %d: %s"):format(k, why) end
   end
+end
+
+-- ---- ways to compile ----
+
+local PASSES = {"fold", "dead", "same", "views", "fuse", "epilogue", "pack",
+  "layout", "memory", "threads"}
+
+local function way(name, without)
+  return {name = name, compile = function(f)
+    return la.compile(f, {without = without})
+  end}
+end
+
+-- With every pass ("all"), with none, and with each left out alone; or those
+-- of them that are named in 'only'.
+function worlds.ways(only)
+  local known, list = {}, {}
+  for _, name in ipairs(PASSES) do
+    if pcall(la.compile, print, {without = {name}}) then
+      known[#known + 1] = name
+    end
+  end
+  local all = {way("all", {}), way("none", known)}
+  for _, name in ipairs(known) do all[#all + 1] = way(name, {name}) end
+  for _, one in ipairs(all) do
+    if not only or only == "" or only:find(one.name, 1, true) then
+      list[#list + 1] = one
+    end
+  end
+  return list
+end
+
+-- The ways in which a seed's program runs: the first, and another.
+function worlds.some(ways, seed)
+  if #ways < 2 then return ways end
+  return {ways[1], ways[2 + seed % (#ways - 1)]}
 end
 
 -- A shorter program with a disagreement: lines are left out while there is
