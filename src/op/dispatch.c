@@ -392,6 +392,16 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
+/* For a recording composites are the calls that they make, but those that draw
+** numbers: some of them compute on elements between the calls, and they have no
+** derivative. */
+static bool is_whole(const la_frame *f)
+{
+    return !(la_ctx()->excluded_keys & BIT(LA_KEY_RECORD))
+        && (f->op->forms & LA_NO_GRAD_OP)
+        && la_draws_numbers(la_schema_of(f->op));
+}
+
 /* The way from the gate to a kernel: vmap and recording for la.fuse before all
 ** else, lazy bits resolved, composites before keys (they have none), then the
 ** keys. */
@@ -421,7 +431,9 @@ static la_status launch(la_frame *f, const gate *g)
         keys |= BIT(LA_KEY_AUTOGRAD);
     if (dispatch_writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
-    if (f->op->forms & LA_COMPOSITE) return run_composite(f);
+    if (f->op->forms & LA_COMPOSITE)
+        return __builtin_expect(c->recorder != NULL, 0) && is_whole(f)
+            ? la_record_kernel(f) : run_composite(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);
     if (!on_cpu_alone(f)) return run_keys(f);
     bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);
