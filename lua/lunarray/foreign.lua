@@ -307,7 +307,7 @@ local ROWS = {
   "tostring(x), with la.set_printoptions",
   "sym_constrain_range sym_constrain_range_for_size sym_float " ..
   "sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt " ..
-  "sym_sum while_loop",
+  "sym_sum",
   "sizes are plain numbers: use if, while, math.max",
   "test", "the library's tests are run by make test",
   ":numpy", "x:totable(), or x:tostring_raw() for the bytes",

@@ -570,6 +570,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
+void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
@@ -592,7 +593,7 @@ extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
     la_part_fuse, la_part_compile, la_part_recording,
-    la_part_scope, la_part_share,
+    la_part_control, la_part_scope, la_part_share,
     la_part_vmap, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the

@@ -280,13 +280,21 @@ la_status la_redispatch(la_frame *f, la_key below)
 
 /* ---- outputs of composites and lazy bits ---- */
 
+static bool is_argument(const la_frame *f, const la_tensor *t)
+{
+    for (int k = 0; k < f->nargs; k++)
+        if (f->args[k].tag == LA_VTENSOR && f->args[k].tensor == t) return true;
+    return false;
+}
+
 /* A result that is a view of a tensor which nobody else holds is that tensor's
 ** only user: it becomes the owner, so that it has a history of its own and may
-** be detached or written like any other result. */
-static void own_result(la_tensor *t)
+** be detached or written like any other result. An argument that is given back
+** keeps its root, which may have a history that the view has not seen yet. */
+static void own_result(const la_frame *f, la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
-    if (t->flags & LA_F_BATCHED) return;
+    if ((t->flags & LA_F_BATCHED) || is_argument(f, t)) return;
     la_tensor_drop(&t->base);
     t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
                             | LA_F_CUSTOM_VIEW);
@@ -333,7 +341,8 @@ static la_status run_composite(la_frame *f)
     LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
                                         : f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)
-        if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
+        if (f->results[k].tag == LA_VTENSOR)
+            own_result(f, f->results[k].tensor);
     return LA_OK;
 }
 
@@ -392,6 +401,16 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
+/* For a recording composites are the calls that they make, but those that draw
+** numbers: some of them compute on elements between the calls, and they have no
+** derivative. */
+static bool is_whole(const la_frame *f)
+{
+    return !(la_ctx()->excluded_keys & BIT(LA_KEY_RECORD))
+        && (f->op->forms & LA_NO_GRAD_OP)
+        && la_draws_numbers(la_schema_of(f->op));
+}
+
 /* The way from the gate to a kernel: vmap and recording for la.fuse before all
 ** else, lazy bits resolved, composites before keys (they have none), then the
 ** keys. */
@@ -421,7 +440,9 @@ static la_status launch(la_frame *f, const gate *g)
         keys |= BIT(LA_KEY_AUTOGRAD);
     if (dispatch_writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
-    if (f->op->forms & LA_COMPOSITE) return run_composite(f);
+    if (f->op->forms & LA_COMPOSITE)
+        return __builtin_expect(c->recorder != NULL, 0) && is_whole(f)
+            ? la_record_kernel(f) : run_composite(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);
     if (!on_cpu_alone(f)) return run_keys(f);
     bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);

@@ -85,8 +85,8 @@ static bool bind_is_piece(const la_prog *p, const la_prog_slot *s)
 
 static la_status bind_arena(la_prog *p)
 {
-    int64_t n = p->arena_bytes;
-    if (n > 0 && !p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
+    int64_t n = p->arena_bytes > 0 ? p->arena_bytes : 1;    /* empty pieces */
+    if (!p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);
         if (bind_is_piece(p, s)) LA_TRY(bind_piece(p, i));

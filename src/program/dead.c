@@ -25,6 +25,20 @@ static void dead_ask(void *context, int32_t view)
         || la_prog_slot_at(w->p, slot)->kind == LA_SLOT_OBJECT;
 }
 
+/* Calls that only make views run where autograd is above: those of what is
+** wanted. */
+static void dead_alias(dead_walk *w, la_prog_step *s)
+{
+    w->any = !s->nresults;
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (s->results[k] >= 0) dead_ask(w, s->results[k]);
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        int32_t view = la_prog_member(w->p, s->list_results + k);
+        if (view >= 0) dead_ask(w, view);
+    }
+    s->dead = !w->any;
+}
+
 la_status la_prog_pass_dead(la_prog *p, la_prog_pass_note *note)
 {
     size_t bytes = (size_t)p->slots.n + 1;
@@ -36,7 +50,10 @@ la_status la_prog_pass_dead(la_prog *p, la_prog_pass_note *note)
     }
     for (int32_t i = p->steps.n - 1; i >= 0; i--) {
         la_prog_step *s = la_prog_step_at(p, i);
-        if (s->kind == LA_STEP_CALL && s->alias) continue;
+        if (s->kind == LA_STEP_CALL && s->alias) {
+            if (p->live) dead_alias(&w, s);
+            continue;
+        }
         w.any = !s->pure;
         if (!w.any) la_prog_writes(p, s, dead_ask, &w);
         s->dead = !w.any;

@@ -59,6 +59,41 @@ static la_status graph_constant(graph_run *g, int32_t slot)
     return LA_OK;
 }
 
+static int64_t graph_origin(const graph_run *g, const la_prog_slot *s)
+{
+    if (s->kind != LA_SLOT_OBJECT) return 0;
+    const la_tensor *t = la_bind_object(g->p, s->index, g->arguments);
+    if (s->grad) t = la_leaf_grad(t);
+    return t ? t->offset * (int64_t)la_itemsize(t) : s->origin;
+}
+
+/* Is 't' the view, on memory that begins at 'origin'? */
+static bool graph_is_view(const la_prog_view *v, const la_tensor *t,
+                          int64_t origin)
+{
+    const la_tensor *f = v->form;
+    return v->grad == (la_grad_flag(t) != 0) && t->dtype == f->dtype
+        && t->ndim == f->ndim
+        && v->bytes == t->offset * (int64_t)la_itemsize(t) - origin
+        && memcmp(la_sizes(t), la_sizes(f), 16 * (size_t)t->ndim) == 0;
+}
+
+/* Objects that share memory with another one have histories of their own. */
+static void graph_objects(graph_run *g)
+{
+    for (int32_t i = 0; i < g->p->objects.n; i++) {
+        const la_prog_object *o = la_prog_object_at(g->p, i);
+        if (o->slot < 0) continue;
+        const la_prog_slot *s = la_prog_slot_at(g->p, o->slot);
+        la_tensor *t = la_bind_object(g->p, i, g->arguments);
+        if (s->kind != LA_SLOT_OBJECT || s->index == i) continue;
+        for (int32_t v = s->views; v >= 0; v = la_prog_view_at(g->p, v)->next)
+            if (!g->now[v] && graph_is_view(la_prog_view_at(g->p, v), t,
+                                            graph_origin(g, s)))
+                graph_set(g, v, t);
+    }
+}
+
 static la_status graph_entry(graph_run *g)
 {
     la_prog *p = g->p;
@@ -73,18 +108,11 @@ static la_status graph_entry(graph_run *g)
         for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
             if (la_prog_view_at(p, v)->whole) graph_set(g, v, t);
     }
+    graph_objects(g);
     return LA_OK;
 }
 
 /* ---- a view that no step gave ---- */
-
-static int64_t graph_origin(const graph_run *g, const la_prog_slot *s)
-{
-    if (s->kind != LA_SLOT_OBJECT) return 0;
-    const la_tensor *t = la_bind_object(g->p, s->index, g->arguments);
-    if (s->grad) t = la_leaf_grad(t);
-    return t ? t->offset * (int64_t)la_itemsize(t) : s->origin;
-}
 
 static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
 {

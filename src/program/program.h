@@ -204,6 +204,8 @@ bool la_record_pause(bool pause);
 /* The next step reads its argument 'arg' (from 0) from source 'source'. */
 void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
+/* A node of a function in Lua was made, if anything is recorded here. */
+void la_record_function(void);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
 

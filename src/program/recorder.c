@@ -82,7 +82,8 @@ static bool recorder_reads_values(const la_frame *f)
     }
     const la_schema *s = la_schema_of(op);
     return s->results[0] == LA_VBOOL
-        || (!op->family && !op->meta && op->impl);
+        || (!op->family && !op->meta && op->impl
+            && !(op->forms & LA_COMPOSITE));
 }
 
 /* ---- a call ---- */
@@ -266,18 +267,26 @@ static void recorder_append(la_recorder *r, la_prog_step *s)
     else r->failed = true;
 }
 
+/* The call itself, whose copies to given outputs are a part of it. */
+static la_status recorder_below(la_frame *f)
+{
+    la_status status = f->op->forms & LA_COMPOSITE ? la_run_body(f)
+        : la_redispatch(f, LA_KEY_RECORD);
+    if (!status && f->form != LA_FUNCTIONAL) status = la_finish_outputs(f);
+    return status;
+}
+
 /* The kernel of the Record key. What the operation calls itself is a part of
 ** it. */
 static la_status recorder_call(la_frame *f)
 {
     la_recorder *r = la_ctx()->recorder;
-    if (!r || r->failed || r->p->eager)
-        return la_redispatch(f, LA_KEY_RECORD);
+    if (!r || r->failed || r->p->eager) return recorder_below(f);
     if (recorder_reads_values(f)) LA_TRY(la_check_reads(f));
     la_prog_step s;
     recorder_step(r, f, &s);
     LA_WITHOUT_KEYS(RECORD_BIT);
-    la_status status = la_redispatch(f, LA_KEY_RECORD);
+    la_status status = recorder_below(f);
     if (!status && !r->failed) recorder_finish(r, f, &s);
     r->nsources = 0;
     if (!status && !r->failed) recorder_append(r, &s);
@@ -344,12 +353,17 @@ static void recorder_required(la_tensor *leaf, bool on)
     if (i < 0 && !la_meet_is_inside(r, leaf))
         i = la_meet_new_object(r, leaf, LA_PROG_NONE);
     if (i >= 0) recorder_event(r, LA_STEP_REQUIRE, i, LA_PROG_NONE, on);
+    else if (on) r->no_graph = "a tensor that it makes becomes a leaf of a "
+                               "result's history";
 }
 
 static void recorder_ran(uint32_t flags)
 {
     la_recorder *r = recorder_here();
-    if (r && (flags & LA_BW_RETAIN_GRAPH)) r->retained = true;
+    if (!r) return;
+    if (flags & LA_BW_RETAIN_GRAPH) r->retained = true;
+    else r->no_graph = "a backward pass inside may use up a part of a result's "
+                       "history";
 }
 
 /* ---- the interface ---- */
@@ -489,6 +503,7 @@ void la_record_end(la_recorder *r, la_prog **out)
     c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
     recorder_check_objects(r);
+    if (p->live && r->no_graph) la_record_give_up(r, r->no_graph);
     recorder_escapes(p);
     la_meet_end(r);
     la_prog_drop_list(&r->fns, sizeof(void *));
@@ -513,6 +528,13 @@ void la_record_source(la_recorder *r, int arg, int source)
 {
     if (r->nsources == LA_RECORD_SOURCES) r->failed = true;
     else r->sources[r->nsources++] = (la_prog_source){arg, source};
+}
+
+void la_record_function(void)
+{
+    la_recorder *r = recorder_here();
+    if (r) r->no_graph = "a function with a backward of its own is a part of a "
+                         "result's history";
 }
 
 la_prog *la_record_program(la_recorder *r) { return r->p; }
