@@ -247,6 +247,19 @@ static la_status run_steps(run_state *r)
 
 /* ---- results of the whole ---- */
 
+/* Results are tensors of their own, also where two are of one geometry on one
+** slot: a tensor and what detach() gives of it. */
+static la_status run_apart(la_tensor **t, la_tensor *const *before, int32_t n)
+{
+    la_tensor *other = NULL;
+    for (int32_t k = 0; k < n && !other; k++)
+        if (before[k] == *t) LA_TRY(la_tensor_alias(*t, false, &other));
+    if (!other) return LA_OK;
+    la_tensor_release(*t);
+    *t = other;
+    return LA_OK;
+}
+
 static la_status run_output(run_state *r, int32_t i, la_tensor **out)
 {
     const la_prog_output *o = la_prog_output_at(r->p, i);
@@ -256,6 +269,9 @@ static la_status run_output(run_state *r, int32_t i, la_tensor **out)
                               &t));
     else LA_TRY(la_bind_export(r->p, o->view, &t));
     la_status status = LA_OK;
+    if (!given && o->object < 0) status = run_apart(&t, out - i, i);
+    if (status) la_tensor_release(t);
+    LA_TRY(status);
     if (given && t == given) la_bump_version(given);
     else if (given) status = la_run_(copy_, given, t);
     else if (o->object < 0 && !given) status = la_bind_history(o, t);
