@@ -275,8 +275,8 @@ local function adam(decoupled)
     local most = group.amsgrad
       and spare(own, "max_exp_avg_sq", p, note, outside) or nil
     if note then note("number", 7, group, "lr") end
-    adam_step(p, g, mean, square, most, count(own, note, 6), group.lr, betas[1], betas[2], group.eps, group.weight_decay, decoupled,
-      group.maximize)
+    adam_step(p, g, mean, square, most, count(own, note, 6), group.lr, betas[1],
+      betas[2], group.eps, group.weight_decay, decoupled, group.maximize)
   end
 end
 
@@ -308,7 +308,8 @@ define("RMSprop", {"lr", "alpha", "eps", "weight_decay", "momentum",
     local buffer = group.momentum > 0
       and spare(own, "momentum_buffer", p, note, outside)
     if note then note("number", 6, group, "lr") end
-    rmsprop_step(p, g, square, mean or nil, buffer or nil, group.lr, group.alpha, group.eps, group.weight_decay, group.momentum,
+    rmsprop_step(p, g, square, mean or nil, buffer or nil, group.lr,
+      group.alpha, group.eps, group.weight_decay, group.momentum,
       group.maximize)
   end)
 
@@ -332,7 +333,8 @@ define("Adagrad", {"lr", "lr_decay", "weight_decay",
       note("field", own, "sum")
       note("call", 4, rate)
     end
-    adagrad_step(p, g, sum, rate(), group.eps, group.weight_decay, group.maximize)
+    adagrad_step(p, g, sum, rate(), group.eps, group.weight_decay,
+      group.maximize)
   end)
 
 define("LBFGS", {"lr", "max_iter", "max_eval", "tolerance_grad",

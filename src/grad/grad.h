@@ -185,8 +185,8 @@ bool la_grad_enabled(void);
 typedef char *(*la_where_fn)(void *host);
 void la_set_anomaly(la_where_fn where, void *host);
 
-/* What a recorder of programs wants to hear, on a context that has one; set by
-** src/program. A leaf's gradient is looked at, or is about to be added to;
+/* Events that a recorder of programs hears of, on a context that has one; set
+** by src/program. A leaf's gradient is looked at, or is about to be added to;
 ** becomes another tensor (NULL: none); a leaf begins or ends to record; a
 ** backward pass ran. */
 typedef struct la_grad_watch {

@@ -1,7 +1,6 @@
 /* Calling operations from C: values in, results out, defaults filled in. */
 #include "op/call.h"
 
-#include "op/dispatch.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"

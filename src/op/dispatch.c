@@ -312,6 +312,14 @@ la_status la_check_reads(const la_frame *f)
     return LA_OK;
 }
 
+/* Does the composite look at elements, or give Lua a truth about them? */
+static bool gives_values(const la_frame *f)
+{
+    return (f->op->forms & LA_READS_VALUES)
+        || (la_schema_of(f->op)->results[0] == LA_VBOOL
+            && f->op != LA_OP(is_set_to));
+}
+
 /* A composite runs in its functional form; its results go to the outputs by
 ** copy_, which records what autograd needs. The host may have a kernel for its
 ** device, which nothing records. */
@@ -321,7 +329,8 @@ static la_status run_composite(la_frame *f)
     if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
-    if (f->op->forms & LA_READS_VALUES) LA_TRY(la_check_reads(f));
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0) && gives_values(f))
+        LA_TRY(la_check_reads(f));
     if (__builtin_expect(f->keys & REMOTE, 0)) {
         la_device d = (la_device)(31 - __builtin_clz(f->keys & REMOTE));
         la_op_fn fn = f->keys & BIT(LA_KEY_AUTOGRAD) ? NULL

@@ -18,12 +18,8 @@ la_op_fn la_registered_kernel(const la_op *op, int key);
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
-/* Set by src/program: the kernel of the Record key; and what asks, while a
-** program is recorded, whether somebody may look at elements of 't' now.
-** LA_ESTATE where they will differ in the next call. */
-extern la_op_fn la_record_kernel;
-extern la_status (*la_record_read)(const la_tensor *t);
-/* The same of all tensors of a call. LA_OK where nothing is recorded. */
+extern la_op_fn la_record_kernel;           /* the same, by src/program */
+/* la_record_read of all tensors of a call. LA_OK where nothing is recorded. */
 la_status la_check_reads(const la_frame *f);
 /* A call for a device of the host's, which has kernel 'fn' for it or none
 ** (NULL). LA_EKEY for an operation that needs one. */

@@ -135,6 +135,11 @@ static inline void la_set_result(la_frame *f, int k, la_tensor *owned)
 }
 void la_set_result_value(la_frame *f, int k, la_value v);
 
+/* Set by src/program: asks, while a program is recorded, whether somebody may
+** look at elements of 't' now. LA_ESTATE where the next call may find other
+** ones. */
+extern la_status (*la_record_read)(const la_tensor *t);
+
 /* ---- running it ---- */
 
 /* Run the operation: gate, key set, kernels. 'f' has op, form, args and outs.

@@ -3,7 +3,7 @@
 **
 ** A slot has a base, a tensor whose storage its views show. Bases of arguments
 ** and objects come at the entry; of made slots in the arena once for all; of
-** new ones when their step runs. A view is the base itself, or its form placed
+** new ones when their step runs. A view is the base itself, or its form shown
 ** on the base's storage.
 */
 #include "program/bind.h"
@@ -41,7 +41,7 @@ la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
         if (at < 0 || at % item)
             return la_error(LA_EALIAS, "a view of another dtype would begin "
                             "inside of an element");
-        la_tensor_place(v->form, base->storage, at / item);
+        la_tensor_show(v->form, base->storage, at / item);
         p->bind->tensors[i] = v->form;
     }
     return LA_OK;
@@ -52,7 +52,7 @@ void la_bind_clear(la_prog *p, int32_t slot)
     const la_prog_slot *s = la_prog_slot_at(p, slot);
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         la_prog_view *v = la_prog_view_at(p, i);
-        if (!v->whole) la_tensor_place(v->form, NULL, 0);
+        if (!v->whole) la_tensor_show(v->form, NULL, 0);
         p->bind->tensors[i] = NULL;
     }
 }
@@ -77,7 +77,7 @@ static la_status bind_piece(la_prog *p, int32_t slot)
 static bool bind_is_piece(const la_prog *p, const la_prog_slot *s)
 {
     if (p->live || s->first < 0 || s->escapes) return false;
-    return s->kind == LA_SLOT_MADE ? s->place == LA_PLACE_ARENA
+    return s->kind == LA_SLOT_STEP ? s->memory == LA_MEMORY_ARENA
         : s->kind == LA_SLOT_CONST && s->written;
 }
 
@@ -113,7 +113,7 @@ void la_bind_free(la_prog *p)
     la_prog_bind *b = p->bind;
     if (!b) return;
     for (int32_t i = 0; i < p->views.n; i++)
-        la_tensor_place(la_prog_view_at(p, i)->form, NULL, 0);
+        la_tensor_show(la_prog_view_at(p, i)->form, NULL, 0);
     for (int32_t i = 0; b->bases && i < p->slots.n; i++)
         la_tensor_release(b->bases[i]);
     if (b->tensors) la_mem_free(b->tensors, bind_views_bytes(p));
@@ -201,7 +201,7 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     la_tensor *base = p->bind->bases[v->slot], *t = NULL;
-    if (s->kind == LA_SLOT_MADE && bind_is_base(v, base))
+    if (s->kind == LA_SLOT_STEP && bind_is_base(v, base))
         return la_tensor_same(base, out);
     if (s->kind == LA_SLOT_OBJECT && v->whole) {
         LA_TRY(la_tensor_alias(base, false, out));

@@ -1,5 +1,5 @@
-/* What a program runs on: the tensor that each view is at the moment. Made by
-** the first run, kept for the next ones. */
+/* Binding of a program: the tensor that each view is at the moment. Made by the
+** first run, kept for the next ones. */
 #ifndef LA_PROGRAM_BIND_H
 #define LA_PROGRAM_BIND_H
 
@@ -27,7 +27,7 @@ void la_bind_leave(la_prog *p);
 /* The tensor of object 'i' in this run. */
 la_tensor *la_bind_object(const la_prog *p, int32_t i,
                           la_tensor *const *arguments);
-/* Gives a result its place among histories: a leaf, or one used up. */
+/* Gives a result its history: a leaf, or one used up. */
 la_status la_bind_history(const la_prog_output *o, la_tensor *t);
 
 #endif

@@ -29,7 +29,7 @@ static void check_read(void *context, int32_t view)
         return;
     }
     const la_prog_slot *s = la_prog_slot_at(w->p, slot);
-    if (s->kind != LA_SLOT_MADE) return;
+    if (s->kind != LA_SLOT_STEP) return;
     w->early |= s->maker >= w->step
         || la_prog_step_at(w->p, s->maker)->dead;
 }

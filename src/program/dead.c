@@ -32,8 +32,8 @@ static void dead_alias(dead_walk *w, la_prog_step *s)
     w->any = !s->nresults;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         if (s->results[k] >= 0) dead_ask(w, s->results[k]);
-    for (int32_t k = 0; k < s->nmade; k++) {
-        int32_t view = la_prog_member(w->p, s->made_list + k);
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        int32_t view = la_prog_member(w->p, s->list_results + k);
         if (view >= 0) dead_ask(w, view);
     }
     s->dead = !w->any;

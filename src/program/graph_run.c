@@ -133,7 +133,7 @@ static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
     if (!s || at < 0 || at % item)
         return la_error(LA_ESTATE, "a compiled function lost a tensor");
     LA_LET(t, la_tensor_form(v->form, &t));
-    la_tensor_place(t, s, at / item);
+    la_tensor_show(t, s, at / item);
     graph_set(g, view, t);
     *out = t;
     return LA_OK;
@@ -171,8 +171,8 @@ static void graph_results(graph_run *g, const la_prog_step *s,
         if (v->tag == LA_VTENSOR && s->results[k] >= 0)
             graph_give(g, s->results[k], v->tensor);
         for (int64_t m = 0; v->tag == LA_VTENSORS && m < v->tensors.n; m++) {
-            int32_t view = m < s->nmade
-                ? la_prog_member(g->p, s->made_list + (int32_t)m) : -1;
+            int32_t view = m < s->nlisted
+                ? la_prog_member(g->p, s->list_results + (int32_t)m) : -1;
             if (view >= 0) graph_give(g, view, v->tensors.list[m]);
         }
     }
@@ -218,8 +218,8 @@ static void graph_clean(graph_run *g, const la_prog_step *s)
     la_prog_reads(g->p, s, graph_let_go, g);
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         if (s->results[k] >= 0) graph_let_go(g, s->results[k]);
-    for (int32_t k = 0; k < s->nmade; k++) {
-        int32_t view = la_prog_member(g->p, s->made_list + k);
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        int32_t view = la_prog_member(g->p, s->list_results + k);
         if (view >= 0) graph_let_go(g, view);
     }
 }

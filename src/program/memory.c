@@ -2,8 +2,8 @@
 ** The pass 'memory': where made slots lie. Those that nobody keeps share one
 ** arena: a slot's piece is used by others before its first step and after its
 ** last. Pieces are given in the order of size, the largest first, each at the
-** lowest place that no slot of the same time has (greedy by size: Pisarchyk and
-** Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+** lowest offset that no slot of the same time has (greedy by size: Pisarchyk
+** and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
 **
 ** Left out, each slot has a piece of its own.
 */
@@ -41,8 +41,8 @@ static void memory_lives(la_prog *p)
         la_prog_writes(p, s, memory_use, &w);
         for (int k = 0; p->live && k < LA_MAX_RESULTS; k++)
             if (s->results[k] >= 0) memory_use(&w, s->results[k]);
-        for (int32_t k = 0; p->live && k < s->nmade; k++) {
-            int32_t view = la_prog_member(p, s->made_list + k);
+        for (int32_t k = 0; p->live && k < s->nlisted; k++) {
+            int32_t view = la_prog_member(p, s->list_results + k);
             if (view >= 0) memory_use(&w, view);
         }
     }
@@ -54,7 +54,7 @@ static bool memory_in_arena(const la_prog_slot *s)
 {
     if (s->first < 0) return false;
     return s->kind == LA_SLOT_CONST ? s->written && !s->escapes
-        : s->kind == LA_SLOT_MADE && s->place == LA_PLACE_ARENA;
+        : s->kind == LA_SLOT_STEP && s->memory == LA_MEMORY_ARENA;
 }
 
 static int64_t memory_piece(const la_prog_slot *s)
@@ -78,9 +78,9 @@ static bool memory_meets(const la_prog_slot *a, const la_prog_slot *b)
     return first <= b->last && other <= a->last;
 }
 
-/* The lowest place for entry n: those before it have theirs. Moves behind each
+/* The lowest offset for entry n: those before it have theirs. Moves behind each
 ** piece in the way until none is. */
-static int64_t memory_place(la_prog *p, const memory_entry *list, int32_t n,
+static int64_t memory_fit(la_prog *p, const memory_entry *list, int32_t n,
                             bool share)
 {
     const la_prog_slot *own = la_prog_slot_at(p, list[n].slot);
@@ -108,7 +108,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     memory_lives(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
-        s->place = s->escapes ? LA_PLACE_NEW : LA_PLACE_ARENA;
+        s->memory = s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};
         note->bytes += memory_piece(s);
@@ -116,7 +116,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     qsort(list, (size_t)n, sizeof *list, memory_larger);
     for (int32_t i = 0; i < n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, list[i].slot);
-        s->at = memory_place(p, list, i, !note->left_out);
+        s->at = memory_fit(p, list, i, !note->left_out);
         if (s->at + list[i].bytes > p->arena_bytes)
             p->arena_bytes = s->at + list[i].bytes;
     }

@@ -43,7 +43,7 @@ void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
         if (s->outs[k] >= 0) fn(context, s->outs[k]);
         if (s->results[k] >= 0) fn(context, s->results[k]);
     }
-    passes_list(p, s->made_list, s->nmade, fn, context);
+    passes_list(p, s->list_results, s->nlisted, fn, context);
 }
 
 /* ---- the order ---- */

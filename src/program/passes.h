@@ -15,7 +15,7 @@ enum {
     LA_NPASSES
 };
 
-/* What a pass did, for explain: so many of what it deals with, and bytes. */
+/* Work of a pass, for explain: so many of what it deals with, and bytes. */
 typedef struct la_prog_pass_note {
     bool left_out;
     int64_t count, bytes;

@@ -28,18 +28,18 @@ enum { LA_PROG_NONE = -1 };
 typedef enum la_slot_kind {
     LA_SLOT_OBJECT,     /* data of object 'index', or (grad) its gradient's */
     LA_SLOT_CONST,      /* as it was when it was met: 'own' */
-    LA_SLOT_MADE        /* by step 'maker' */
+    LA_SLOT_STEP        /* by step 'maker' */
 } la_slot_kind;
 
-/* Where the memory of a made slot comes from. */
-typedef enum la_slot_place {
-    LA_PLACE_ARENA,     /* the plan's: a piece that others use before or after */
-    LA_PLACE_NEW,       /* a new storage in each run: somebody keeps it */
-    LA_PLACE_TAKEN      /* what the operation gives, which makes its own */
-} la_slot_place;
+/* Memory of a slot that a step makes. */
+typedef enum la_slot_memory {
+    LA_MEMORY_ARENA,    /* the plan's: a piece that others use, too */
+    LA_MEMORY_NEW,      /* a new storage in each run: somebody keeps it */
+    LA_MEMORY_TAKEN     /* what the operation gives, which makes its own */
+} la_slot_memory;
 
 typedef struct la_prog_slot {
-    uint8_t kind, place;
+    uint8_t kind, memory;
     bool grad;          /* of an object: its gradient at the entry */
     bool varies;        /* depends on an argument, or on what was written */
     bool written;       /* by a step */
@@ -61,7 +61,7 @@ typedef struct la_prog_view {
     bool grad;          /* needed a gradient when it was met */
     bool whole;         /* is the slot's own tensor: the argument, the object */
     int64_t bytes;      /* from that tensor's first element, or the storage's */
-    la_tensor *form;    /* owned header; run.c places it */
+    la_tensor *form;    /* owned header; bind.c shows it memory */
 } la_prog_view;
 
 /* A tensor from outside, by identity. */
@@ -92,7 +92,7 @@ typedef struct la_prog_step {
     bool no_grad;       /* gradients were off */
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
-    bool pure;          /* no effect but its results, and no refusal by values */
+    bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;
     int32_t line, source;   /* of the Lua code; index of its name */
@@ -103,7 +103,7 @@ typedef struct la_prog_step {
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
     int32_t lists;          /* the first of 'members' that are its lists' */
-    int32_t made_list, nmade;   /* members of a result that is a list */
+    int32_t list_results, nlisted;   /* members of a result that is a list */
     la_prog_source *sources;
 } la_prog_step;
 
@@ -175,7 +175,7 @@ void la_prog_drop_list(la_prog_list *list, size_t size);
 ** there is none. Below 0 without memory. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
                         int64_t bytes, bool whole, bool grad);
-/* The view of the same geometry that needed a gradient, or needed none; NONE. */
+/* The view of the same geometry that needed a gradient, or needed none. */
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
@@ -184,7 +184,7 @@ la_status la_prog_copy_value(la_value *to, const la_value *from);
 
 typedef struct la_recorder la_recorder;
 
-/* Where the Lua code is that calls: a line and the chunk's name, NULL outside
+/* Line of the Lua code that calls: a line and the chunk's name, NULL outside
 ** of Lua. */
 typedef int (*la_prog_where)(void *host, const char **chunk);
 
@@ -211,7 +211,7 @@ la_prog *la_record_program(la_recorder *r);
 
 /* ---- running ---- */
 
-/* What a run asks its host for. */
+/* Questions of a run to its host. */
 typedef struct la_prog_host {
     /* The number of source 'source' into 'v', whose tag says as what. */
     la_status (*read)(void *context, int source, la_value *v);

@@ -11,7 +11,7 @@
 **
 ** Want of memory ends a recording, not the calls: 'failed'.
 */
-#include "program/program.h"
+#include "program/recorder.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -30,28 +30,6 @@
 
 #define RECORD_BIT (1u << LA_KEY_RECORD)
 
-typedef struct met {
-    const la_storage *storage;  /* NULL: free; &gone: was used */
-    int32_t slot;
-} met;
-
-enum { MOST_SOURCES = 16 };
-
-struct la_recorder {
-    la_prog *p;
-    met *table;
-    int32_t nmet, capacity;     /* with those that are gone */
-    uint32_t birth, birth_before;
-    bool failed, partial, retained, ran;
-    const char *no_graph;       /* why steps can't make the results' history */
-    la_prog_where where;
-    void *host;
-    int nsources;
-    la_prog_source sources[MOST_SOURCES];
-    la_prog_list fns;           /* per object: its history at the entry */
-};
-
-static const la_storage gone;
 static _Atomic uint32_t next_birth = 1;
 
 /* The recorder of this context, unless it pauses: inside of a kernel. */
@@ -59,216 +37,6 @@ static la_recorder *recorder_here(void)
 {
     const la_context *c = la_ctx();
     return c->excluded_keys & RECORD_BIT ? NULL : c->recorder;
-}
-
-/* ---- the table of storages ---- */
-
-static uint32_t recorder_hash(const la_storage *s)
-{
-    uint64_t h = (uint64_t)(uintptr_t)s >> 4;
-    return (uint32_t)((h * 0x9e3779b97f4a7c15) >> 32);
-}
-
-/* Where 's' is, or the first free place. */
-static met *recorder_place(const la_recorder *r, const la_storage *s)
-{
-    uint32_t mask = (uint32_t)r->capacity - 1, i = recorder_hash(s) & mask;
-    while (r->table[i].storage && r->table[i].storage != s) i = (i + 1) & mask;
-    return &r->table[i];
-}
-
-static int32_t recorder_slot_of(const la_recorder *r, const la_storage *s)
-{
-    if (!r->capacity || !s) return LA_PROG_NONE;
-    const met *m = recorder_place(r, s);
-    return m->storage ? m->slot : LA_PROG_NONE;
-}
-
-static bool recorder_grow(la_recorder *r)
-{
-    la_recorder bigger = *r;
-    bigger.capacity = r->capacity ? 2 * r->capacity : 64;
-    bigger.nmet = 0;
-    bigger.table = la_mem_zalloc((size_t)bigger.capacity * sizeof(met));
-    if (!bigger.table) return false;
-    for (int32_t i = 0; i < r->capacity; i++) {
-        const la_storage *s = r->table[i].storage;
-        if (!s || s == &gone) continue;
-        *recorder_place(&bigger, s) = r->table[i];
-        bigger.nmet++;
-    }
-    if (r->table)
-        la_mem_free(r->table, (size_t)r->capacity * sizeof(met));
-    *r = bigger;
-    return true;
-}
-
-/* The storage is slot 'slot' from here on. */
-static void recorder_note(la_recorder *r, la_storage *s, int32_t slot)
-{
-    if (r->nmet * 2 >= r->capacity && !recorder_grow(r)) {
-        r->failed = true;
-        return;
-    }
-    met *m = recorder_place(r, s);
-    if (!m->storage) r->nmet++;
-    *m = (met){s, slot};
-    s->flags |= LA_S_RECORDED;
-}
-
-static void recorder_storage_ends(const la_storage *s)
-{
-    la_recorder *r = la_ctx()->recorder;
-    if (!r || !r->capacity) return;
-    met *m = recorder_place(r, s);
-    if (m->storage) m->storage = &gone;
-}
-
-/* ---- slots and objects ---- */
-
-static int32_t recorder_new_slot(la_recorder *r, la_slot_kind kind,
-                                 int32_t index, la_storage *s)
-{
-    la_prog_slot *slot = la_prog_add(&r->p->slots, sizeof *slot);
-    if (!slot) {
-        r->failed = true;
-        return LA_PROG_NONE;
-    }
-    *slot = (la_prog_slot){.kind = (uint8_t)kind, .index = index,
-                           .views = LA_PROG_NONE, .maker = LA_PROG_NONE,
-                           .first = LA_PROG_NONE, .last = LA_PROG_NONE,
-                           .nbytes = s->nbytes};
-    recorder_note(r, s, r->p->slots.n - 1);
-    return r->p->slots.n - 1;
-}
-
-static int32_t recorder_object_of(const la_recorder *r, const la_tensor *t)
-{
-    for (int32_t i = 0; i < r->p->objects.n; i++)
-        if (la_prog_object_at(r->p, i)->tensor == t) return i;
-    return LA_PROG_NONE;
-}
-
-/* A tensor from outside becomes an object. Its history is noted: if it has
-** another at the end, a call inside gave it that. */
-static int32_t recorder_new_object(la_recorder *r, la_tensor *t, int argument)
-{
-    la_tensor *form = NULL;
-    la_node *fn = NULL;
-    int at;
-    if (la_grad_fn_of(t, &fn, &at) || la_tensor_form(t, &form)) {
-        r->failed = true;
-        return LA_PROG_NONE;
-    }
-    const void **history = la_prog_add(&r->fns, sizeof *history);
-    la_prog_object *o = history ? la_prog_add(&r->p->objects, sizeof *o) : NULL;
-    if (!o) {
-        r->failed = true;
-        la_tensor_release(form);
-        return LA_PROG_NONE;
-    }
-    *history = fn;
-    *o = (la_prog_object){.tensor = la_tensor_retain(t), .argument = argument,
-                          .slot = LA_PROG_NONE, .grad_slot = LA_PROG_NONE,
-                          .requires_grad = la_requires_grad(t), .form = form};
-    return r->p->objects.n - 1;
-}
-
-/* Is the tensor one that the recording made itself? */
-static bool recorder_is_inside(const la_recorder *r, const la_tensor *t)
-{
-    if (!t->storage) return true;
-    return t->storage->born == r->birth
-        || recorder_slot_of(r, t->storage) >= 0;
-}
-
-/* The object that 't' is, made where it comes from outside; LA_PROG_NONE for a
-** tensor of the recording's own. */
-static int32_t recorder_need_object(la_recorder *r, la_tensor *t)
-{
-    int32_t i = recorder_object_of(r, t);
-    if (i >= 0 || recorder_is_inside(r, t)) return i;
-    return recorder_new_object(r, t, LA_PROG_NONE);
-}
-
-static void recorder_give_up(la_recorder *r, const char *why)
-{
-    r->p->eager = true;
-    if (!r->p->why) r->p->why = why;
-}
-
-/* Memory that was made meanwhile, but by no step: as it is now. */
-static int32_t recorder_constant(la_recorder *r, la_tensor *t)
-{
-    int64_t n = t->storage->nbytes;
-    la_tensor *own = NULL;
-    int32_t slot = recorder_new_slot(r, LA_SLOT_CONST, LA_PROG_NONE,
-                                     t->storage);
-    if (slot < 0 || la_tensor_empty(1, &n, LA_UINT8, &own)) {
-        r->failed = true;
-        return LA_PROG_NONE;
-    }
-    if (n > 0) memcpy(la_data(own), t->storage->data, (size_t)n);
-    la_prog_slot_at(r->p, slot)->own = own;
-    return slot;
-}
-
-/* The slot of data from outside: of the root, whose memory its views follow. */
-static int32_t recorder_outside(la_recorder *r, la_tensor *t)
-{
-    la_tensor *root = t->base && t->base->storage == t->storage ? t->base : t;
-    int32_t i = recorder_object_of(r, root);
-    if (i < 0) i = recorder_new_object(r, root, LA_PROG_NONE);
-    if (i < 0) return LA_PROG_NONE;
-    int32_t slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, root->storage);
-    if (slot < 0) return LA_PROG_NONE;
-    la_prog_slot_at(r->p, slot)->origin = root->offset
-        * (int64_t)la_itemsize(root);
-    la_prog_object_at(r->p, i)->slot = slot;
-    la_prog_slot_at(r->p, slot)->varies =
-        la_prog_object_at(r->p, i)->argument >= 0;
-    return slot;
-}
-
-/* The tensor from outside that a slot is of; NULL for others. */
-static const la_tensor *recorder_base(const la_recorder *r,
-                                      const la_prog_slot *s)
-{
-    if (s->kind != LA_SLOT_OBJECT) return NULL;
-    const la_prog_object *o = la_prog_object_at(r->p, s->index);
-    return s->grad ? la_leaf_grad(o->tensor) : o->tensor;
-}
-
-static int64_t recorder_origin(const la_tensor *t)
-{
-    return t->offset * (int64_t)la_itemsize(t);
-}
-
-static int32_t recorder_view(la_recorder *r, int32_t slot, const la_tensor *t)
-{
-    if (slot < 0) return LA_PROG_NONE;
-    la_prog_slot *s = la_prog_slot_at(r->p, slot);
-    const la_tensor *base = recorder_base(r, s);
-    int64_t bytes = recorder_origin(t) - s->origin;
-    if (t->storage->nbytes > s->nbytes) s->nbytes = t->storage->nbytes;
-    bool grad = la_grad_flag(t) != 0;
-    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad);
-    if (v < 0) r->failed = true;
-    return v;
-}
-
-/* The view that an operand is. */
-static int32_t recorder_operand(la_recorder *r, la_tensor *t)
-{
-    if (t->device != LA_CPU || !t->storage || t->storage->nbytes < 0) {
-        recorder_give_up(r, "a tensor has no elements here");
-        return LA_PROG_NONE;
-    }
-    int32_t slot = recorder_slot_of(r, t->storage);
-    if (slot < 0 && t->storage->born == r->birth)
-        slot = recorder_constant(r, t);
-    else if (slot < 0) slot = recorder_outside(r, t);
-    return recorder_view(r, slot, t);
 }
 
 /* ---- elements that decide something ---- */
@@ -292,19 +60,19 @@ static la_status recorder_read(const la_tensor *t)
 {
     la_recorder *r = recorder_here();
     if (!r || !t->storage) return LA_OK;
-    int32_t slot = recorder_slot_of(r, t->storage);
+    int32_t slot = la_meet_slot_of(r, t->storage);
     if (slot < 0 && t->storage->born == r->birth) return LA_OK;
-    if (slot < 0) slot = recorder_outside(r, (la_tensor *)t);
+    if (slot < 0) slot = la_meet_outside(r, (la_tensor *)t);
     if (slot < 0) return LA_OK;
     const la_prog_slot *s = la_prog_slot_at(r->p, slot);
     if (s->varies && r->partial) {
-        recorder_give_up(r, "its Lua code reads values (partial)");
+        la_record_give_up(r, "its Lua code reads values (partial)");
         return LA_OK;
     }
     if (s->varies) return la_error(LA_ESTATE, no_value);
     if (s->kind == LA_SLOT_OBJECT) recorder_pin(r, s->index);
     /* Calls made it of objects that have been met. */
-    for (int32_t i = 0; s->kind == LA_SLOT_MADE && i < r->p->objects.n; i++)
+    for (int32_t i = 0; s->kind == LA_SLOT_STEP && i < r->p->objects.n; i++)
         recorder_pin(r, i);
     return LA_OK;
 }
@@ -313,8 +81,8 @@ static la_status recorder_read(const la_tensor *t)
 static bool recorder_reads_values(const la_frame *f)
 {
     const la_op *op = f->op;
-    if (op == LA_OP(index_put) || op == LA_OP(masked_scatter) || op == LA_OP(kthvalue)
-        || op == LA_OP(histc) || op == LA_OP(histogram)
+    if (op == LA_OP(index_put) || op == LA_OP(masked_scatter)
+        || op == LA_OP(kthvalue) || op == LA_OP(histc) || op == LA_OP(histogram)
         || op == LA_OP(histogram_edges)) return false;
     if (op == LA_OP(index)) {
         const la_value *v = &f->args[1];
@@ -365,12 +133,12 @@ static void recorder_arg(la_recorder *r, la_prog_step *s, int k,
 {
     s->views[k] = LA_PROG_NONE;
     if (la_prog_copy_value(&s->args[k], v)) r->failed = true;
-    if (v->tag == LA_VTENSOR) s->views[k] = recorder_operand(r, v->tensor);
+    if (v->tag == LA_VTENSOR) s->views[k] = la_meet_operand(r, v->tensor);
     if (v->tag != LA_VTENSORS || r->failed) return;
     if (s->lists < 0) s->lists = r->p->members.n;
     for (int64_t i = 0; i < v->tensors.n; i++) {
         la_tensor *t = v->tensors.list[i];
-        int32_t view = t ? recorder_operand(r, t) : LA_PROG_NONE;
+        int32_t view = t ? la_meet_operand(r, t) : LA_PROG_NONE;
         int32_t *m = la_prog_add(&r->p->members, sizeof *m);
         if (m) *m = view;
         else r->failed = true;
@@ -395,7 +163,7 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
     for (int k = 0; k < n && !r->failed; k++)
         recorder_arg(r, s, k, &f->args[k]);
     for (int k = 0; k < LA_MAX_RESULTS && f->form != LA_FUNCTIONAL; k++)
-        if (f->outs[k]) s->outs[k] = recorder_operand(r, f->outs[k]);
+        if (f->outs[k]) s->outs[k] = la_meet_operand(r, f->outs[k]);
     recorder_locate(r, s);
 }
 
@@ -409,30 +177,30 @@ static void recorder_look(void *context, int32_t view)
 }
 
 static int32_t recorder_result(la_recorder *r, la_tensor *t, int32_t step,
-                               bool varies, bool *made)
+                               bool varies, bool *fresh)
 {
     if (!t || !t->storage) return LA_PROG_NONE;
-    int32_t slot = recorder_slot_of(r, t->storage);
+    int32_t slot = la_meet_slot_of(r, t->storage);
     if (slot < 0 && t->storage->born != r->birth)
-        return recorder_operand(r, t);
+        return la_meet_operand(r, t);
     if (slot < 0) {
-        slot = recorder_new_slot(r, LA_SLOT_MADE, LA_PROG_NONE, t->storage);
+        slot = la_meet_new_slot(r, LA_SLOT_STEP, LA_PROG_NONE, t->storage);
         if (slot < 0) return LA_PROG_NONE;
         la_prog_slot_at(r->p, slot)->maker = step;
         la_prog_slot_at(r->p, slot)->varies = varies;
     }
-    *made |= la_prog_slot_at(r->p, slot)->maker == step;
-    return recorder_view(r, slot, t);
+    *fresh |= la_prog_slot_at(r->p, slot)->maker == step;
+    return la_meet_view(r, slot, t);
 }
 
 static void recorder_list(la_recorder *r, la_prog_step *s, const la_value *v,
-                          bool varies, bool *made)
+                          bool varies, bool *fresh)
 {
-    s->made_list = r->p->members.n;
-    s->nmade = (int)v->tensors.n;
+    s->list_results = r->p->members.n;
+    s->nlisted = (int)v->tensors.n;
     for (int64_t i = 0; i < v->tensors.n && !r->failed; i++) {
         int32_t view = recorder_result(r, v->tensors.list[i], r->p->steps.n,
-                                       varies, made);
+                                       varies, fresh);
         int32_t *m = la_prog_add(&r->p->members, sizeof *m);
         if (m) *m = view;
         else r->failed = true;
@@ -477,14 +245,14 @@ static void recorder_check_outs(la_recorder *r, const la_frame *f,
         const la_tensor *out = f->outs[k];
         if (out->ndim != form->ndim || memcmp(la_sizes(out), la_sizes(form),
                                       8 * (size_t)form->ndim) != 0)
-            recorder_give_up(r, "it changes the sizes of a tensor by out=");
+            la_record_give_up(r, "it changes the sizes of a tensor by out=");
     }
 }
 
 /* The step after it ran. */
 static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
 {
-    bool varies = la_draws_numbers(la_schema_of(f->op)), made = false;
+    bool varies = la_draws_numbers(la_schema_of(f->op)), fresh = false;
     void *context[] = {r->p, &varies};
     la_prog_reads(r->p, s, recorder_look, context);
     s->nresults = (uint8_t)f->nresults;
@@ -492,23 +260,23 @@ static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
         const la_value *v = &f->results[k];
         if (v->tag == LA_VTENSOR)
             s->results[k] = recorder_result(r, v->tensor, r->p->steps.n,
-                                            varies, &made);
-        if (v->tag == LA_VTENSORS) recorder_list(r, s, v, varies, &made);
+                                            varies, &fresh);
+        if (v->tag == LA_VTENSORS) recorder_list(r, s, v, varies, &fresh);
     }
-    s->alias = !made && !recorder_is_write(f);
+    s->alias = !fresh && !recorder_is_write(f);
     s->pure = !s->alias && recorder_is_pure(f)
         && !la_draws_numbers(la_schema_of(f->op));
     if (f->op->forms & LA_METADATA) {
         bool outside = s->views[0] < 0 || la_prog_slot_at(r->p,
-            la_prog_view_at(r->p, s->views[0])->slot)->kind != LA_SLOT_MADE;
-        if (outside) recorder_give_up(r, "it changes the sizes or the storage "
+            la_prog_view_at(r->p, s->views[0])->slot)->kind != LA_SLOT_STEP;
+        if (outside) la_record_give_up(r, "it changes the sizes or the storage "
                                       "of a tensor from outside");
         s->alias = true;
     }
     recorder_check_outs(r, f, s);
     if (!s->alias) la_prog_writes(r->p, s, recorder_mark, context);
     if (la_hosted_of(f->op))
-        recorder_give_up(r, "it calls an operation of the host's");
+        la_record_give_up(r, "it calls an operation of the host's");
     if (r->nsources) {
         size_t bytes = (size_t)r->nsources * sizeof(la_prog_source);
         s->sources = la_mem_alloc(bytes);
@@ -559,7 +327,7 @@ static void recorder_asked(la_tensor *leaf)
 {
     la_recorder *r = recorder_here();
     if (!r || r->failed) return;
-    int32_t i = recorder_need_object(r, leaf);
+    int32_t i = la_meet_need_object(r, leaf);
     if (i < 0) return;
     la_prog_object *o = la_prog_object_at(r->p, i);
     if (o->grad_set || o->grad_asked) return;
@@ -567,14 +335,14 @@ static void recorder_asked(la_tensor *leaf)
     o->grad_asked = true;
     o->had_grad = grad != NULL;
     if (!grad || !grad->storage) return;
-    if (recorder_slot_of(r, grad->storage) >= 0) {
-        recorder_give_up(r, "a gradient shares memory with another tensor");
+    if (la_meet_slot_of(r, grad->storage) >= 0) {
+        la_record_give_up(r, "a gradient shares memory with another tensor");
         return;
     }
-    int32_t slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, grad->storage);
+    int32_t slot = la_meet_new_slot(r, LA_SLOT_OBJECT, i, grad->storage);
     if (slot < 0) return;
     la_prog_slot_at(r->p, slot)->grad = true;
-    la_prog_slot_at(r->p, slot)->origin = recorder_origin(grad);
+    la_prog_slot_at(r->p, slot)->origin = la_meet_origin(grad);
     la_prog_slot_at(r->p, slot)->varies = true;
     la_prog_object_at(r->p, i)->grad_slot = slot;
 }
@@ -594,22 +362,22 @@ static void recorder_set(la_tensor *leaf, la_tensor *grad)
 {
     la_recorder *r = recorder_here();
     if (!r || r->failed) return;
-    int32_t i = recorder_need_object(r, leaf);
+    int32_t i = la_meet_need_object(r, leaf);
     if (i < 0) return;
-    int32_t view = grad ? recorder_operand(r, grad) : LA_PROG_NONE;
+    int32_t view = grad ? la_meet_operand(r, grad) : LA_PROG_NONE;
     la_prog_object_at(r->p, i)->grad_set = true;
     if (grad && (grad->flags & LA_F_REQUIRES_GRAD))
-        recorder_give_up(r, "a gradient has a history");
+        la_record_give_up(r, "a gradient has a history");
     recorder_event(r, LA_STEP_GRAD, i, view, true);
 }
 
 static void recorder_required(la_tensor *leaf, bool on)
 {
     la_recorder *r = recorder_here();
-    int32_t i = r && !r->failed ? recorder_object_of(r, leaf) : LA_PROG_NONE;
+    int32_t i = r && !r->failed ? la_meet_object_of(r, leaf) : LA_PROG_NONE;
     if (!r || r->failed) return;
-    if (i < 0 && !recorder_is_inside(r, leaf))
-        i = recorder_new_object(r, leaf, LA_PROG_NONE);
+    if (i < 0 && !la_meet_is_inside(r, leaf))
+        i = la_meet_new_object(r, leaf, LA_PROG_NONE);
     if (i >= 0) recorder_event(r, LA_STEP_REQUIRE, i, LA_PROG_NONE, on);
     else if (on) r->no_graph = "a tensor that it makes becomes a leaf of a "
                                "result's history";
@@ -631,7 +399,7 @@ static void recorder_connect(void)
 {
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
-    la_storage_ends = recorder_storage_ends;
+    la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};
 }
@@ -651,18 +419,18 @@ static void recorder_arguments(la_recorder *r, int n, la_tensor *const *list)
 {
     r->p->narguments = n;
     for (int k = 0; k < n && !r->failed; k++) {
-        int32_t i = recorder_new_object(r, list[k], k);
+        int32_t i = la_meet_new_object(r, list[k], k);
         if (i < 0) return;
         if (list[k]->device != LA_CPU || !list[k]->storage
             || list[k]->storage->nbytes < 0) {
-            recorder_give_up(r, "an argument has no elements here");
+            la_record_give_up(r, "an argument has no elements here");
             continue;
         }
-        int32_t slot = recorder_slot_of(r, list[k]->storage);
+        int32_t slot = la_meet_slot_of(r, list[k]->storage);
         if (slot < 0) {
-            slot = recorder_new_slot(r, LA_SLOT_OBJECT, i, list[k]->storage);
+            slot = la_meet_new_slot(r, LA_SLOT_OBJECT, i, list[k]->storage);
             if (slot < 0) return;
-            la_prog_slot_at(r->p, slot)->origin = recorder_origin(list[k]);
+            la_prog_slot_at(r->p, slot)->origin = la_meet_origin(list[k]);
         }
         la_prog_slot_at(r->p, slot)->varies = true;
         la_prog_object_at(r->p, i)->slot = slot;
@@ -706,7 +474,7 @@ static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
     if (!la_requires_grad(t)) return;
     if (la_grad_fn_of(t, &fn, &slot)) r->failed = true;
     else if (!fn && la_leaf_grad(t))
-        recorder_give_up(r, "a tensor that it makes gets a gradient");
+        la_record_give_up(r, "a tensor that it makes gets a gradient");
     else if (!fn) o->requires_grad = true;
     else if (fn->run && !r->retained) o->consumed = true;
     else o->history = r->p->live = true;
@@ -715,7 +483,7 @@ static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
 int la_record_output(la_recorder *r, la_tensor *t)
 {
     if (r->failed) return -1;
-    int32_t object = recorder_need_object(r, t);
+    int32_t object = la_meet_need_object(r, t);
     la_prog_output *o = r->failed ? NULL
         : la_prog_add(&r->p->outputs, sizeof *o);
     if (!o) {
@@ -724,7 +492,7 @@ int la_record_output(la_recorder *r, la_tensor *t)
     }
     *o = (la_prog_output){.view = LA_PROG_NONE, .object = object};
     if (object >= 0) return r->p->outputs.n - 1;
-    o->view = recorder_operand(r, t);
+    o->view = la_meet_operand(r, t);
     if (o->view < 0) return -1;
     recorder_history(r, t, o);
     la_prog_slot_at(r->p, la_prog_view_at(r->p, o->view)->slot)->escapes = true;
@@ -743,7 +511,7 @@ static void recorder_check_objects(la_recorder *r)
         if (la_grad_fn_of(o->tensor, &fn, &slot)) r->failed = true;
         else if (fn != before) r->p->live = true;
         if (before && r->ran)
-            recorder_give_up(r, "a backward pass may go into the history of a "
+            la_record_give_up(r, "a backward pass may go into the history of a "
                              "tensor from outside");
         if (o->argument >= 0) la_tensor_drop(&o->tensor);
     }
@@ -766,14 +534,10 @@ void la_record_end(la_recorder *r, la_prog **out)
     c->recorder = NULL;
     c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
-    for (int32_t i = 0; i < r->capacity; i++) {
-        la_storage *s = (la_storage *)r->table[i].storage;
-        if (s && s != &gone) s->flags &= ~(uint32_t)LA_S_RECORDED;
-    }
     recorder_check_objects(r);
-    if (p->live && r->no_graph) recorder_give_up(r, r->no_graph);
+    if (p->live && r->no_graph) la_record_give_up(r, r->no_graph);
     recorder_escapes(p);
-    if (r->table) la_mem_free(r->table, (size_t)r->capacity * sizeof(met));
+    la_meet_end(r);
     la_prog_drop_list(&r->fns, sizeof(void *));
     bool failed = r->failed;
     la_mem_free(r, sizeof *r);
@@ -794,7 +558,7 @@ bool la_record_pause(bool pause)
 
 void la_record_source(la_recorder *r, int arg, int source)
 {
-    if (r->nsources == MOST_SOURCES) r->failed = true;
+    if (r->nsources == LA_RECORD_SOURCES) r->failed = true;
     else r->sources[r->nsources++] = (la_prog_source){arg, source};
 }
 

@@ -1,6 +1,6 @@
 /*
 ** Running a program flat: its calls one after another, beneath autograd, each
-** with the arguments and places that were laid out before. Calls go through the
+** with the arguments and memory that were laid out before. Calls go through the
 ** gate as always, so limits, versions and snapshots are as in eager code.
 */
 #include "program/program.h"
@@ -56,7 +56,7 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
     return true;
 }
 
-/* ---- places of results ---- */
+/* ---- memory of results ---- */
 
 /* The output that the view is, and may be written as it is made; NULL: none. */
 static la_tensor *run_given(const run_state *r, int32_t view)
@@ -99,8 +99,8 @@ static la_status run_new(run_state *r, int32_t view)
     return LA_OK;
 }
 
-/* Where result 'view' of step 'i' is to go; NULL: where the operation likes. */
-static la_status run_place(run_state *r, int32_t i, int32_t view,
+/* Tensor that result 'view' of step 'i' goes to; NULL: one of its own. */
+static la_status run_target(run_state *r, int32_t i, int32_t view,
                            la_tensor **out)
 {
     la_prog *p = r->p;
@@ -108,9 +108,9 @@ static la_status run_place(run_state *r, int32_t i, int32_t view,
     if (view < 0) return LA_OK;
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
-    if (s->kind != LA_SLOT_MADE || s->maker != i || v->bytes != 0
-        || s->place == LA_PLACE_TAKEN) return LA_OK;
-    if (s->place == LA_PLACE_NEW && !p->bind->bases[v->slot])
+    if (s->kind != LA_SLOT_STEP || s->maker != i || v->bytes != 0
+        || s->memory == LA_MEMORY_TAKEN) return LA_OK;
+    if (s->memory == LA_MEMORY_NEW && !p->bind->bases[v->slot])
         LA_TRY(run_new(r, view));
     *out = p->bind->tensors[view];
     return LA_OK;
@@ -121,7 +121,7 @@ static la_status run_place(run_state *r, int32_t i, int32_t view,
 static la_status run_take(la_prog *p, int32_t view, la_tensor *t)
 {
     int32_t slot = la_prog_view_at(p, view)->slot;
-    la_prog_slot_at(p, slot)->place = LA_PLACE_TAKEN;
+    la_prog_slot_at(p, slot)->memory = LA_MEMORY_TAKEN;
     la_bind_clear(p, slot);
     la_tensor_drop(&p->bind->bases[slot]);
     p->bind->bases[slot] = la_tensor_retain(t);
@@ -135,7 +135,7 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     if (view < 0 || !t) return LA_OK;
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
-    if (s->kind != LA_SLOT_MADE || s->maker != i
+    if (s->kind != LA_SLOT_STEP || s->maker != i
         || t == p->bind->tensors[view]) return LA_OK;
     if (t->ndim != v->form->ndim || t->dtype != v->form->dtype
         || memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) != 0)
@@ -177,8 +177,8 @@ static la_status run_results(run_state *r, int32_t i, const la_frame *f)
         if (v->tag == LA_VTENSOR)
             LA_TRY(run_result(r, i, s->results[k], v->tensor));
         for (int64_t m = 0; v->tag == LA_VTENSORS && m < v->tensors.n; m++) {
-            if (m >= s->nmade) break;
-            LA_TRY(run_result(r, i, la_prog_member(r->p, s->made_list
+            if (m >= s->nlisted) break;
+            LA_TRY(run_result(r, i, la_prog_member(r->p, s->list_results
                                                    + (int32_t)m),
                               v->tensors.list[m]));
         }
@@ -201,7 +201,7 @@ static la_status run_call(run_state *r, int32_t i)
     bool functional = f.form == LA_FUNCTIONAL && !(s->op->forms & LA_MUTATES);
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         f.outs[k] = s->outs[k] < 0 ? NULL : r->p->bind->tensors[s->outs[k]];
-        if (functional) LA_TRY(run_place(r, i, s->results[k], &f.outs[k]));
+        if (functional) LA_TRY(run_target(r, i, s->results[k], &f.outs[k]));
     }
     la_status status = la_dispatch(&f);
     if (status) return status;
@@ -279,7 +279,8 @@ static la_status run_output(run_state *r, int32_t i, la_tensor **out)
                               &t));
     else LA_TRY(run_export(r, i, &t));
     la_status status = LA_OK;
-    if (given && t != given) status = la_run_(copy_, given, t);
+    if (given && t == given) la_bump_version(given);
+    else if (given) status = la_run_(copy_, given, t);
     else if (o->object < 0 && !given) status = la_bind_history(o, t);
     if (given || status) la_tensor_release(t);
     else *out = t;

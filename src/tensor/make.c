@@ -337,7 +337,7 @@ la_status la_tensor_form(const la_tensor *like, la_tensor **out)
     return LA_OK;
 }
 
-void la_tensor_place(la_tensor *t, la_storage *s, int64_t offset)
+void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset)
 {
     la_storage *old = t->storage;
     t->storage = s ? la_storage_retain(s) : NULL;

@@ -244,8 +244,8 @@ static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
 la_status la_tensor_owed(const la_tensor *t);
 /* src/fuse sets this once: computes the value of a deferred tensor. */
 extern la_status (*la_deferred_value)(la_tensor *);
-/* What storages that this thread makes are marked with: a recording of a
-** program tells its own by it; 0 outside of one. */
+/* Mark of storages that this thread makes: a recording of a program tells its
+** own by it; 0 outside of one. */
 extern _Thread_local uint32_t la_storage_birth;
 /* src/program sets this once: a storage with LA_S_RECORDED ends. */
 extern void (*la_storage_ends)(const la_storage *s);
@@ -267,11 +267,11 @@ la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
 ** replaced where it holds a float or complex number of another one. */
 la_status la_number_to_default(la_tensor **number);
 /* A header like that of 'like' (dtype, geometry, names, bits) without storage,
-** to be placed: for whoever runs the same calls again on other memory. */
+** to be shown some: for whoever runs the same calls again on other memory. */
 la_status la_tensor_form(const la_tensor *like, la_tensor **out);
 /* Lets such a header show 's' from 'offset' on, where all of it is inside;
 ** NULL: nothing. Counts its reference. */
-void la_tensor_place(la_tensor *t, la_storage *s, int64_t offset);
+void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,

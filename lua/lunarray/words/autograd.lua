@@ -252,5 +252,28 @@ table) has no value afterwards.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])
-see: addcmul, tidy
+see: addcmul, tidy, compile
+== compile
+: la.compile(f[, {partial=, cache=, without=}]) -> compiled function
+Makes a function that runs f once for each kind of arguments, records its
+operations, and runs the recorded ones from then on: f itself (what it prints or
+counts in Lua) runs only while recording. Backward passes, changes in place,
+random numbers and steps of optimisers are recorded too, so that a training step
+is one program. Sizes, dtypes, numbers, modes and the tensors that f uses are
+looked at in each call; where they differ, f is recorded again. Bits are those
+of f.
+step:into(outs, ...) writes the results into given tensors, step:explain() is a
+text about the plan, step:profile(...) the seconds of each step of a call.
+step:program() is the last program: #p counts its steps, p:steps() lists them.
+- partial: where f reads values in Lua, f runs at each call; else an error
+- cache: how many kinds of arguments are kept, 64 at most
+- without: names of passes to leave out
+! compile: a value is read that the next call has another of: return it, or use
+! la.where, la.cond, la.while_loop or la.scan
+> step = la.compile(function(x, v) return (x * 1.5 + v) * 0.5 end)
+> step(la.tensor{1., 2}, la.tensor{3., 4})
+tensor([2.2500, 3.5000])
+> #step:program()
+3
+see: fuse, no_grad
 ]==]

@@ -176,16 +176,16 @@ static int compile_argument_of(const la_entry *e, int at)
 
 static void compile_log(const la_compiled *c)
 {
-    int same = 1, at = -1, place;
+    int same = 1, at = -1, other;
     for (int i = 1; i < c->n; i++)
-        if (compile_one_number(c->list[0], c->list[i], &place)
-            && (at < 0 || place == at)) {
-            at = place;
+        if (compile_one_number(c->list[0], c->list[i], &other)
+            && (at < 0 || other == at)) {
+            at = other;
             same++;
         }
     if (same != LA_COMPILE_NUMBERS) return;
-    la_log(la_runtime_here(), LA_LOG_WARNING, "compile: %d recordings differ in "
-           "the number of argument %d only: give it as a tensor of no dim",
+    la_log(la_runtime_here(), LA_LOG_WARNING, "compile: %d recordings differ "
+           "in the number of argument %d only: give it as a tensor of no dim",
            same, compile_argument_of(c->list[0], at));
 }
 
@@ -255,6 +255,40 @@ static int compile_call(lua_State *L)
         return compile_plain(L, 1);
     }
     return la_run_entry(L, s, e, top + 1, &t, 2, NULL);
+}
+
+la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
+                         la_call_tensors *t)
+{
+    int top = lua_gettop(L);
+    if (compile_is_inside(s)) return NULL;
+    la_entry *e = la_find_entry(L, c, self, t);
+    if (!e) {
+        compile_record(L, s, c, self);
+        lua_settop(L, top);
+        e = la_find_entry(L, c, self, t);
+    }
+    return e && compile_is_ready(e, c->without) ? e : NULL;
+}
+
+/* Function and arguments are pushed once more, without the outputs between
+** them. */
+bool la_run_into(lua_State *L)
+{
+    la_call_tensors t;
+    la_compiled *c = la_check_compiled(L, 1, "into");
+    la_state *s = la_up_state(L);
+    int top = lua_gettop(L);
+    luaL_checkstack(L, top + 24, "into: too many arguments");
+    if (compile_is_inside(s)) return false;
+    lua_pushvalue(L, 1);
+    for (int i = 3; i <= top; i++) lua_pushvalue(L, i);
+    la_entry *e = la_find_entry(L, c, top + 1, &t);
+    bool ready = e && !e->p->live && compile_is_ready(e, c->without);
+    int refs = 2 * top;
+    if (ready) ready = la_run_entry_into(L, s, e, refs, &t, 2);
+    lua_settop(L, top);
+    return ready;
 }
 
 /* ---- la.compile ---- */

@@ -106,8 +106,8 @@ la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
 /* ---- compile_record.c ---- */
 
 /* Runs the compiled function at 'self' on the arguments behind it, under a
-** recorder; the entry, whose signature is written, gets what comes of it. Leaves
-** f's results on the top. Raises f's errors. */
+** recorder; the entry, whose signature is written, gets what comes of it.
+** Leaves f's results on the top. Raises f's errors. */
 void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
                     int self, int refs, la_call_tensors *t);
 
@@ -117,6 +117,11 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
 int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
                  la_call_tensors *c, int first, struct la_prog_clock *clock);
 
+/* Runs it into the tensors of the value at 'outs'. False, with nothing done,
+** where results have another structure than that. */
+bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
+                       la_call_tensors *c, int outs);
+
 /* ---- compile.c ---- */
 
 la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
@@ -124,6 +129,15 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 ** and its refs pushed; NULL: none yet, and nothing pushed. */
 la_entry *la_find_entry(lua_State *L, la_compiled *c, int self,
                         la_call_tensors *t);
+
+/* Finds the entry, recorded first where there is none; NULL: f has to run as it
+** is. */
+la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
+                         la_call_tensors *t);
+/* step:into where the program can write into the tensors that were given: the
+** function is at 1, they at 2, the arguments behind. False: nothing was
+** done. */
+bool la_run_into(lua_State *L);
 
 /* ---- compile_methods.c ---- */
 

@@ -9,7 +9,7 @@
 #include "op/dispatch.h"
 #include "op/op.h"
 
-/* What a recording of this state is about; la_record_host gives it. */
+/* Recording of this state, as la_record_host gives it. */
 typedef struct recording {
     lua_State *L;               /* that f runs on */
     la_state *state;
@@ -18,6 +18,7 @@ typedef struct recording {
     la_compiled *c;
     int refs, base;             /* indices on the stack of L */
     int ran;                    /* f's results are above 'base' */
+    char chunk[LUA_IDSIZE];     /* of the line that was asked for last */
 } recording;
 
 /* Registry: the refs of the entry that is recorded; listeners (nn). */
@@ -33,14 +34,13 @@ static bool record_is_ours(const char *chunk)
 /* The line of the innermost function that is not of the library. */
 static int record_where(void *host, const char **chunk)
 {
-    static _Thread_local char text[LUA_IDSIZE];
     recording *w = host;
     lua_Debug ar;
     for (int level = 0; lua_getstack(w->L, level, &ar); level++) {
         lua_getinfo(w->L, "Sl", &ar);
         if (ar.currentline <= 0 || record_is_ours(ar.short_src)) continue;
-        memcpy(text, ar.short_src, sizeof text);
-        *chunk = text;
+        memcpy(w->chunk, ar.short_src, sizeof w->chunk);
+        *chunk = w->chunk;
         return ar.currentline;
     }
     return 0;
@@ -103,6 +103,17 @@ static void record_module(lua_State *L, la_entry *e, int refs, int table)
     lua_pushliteral(L, "_registered");
     lua_rawget(L, table);
     if (lua_istable(L, -1)) {
+        lua_pushliteral(L, "hooks");
+        record_guard(L, e, refs, -2, -1);
+        lua_pop(L, 1);
+        lua_pushliteral(L, "names");
+        lua_rawget(L, -2);
+        if (lua_istable(L, -1)) {
+            lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -1) + 1);
+            record_guard(L, e, refs, -2, -1);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
         lua_pushliteral(L, "values");
         lua_rawget(L, -2);
         int values = lua_gettop(L);
@@ -216,8 +227,8 @@ typedef struct result_walk {
     int32_t outputs[LA_COMPILE_TENSORS], n;
 } result_walk;
 
-/* An argument's place on the stack of a call, from 0; -1: it is none. */
-static int record_stack_place(const result_walk *r, int at)
+/* Which argument of the call the value is, from 0; -1: it is none. */
+static int record_stack_index(const result_walk *r, int at)
 {
     for (int i = 0; i < r->w->e->narguments; i++) {
         lua_pushvalue(r->L, r->w->refs - r->w->e->narguments + i);
@@ -287,12 +298,12 @@ static void record_result(result_walk *r, int at, int depth)
 {
     lua_State *L = r->L;
     la_entry *e = r->w->e;
-    int type = lua_type(L, at), place = type > LUA_TSTRING
-        ? record_stack_place(r, at) : -1;
+    int type = lua_type(L, at), index = type > LUA_TSTRING
+        ? record_stack_index(r, at) : -1;
     la_handle *h = la_to_handle(L, at);
     la_sig *item;
-    if (place >= 0) {
-        la_add_sig(L, &e->results, LA_SIG_STACK, place);
+    if (index >= 0) {
+        la_add_sig(L, &e->results, LA_SIG_STACK, index);
     } else if (h && h->tensor) {
         record_handle(r, at, h);
     } else if (type == LUA_TTABLE && !lua_getmetatable(L, at)) {
@@ -402,10 +413,18 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
     }
 }
 
+/* The line is that of the script, also where Lua's own tostring calls. */
 void la_raise_read(lua_State *L, const la_tensor *t, const char *name)
 {
     la_enter(L);
-    LA_CHECK(L, name, la_record_read(t));
+    la_status status = la_record_read(t);
+    lua_Debug ar;
+    if (!status) return;
+    if (strcmp(name, "tostring") != 0 || !lua_getstack(L, 1, &ar)
+        || !lua_getinfo(L, "l", &ar) || ar.currentline > 0)
+        la_raise(L, name, status);
+    lua_pushfstring(L, "%s: %s", name, la_error_message());
+    la_throw_as(L, name, 2);
 }
 
 static const luaL_Reg functions[] = {

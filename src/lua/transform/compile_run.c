@@ -8,7 +8,7 @@
 #include "op/op.h"
 #include "program/clock.h"
 
-/* What a run asks Lua for. */
+/* Host of a run. */
 typedef struct run_host {
     lua_State *L;
     la_state *state;
@@ -120,14 +120,14 @@ static int run_push_all(lua_State *L, const la_entry *e, int refs, int handles,
 /* ---- the run ---- */
 
 static la_status run_program(run_host *h, la_call_tensors *c, la_tensor **out,
-                             la_prog_clock *clock)
+                             bool into, la_prog_clock *clock)
 {
     la_prog *p = h->e->p;
     la_prog_host host = {.read = run_read, .collect = run_collect,
                          .context = h, .clock = clock};
     for (int i = 0; i < c->n; i++) la_tensor_retain(c->tensors[i]);
     la_status status = p->live ? la_prog_run_graph(p, c->tensors, out, &host)
-                               : la_prog_run(p, c->tensors, out, false, &host);
+                               : la_prog_run(p, c->tensors, out, into, &host);
     for (int i = 0; i < c->n; i++) la_tensor_release(c->tensors[i]);
     return status;
 }
@@ -161,7 +161,7 @@ int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
             return luaL_error(L, "compile: %s", la_freed_text(c->handles[i]));
     }
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
-    la_status status = run_program(&h, c, out, clock);
+    la_status status = run_program(&h, c, out, false, clock);
     if (status) return run_raise(L, e->p, status);
     for (int32_t i = 0; i < e->p->outputs.n; i++) {
         int32_t at = *LA_PROG_AT(e->handles, int32_t, i);
@@ -172,4 +172,63 @@ int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
     e->runs++;
     la_pace(L, s);
     return run_push_all(L, e, refs, handles, first);
+}
+
+/* ---- into given tensors ---- */
+
+/* The tensor for the result that is 'item', at the top of the stack; NULL where
+** it is none of its form. */
+static la_tensor *run_out(lua_State *L, const la_entry *e, const la_sig *item,
+                          int32_t *output)
+{
+    la_handle *h = la_to_handle(L, -1);
+    if (item->kind != LA_SIG_OUTPUT || !h || !h->tensor) return NULL;
+    for (int32_t i = 0; i < e->p->outputs.n; i++) {
+        if (*LA_PROG_AT(e->handles, int32_t, i) != item->at) continue;
+        const la_prog_output *o = la_prog_output_at(e->p, i);
+        if (o->object >= 0) return NULL;
+        const la_tensor *f = la_prog_view_at(e->p, o->view)->form;
+        const la_tensor *t = h->tensor;
+        if (t->dtype != f->dtype || t->ndim != f->ndim
+            || memcmp(la_sizes(t), la_sizes(f), 8 * (size_t)t->ndim) != 0)
+            luaL_error(L, "into: a tensor of the sizes and dtype of the result "
+                       "expected");
+        *output = i;
+        return h->tensor;
+    }
+    return NULL;
+}
+
+/* One result, or a list of them: other structures take the long way. */
+static bool run_outs(lua_State *L, const la_entry *e, int outs,
+                     la_tensor **out)
+{
+    int32_t found = 0, at;
+    bool single = e->results.n == 1;
+    for (int32_t i = 0; i < e->results.n; i++) {
+        if (single) lua_pushvalue(L, outs);
+        else if (lua_istable(L, outs)) lua_rawgeti(L, outs, i + 1);
+        else return false;
+        la_tensor *t = run_out(L, e, LA_PROG_AT(e->results, la_sig, i), &at);
+        lua_pop(L, 1);
+        if (!t || out[at] || la_requires_grad(t)) return false;
+        out[at] = t;
+        found++;
+    }
+    return found == e->p->outputs.n;
+}
+
+bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
+                       la_call_tensors *c, int outs)
+{
+    la_tensor *out[LA_COMPILE_TENSORS];
+    run_host h = {L, s, e, refs};
+    for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
+    if (!run_outs(L, e, outs, out)) return false;
+    for (int32_t i = 0; i < e->p->outputs.n; i++)
+        LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
+    la_status status = run_program(&h, c, out, true, NULL);
+    if (status) run_raise(L, e->p, status);
+    e->runs++;
+    return true;
 }

@@ -136,7 +136,7 @@ typedef struct reader {
 
 static bool signature_read(reader *r, int at);
 
-/* As many entries, and those of the same keys. lua_next reads raw and is given
+/* True for as many entries, of the same keys. lua_next reads raw and is given
 ** keys of the table, so nothing here raises. */
 static bool signature_read_table(reader *r, const la_sig *item, int at)
 {
