@@ -592,9 +592,8 @@ typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
-    la_part_fuse, la_part_compile, la_part_recording,
-    la_part_control, la_part_scope, la_part_share,
-    la_part_vmap, la_part_meta;
+    la_part_fuse, la_part_compile, la_part_recording, la_part_scope,
+    la_part_share, la_part_vmap, la_part_control, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
 ** module's name; NULL for none. The name is la_module_<name>, a row

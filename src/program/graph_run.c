@@ -119,6 +119,14 @@ static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
     *out = view < 0 ? NULL : g->now[view];
     if (view < 0 || *out) return LA_OK;
     const la_prog_view *v = la_prog_view_at(g->p, view);
+    /* A write gave it a history since. */
+    int32_t twin = la_prog_twin(g->p, view, !v->grad);
+    if (twin >= 0 && g->now[twin]
+        && (la_grad_flag(g->now[twin]) != 0) == v->grad) {
+        graph_set(g, view, g->now[twin]);
+        *out = g->now[view];
+        return LA_OK;
+    }
     la_storage *s = g->storages[v->slot];
     int64_t item = (int64_t)la_itemsize(v->form);
     int64_t at = graph_origin(g, la_prog_slot_at(g->p, v->slot)) + v->bytes;

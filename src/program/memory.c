@@ -23,6 +23,9 @@ static void memory_use(void *context, int32_t view)
     la_prog_view *v = la_prog_view_at(w->p, view);
     la_prog_slot *s = la_prog_slot_at(w->p, v->slot);
     v->last = w->step;
+    int32_t twin = w->p->live ? la_prog_twin(w->p, view, !v->grad)
+                              : LA_PROG_NONE;
+    if (twin >= 0) la_prog_view_at(w->p, twin)->last = w->step;
     if (s->first < 0) s->first = w->step;
     s->last = w->step;
 }

@@ -45,6 +45,17 @@ static const char no_value[] = "the value depends on an argument of the "
     "compiled function, or on what it writes: return it, or use la.where, "
     "la.cond, la.while_loop or la.scan";
 
+/* The program is for the elements that the object has now. Arguments and what
+** was written decide nothing. */
+static void recorder_pin(la_recorder *r, int32_t object)
+{
+    la_prog_object *o = la_prog_object_at(r->p, object);
+    if (o->argument >= 0 || o->slot < 0 || o->pinned
+        || la_prog_slot_at(r->p, o->slot)->varies) return;
+    o->pinned = true;
+    o->version = la_tensor_version(o->tensor);
+}
+
 static la_status recorder_read(const la_tensor *t)
 {
     la_recorder *r = recorder_here();
@@ -59,10 +70,10 @@ static la_status recorder_read(const la_tensor *t)
         return LA_OK;
     }
     if (s->varies) return la_error(LA_ESTATE, no_value);
-    if (s->kind != LA_SLOT_OBJECT) return LA_OK;
-    la_prog_object *o = la_prog_object_at(r->p, s->index);
-    o->pinned = true;
-    o->version = la_tensor_version(o->tensor);
+    if (s->kind == LA_SLOT_OBJECT) recorder_pin(r, s->index);
+    /* Calls made it of objects that have been met. */
+    for (int32_t i = 0; s->kind == LA_SLOT_STEP && i < r->p->objects.n; i++)
+        recorder_pin(r, i);
     return LA_OK;
 }
 
@@ -224,6 +235,20 @@ static bool recorder_is_pure(const la_frame *f)
         || op == LA_OP(contiguous);
 }
 
+/* out= gave a tensor other sizes. */
+static void recorder_check_outs(la_recorder *r, const la_frame *f,
+                                const la_prog_step *s)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        if (s->outs[k] < 0) continue;
+        const la_tensor *form = la_prog_view_at(r->p, s->outs[k])->form;
+        const la_tensor *out = f->outs[k];
+        if (out->ndim != form->ndim || memcmp(la_sizes(out), la_sizes(form),
+                                      8 * (size_t)form->ndim) != 0)
+            la_record_give_up(r, "it changes the sizes of a tensor by out=");
+    }
+}
+
 /* The step after it ran. */
 static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
 {
@@ -248,6 +273,7 @@ static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
                                       "of a tensor from outside");
         s->alias = true;
     }
+    recorder_check_outs(r, f, s);
     if (!s->alias) la_prog_writes(r->p, s, recorder_mark, context);
     if (la_hosted_of(f->op))
         la_record_give_up(r, "it calls an operation of the host's");
@@ -361,6 +387,7 @@ static void recorder_ran(uint32_t flags)
 {
     la_recorder *r = recorder_here();
     if (!r) return;
+    r->ran = true;
     if (flags & LA_BW_RETAIN_GRAPH) r->retained = true;
     else r->no_graph = "a backward pass inside may use up a part of a result's "
                        "history";
@@ -446,6 +473,8 @@ static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
     int slot;
     if (!la_requires_grad(t)) return;
     if (la_grad_fn_of(t, &fn, &slot)) r->failed = true;
+    else if (!fn && la_leaf_grad(t))
+        la_record_give_up(r, "a tensor that it makes gets a gradient");
     else if (!fn) o->requires_grad = true;
     else if (fn->run && !r->retained) o->consumed = true;
     else o->history = r->p->live = true;
@@ -481,6 +510,9 @@ static void recorder_check_objects(la_recorder *r)
         int slot;
         if (la_grad_fn_of(o->tensor, &fn, &slot)) r->failed = true;
         else if (fn != before) r->p->live = true;
+        if (before && r->ran)
+            la_record_give_up(r, "a backward pass may go into the history of a "
+                             "tensor from outside");
         if (o->argument >= 0) la_tensor_drop(&o->tensor);
     }
 }

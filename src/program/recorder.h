@@ -20,6 +20,7 @@ struct la_recorder {
     int32_t nmet, capacity;     /* with those that are gone */
     uint32_t birth, birth_before;
     bool failed, partial, retained;
+    bool ran;                   /* a backward pass */
     const char *no_graph;       /* why steps can't make the results' history */
     la_prog_where where;
     void *host;

@@ -247,17 +247,27 @@ static la_status run_steps(run_state *r)
 
 /* ---- results of the whole ---- */
 
-/* Results are tensors of their own, also where two are of one geometry on one
-** slot: a tensor and what detach() gives of it. */
-static la_status run_apart(la_tensor **t, la_tensor *const *before, int32_t n)
+/* Is another result in the memory of this one? */
+static bool run_is_shared(const la_prog *p, int32_t i)
 {
-    la_tensor *other = NULL;
-    for (int32_t k = 0; k < n && !other; k++)
-        if (before[k] == *t) LA_TRY(la_tensor_alias(*t, false, &other));
-    if (!other) return LA_OK;
-    la_tensor_release(*t);
-    *t = other;
-    return LA_OK;
+    int32_t slot = la_prog_view_at(p, la_prog_output_at(p, i)->view)->slot;
+    for (int32_t k = 0; k < p->outputs.n; k++) {
+        const la_prog_output *o = la_prog_output_at(p, k);
+        if (k != i && o->view >= 0
+            && la_prog_view_at(p, o->view)->slot == slot) return true;
+    }
+    return false;
+}
+
+/* The tensor of result 'i'. One that gets a history is not the tensor that
+** another result is. */
+static la_status run_export(run_state *r, int32_t i, la_tensor **out)
+{
+    const la_prog_output *o = la_prog_output_at(r->p, i);
+    if (!(o->requires_grad || o->consumed) || !run_is_shared(r->p, i))
+        return la_bind_export(r->p, o->view, out);
+    LA_LET(t, la_bind_export(r->p, o->view, &t));
+    return la_tensor_alias(t, false, out);
 }
 
 static la_status run_output(run_state *r, int32_t i, la_tensor **out)
@@ -267,11 +277,8 @@ static la_status run_output(run_state *r, int32_t i, la_tensor **out)
     if (o->object >= 0)
         LA_TRY(la_tensor_same(la_bind_object(r->p, o->object, r->arguments),
                               &t));
-    else LA_TRY(la_bind_export(r->p, o->view, &t));
+    else LA_TRY(run_export(r, i, &t));
     la_status status = LA_OK;
-    if (!given && o->object < 0) status = run_apart(&t, out - i, i);
-    if (status) la_tensor_release(t);
-    LA_TRY(status);
     if (given && t == given) la_bump_version(given);
     else if (given) status = la_run_(copy_, given, t);
     else if (o->object < 0 && !given) status = la_bind_history(o, t);

@@ -8,6 +8,9 @@ local values = require "spec.support.programs.values"
 
 local worlds = {refused = 0}
 
+-- A function that looks at values is refused, and says so.
+local REFUSED = "the value depends on an argument of the compiled function"
+
 local HEAD = "local la, nn, optim, T, w = ... "
 
 local function chunk(lines, head)
@@ -55,8 +58,12 @@ local function arguments(world, k)
   return v
 end
 
+-- The operation that raised: overloads of one may put it otherwise.
 local function plain_error(text)
-  return (tostring(text):gsub("^[^\n]-:%d+: ", ""))
+  text = tostring(text):gsub("^[^\n]-:%d+: ", "")
+  return text:find(REFUSED, 1, true) and REFUSED
+    or text:match("^bad argument #%d+ to '([%w_]+)'") or text:match("^([%w_.]+):")
+    or text
 end
 
 -- The sum over the results that have a history, differentiated.
@@ -158,9 +165,6 @@ end
 -- Calls by the number of their arguments: those of the first again, others;
 -- below 0 with gradients off.
 local CALLS = {1, 2, 3, -2, 1}
-
--- A function that looks at values is refused, and says so.
-local REFUSED = "the value depends on an argument of the compiled function"
 
 -- nil, or what differs first.
 function worlds.disagreement(p, compile)
