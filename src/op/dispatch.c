@@ -246,6 +246,7 @@ static la_op_fn dispatch_kernel_of(int key)
 
 la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
 la_status (*la_record_read)(const la_tensor *t);
+void (*la_record_peek)(const la_tensor *t);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -401,7 +402,7 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
-/* For a recording composites are the calls that they make, but those that draw
+/* Composites are the calls that they make for a recording, but those that draw
 ** numbers: some of them compute on elements between the calls, and they have no
 ** derivative. */
 static bool is_whole(const la_frame *f)

@@ -69,9 +69,13 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
     int64_t n = 1;
     for (int d = 0; d < o->ndim; d++) n *= o->sizes[d];
     if (g && n > 0 && n <= FEW_ELEMENTS && !la_grad_enabled()
+        && !la_ctx()->recorder
         && is_plain_scalar(g))
         return filled(x, g, o, n);
-    return R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
+    g = R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
+    /* A program records calls alone: the same tensor by calls. */
+    bool recorded = la_ctx()->recorder && n <= FEW_ELEMENTS;
+    return recorded && !la_grad_enabled() ? R(contiguous, g) : g;
 }
 
 double la_x_count(la_formula *x, int dims)
