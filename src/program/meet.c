@@ -206,6 +206,20 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     return v;
 }
 
+/* A view from outside, whose root is the slot's object, has a form and a
+** history of its own. Views that steps gave have been met before. */
+static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
+{
+    const la_prog_view *v = la_prog_view_at(r->p, view);
+    int32_t slot = v->slot;
+    const la_prog_slot *s = la_prog_slot_at(r->p, slot);
+    if (s->kind != LA_SLOT_OBJECT || s->grad || v->whole
+        || la_prog_twin(r->p, view, !v->grad) >= 0
+        || la_meet_object_of(r, t) >= 0) return;
+    int32_t i = la_meet_new_object(r, t, LA_PROG_NONE);
+    if (i >= 0) la_prog_object_at(r->p, i)->slot = slot;
+}
+
 /* The view that an operand is. */
 int32_t la_meet_operand(la_recorder *r, la_tensor *t)
 {
@@ -217,7 +231,9 @@ int32_t la_meet_operand(la_recorder *r, la_tensor *t)
     if (slot < 0 && t->storage->born == r->birth)
         slot = meet_constant(r, t);
     else if (slot < 0) slot = la_meet_outside(r, t);
-    return la_meet_view(r, slot, t);
+    int32_t before = r->p->views.n, view = la_meet_view(r, slot, t);
+    if (view >= before) meet_outer_view(r, view, t);
+    return view;
 }
 
 void la_meet_end(la_recorder *r)

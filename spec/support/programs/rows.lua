@@ -148,7 +148,9 @@ function rows.text(draw, row, tensor, form, out)
   local name = method and plain[1] and ("%s:%s%s"):format(
     table.remove(plain, 1), row.name, form == "inplace" and "_" or "")
     or row.call
-  if #keys > 0 then plain[#plain + 1] = "{" .. table.concat(keys, ", ") .. "}" end
+  if #keys > 0 then
+    plain[#plain + 1] = "{" .. table.concat(keys, ", ") .. "}"
+  end
   return ("%s(%s)"):format(name, table.concat(plain, ", "))
 end
 

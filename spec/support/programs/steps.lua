@@ -7,7 +7,9 @@ local steps = {}
 local function is_float(t) return t:is_floating_point() end
 local function has_dims(t) return t.ndim > 0 and t:numel() > 0 end
 local function pick_of(draw, list) return list[draw(#list)] end
-local function sizes_text(list) return "{" .. table.concat(list, ", ") .. "}" end
+local function sizes_text(list)
+  return "{" .. table.concat(list, ", ") .. "}"
+end
 
 -- ---- views ----
 
@@ -37,7 +39,9 @@ local views = {
   function(x, t, draw)
     return ("%s:diagonal(0, %d, %d)"):format(x, draw(t.ndim), draw(t.ndim))
   end,
-  function(x, t, draw) return ("%s:unfold(%d, 2, 1)"):format(x, draw(t.ndim)) end,
+  function(x, t, draw)
+    return ("%s:unfold(%d, 2, 1)"):format(x, draw(t.ndim))
+  end,
   function(x) return x .. ":reshape(-1)" end,
   function(x) return x .. ":view(-1)" end,
   function(x, t, draw)
@@ -46,7 +50,9 @@ local views = {
   function(x, t, draw)
     return ("(select(2, %s:chunk(2, %d)))"):format(x, draw(t.ndim))
   end,
-  function(x, t, draw) return ("%s:chunk(2, %d)[1]"):format(x, draw(t.ndim)) end,
+  function(x, t, draw)
+    return ("%s:chunk(2, %d)[1]"):format(x, draw(t.ndim))
+  end,
   function(x, t, draw) return ("%s:unbind(%d)[1]"):format(x, draw(t.ndim)) end,
   function(x) return x .. ":detach()" end,
   function(x) return x .. ":contiguous()" end,
@@ -134,7 +140,7 @@ end
 
 -- ---- what writes ----
 
-local in_place = {"%s:add_(%s)", "%s:mul_(%s)", "%s:copy_(%s)", "%s:sub_(2)",
+local inplace = {"%s:add_(%s)", "%s:mul_(%s)", "%s:copy_(%s)", "%s:sub_(2)",
   "%s:fill_(1.5)", "%s:zero_()", "%s:tanh_()", "%s:clamp_(-1, 1)",
   "%s:add_(%s, {alpha = 0.5})", "%s:div_(3)", "%s:addcmul_(%s, %s)",
   "%s:lerp_(%s, 0.5)", "%s:relu_()", "%s:masked_fill_(%s:gt(0), 2)",
@@ -150,7 +156,7 @@ local function write(p)
   local y = p:pick(function(o) return o.dtype == t.dtype end)
   if draw(6) == 1 then y = p:pick() end
   if draw(4) > 1 then
-    p:line((pick_of(draw, in_place):format(x, y, y)))
+    p:line((pick_of(draw, inplace):format(x, y, y)))
     return
   end
   local z = p:pick(function(o) return values.same_sizes(o.shape, t.shape) end)

@@ -1,8 +1,8 @@
 -- Runs a random program (draw.lua) in two worlds that are made alike: in one
 -- its function is called, in the other what 'compile' makes of it, several
 -- times with other arguments. After each call all must be equal to the bit:
--- results, arguments, what is captured, gradients, version counters, generators,
--- errors; then the gradients by a backward pass through the results.
+-- results, arguments, what is captured, gradients, version counters,
+-- generators, errors; then the gradients by a backward pass through the results.
 local la = require "lunarray"
 local values = require "spec.support.programs.values"
 
@@ -62,8 +62,8 @@ end
 local function plain_error(text)
   text = tostring(text):gsub("^[^\n]-:%d+: ", "")
   return text:find(REFUSED, 1, true) and REFUSED
-    or text:match("^bad argument #%d+ to '([%w_]+)'") or text:match("^([%w_.]+):")
-    or text
+    or text:match("^bad argument #%d+ to '([%w_]+)'")
+    or text:match("^([%w_.]+):") or text
 end
 
 -- The sum over the results that have a history, differentiated.
