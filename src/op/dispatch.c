@@ -246,6 +246,7 @@ static la_op_fn dispatch_kernel_of(int key)
 
 la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
 la_status (*la_record_read)(const la_tensor *t);
+void (*la_record_peek)(const la_tensor *t);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */

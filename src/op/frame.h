@@ -139,6 +139,9 @@ void la_set_result_value(la_frame *f, int k, la_value v);
 ** look at elements of 't' now. LA_ESTATE where the next call may find other
 ** ones. */
 extern la_status (*la_record_read)(const la_tensor *t);
+/* Asks that for an operation that looks at an element between its calls: then
+** the recording is none, and calls go on. */
+extern void (*la_record_peek)(const la_tensor *t);
 
 /* ---- running it ---- */
 

@@ -179,7 +179,7 @@ void la_bind_leave(la_prog *p)
         if (bind_is_piece(p, s)
             || (s->kind == LA_SLOT_CONST && !s->written && !s->escapes))
             continue;
-        if (!p->bind->bases[i]) continue;
+        if (!p->bind->bases[i] || s->kept) continue;
         la_bind_clear(p, i);
         la_tensor_drop(&p->bind->bases[i]);
     }

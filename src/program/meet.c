@@ -206,7 +206,6 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     return v;
 }
 
-/* The view that an operand is. */
 /* A view from outside, whose root is the slot's object, has a form and a
 ** history of its own. Views that steps gave have been met before. */
 static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
@@ -221,6 +220,7 @@ static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
     if (i >= 0) la_prog_object_at(r->p, i)->slot = slot;
 }
 
+/* The view that an operand is. */
 int32_t la_meet_operand(la_recorder *r, la_tensor *t)
 {
     if (t->device != LA_CPU || !t->storage || t->storage->nbytes < 0) {

@@ -73,6 +73,7 @@ static int memory_larger(const void *a, const void *b)
 
 static bool memory_meets(const la_prog_slot *a, const la_prog_slot *b)
 {
+    if (a->kept || b->kept) return true;
     int32_t first = a->kind == LA_SLOT_CONST ? 0 : a->first;
     int32_t other = b->kind == LA_SLOT_CONST ? 0 : b->first;
     return first <= b->last && other <= a->last;

@@ -49,10 +49,12 @@ void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
 /* ---- the order ---- */
 
 static const struct {
-    const char *name;
+    const char *name, *text;
+    bool always;
     la_status (*run)(la_prog *p, la_prog_pass_note *note);
 } passes[] = {
-#define PASS(name) {#name, la_prog_pass_##name},
+#define PASS(id, name, always, text) \
+    {name, text, always, la_prog_pass_##id},
 #include "program/passes.def"
 #undef PASS
 };
@@ -65,6 +67,7 @@ static bool passes_is_in(const char *name, const char *const *list)
 }
 
 const char *la_prog_pass_name(int k) { return passes[k].name; }
+const char *la_prog_pass_text(int k) { return passes[k].text; }
 
 la_status la_prog_plan(la_prog *p, const char *const *without)
 {
@@ -72,7 +75,7 @@ la_status la_prog_plan(la_prog *p, const char *const *without)
     if (!p->notes) return LA_ENOMEM;
     for (int k = 0; k < LA_NPASSES; k++) {
         p->notes[k].left_out = passes_is_in(passes[k].name, without);
-        if (p->notes[k].left_out && k != LA_PASS_memory) continue;
+        if (p->notes[k].left_out && !passes[k].always) continue;
         LA_TRY(passes[k].run(p, &p->notes[k]));
         LA_TRY(la_prog_verify(p));
     }

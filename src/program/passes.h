@@ -9,7 +9,7 @@
 #include "program/program.h"
 
 enum {
-#define PASS(name) LA_PASS_##name,
+#define PASS(id, name, always, text) LA_PASS_##id,
 #include "program/passes.def"
 #undef PASS
     LA_NPASSES
@@ -26,12 +26,13 @@ static inline size_t la_prog_notes_bytes(void)
     return LA_NPASSES * sizeof(la_prog_pass_note);
 }
 
-#define PASS(name) \
-    la_status la_prog_pass_##name(la_prog *p, la_prog_pass_note *note);
+#define PASS(id, name, always, text) \
+    la_status la_prog_pass_##id(la_prog *p, la_prog_pass_note *note);
 #include "program/passes.def"
 #undef PASS
 
 const char *la_prog_pass_name(int k);
+const char *la_prog_pass_text(int k);
 /* Frees what a step owns. */
 void la_prog_cut_step(la_prog_step *s);
 

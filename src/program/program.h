@@ -44,6 +44,7 @@ typedef struct la_prog_slot {
     bool varies;        /* depends on an argument, or on what was written */
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
+    bool kept;          /* of a step that is kept */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -73,6 +74,9 @@ typedef struct la_prog_object {
     bool grad_set;          /* its gradient was replaced inside */
     bool grad_asked, had_grad;  /* ... or looked at before; was there one? */
     bool pinned;            /* its elements decided something: 'version' */
+    bool kept;              /* kept steps read it: as of 'kept_version' */
+    uint32_t kept_version;
+    const la_storage *kept_storage;
     bool geometry;          /* its form must not change: 'form' */
     uint32_t version;
     la_tensor *form;        /* owned header as it was at the entry */
@@ -92,6 +96,7 @@ typedef struct la_prog_step {
     bool no_grad;       /* gradients were off */
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
+    bool kept;          /* on constants: its results stay for the next runs */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;
@@ -126,6 +131,7 @@ typedef struct la_prog {
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
     bool planned, busy;
+    bool keeps, fresh;  /* steps are kept; and have their results */
     const char *why;
     la_dtype default_dtype;     /* modes of the recording */
     bool no_grad, deterministic, portable, lockstep;

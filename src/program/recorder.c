@@ -77,6 +77,13 @@ static la_status recorder_read(const la_tensor *t)
     return LA_OK;
 }
 
+static void recorder_peek(const la_tensor *t)
+{
+    la_recorder *r = recorder_here();
+    if (r && recorder_read(t))
+        la_record_give_up(r, "an operation looks at values between its calls");
+}
+
 /* Rows whose results' sizes depend on elements, or that are values for Lua. */
 static bool recorder_reads_values(const la_frame *f)
 {
@@ -399,6 +406,7 @@ static void recorder_connect(void)
 {
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
+    la_record_peek = recorder_peek;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};

@@ -233,15 +233,38 @@ static la_status run_step(run_state *r, int32_t i)
     return status;
 }
 
+/* Do the results of kept steps hold? Looks at the objects that these read. */
+static void run_look(run_state *r)
+{
+    la_prog *p = r->p;
+    for (int32_t i = 0; i < p->objects.n && p->keeps; i++) {
+        la_prog_object *o = la_prog_object_at(p, i);
+        if (!o->kept) continue;
+        const la_tensor *t = la_bind_object(p, i, r->arguments);
+        uint32_t version = la_tensor_version(t) + la_other_writes(t);
+        if (version == o->kept_version && t->storage == o->kept_storage)
+            continue;
+        o->kept_version = version;
+        o->kept_storage = t->storage;
+        p->fresh = false;
+    }
+}
+
 static la_status run_steps(run_state *r)
 {
+    bool fresh;
+    run_look(r);
+    fresh = r->p->fresh;
+    r->p->fresh = false;        /* until all have run */
     la_prog_clock *clock = r->host->clock;
     for (int32_t i = 0; i < r->p->steps.n; i++) {
-        if (!la_prog_runs(la_prog_step_at(r->p, i))) continue;
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (!la_prog_runs(s) || (s->kept && fresh)) continue;
         int64_t begun = clock ? la_nanoseconds() : 0;
         LA_TRY(run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
     }
+    r->p->fresh = r->p->keeps;
     return LA_OK;
 }
 

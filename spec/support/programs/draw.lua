@@ -168,7 +168,7 @@ end
 
 -- ---- the body ----
 
--- An operation of the registry, in each of its forms.
+-- An operation of the registry, functional, in place or with out=.
 function P:row()
   local draw = self.draw
   local row = all_rows[draw(#all_rows)]

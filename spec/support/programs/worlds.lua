@@ -1,8 +1,8 @@
--- Runs a random program (draw.lua) in two worlds that are made alike: in one its
--- function is called, in the other what 'compile' makes of it, several times
--- with other arguments. After each call all must be equal to the bit: results,
--- arguments, what is captured, gradients, version counters, generators, errors;
--- then the gradients by a backward pass through the results.
+-- Runs a random program (draw.lua) in two worlds that are made alike: in one
+-- its function is called, in the other what 'compile' makes of it, several
+-- times with other arguments. After each call all must be equal to the bit:
+-- results, arguments, what is captured, gradients, version counters,
+-- generators, errors; then the gradients by a backward pass through results.
 local la = require "lunarray"
 local values = require "spec.support.programs.values"
 

@@ -150,16 +150,6 @@ static void methods_explain_bound(lua_State *L, luaL_Buffer *b,
         : "; bound by memory: most of the time goes to reading and writing\n");
 }
 
-static const char *const pass_texts[] = {
-#define PASS(name) [LA_PASS_##name] = LA_PASS_TEXT_##name,
-#define LA_PASS_TEXT_dead "calls whose results nobody reads: "
-#define LA_PASS_TEXT_same "calls that repeat an earlier one: "
-#define LA_PASS_TEXT_fuse "calls joined into one walk over memory: "
-#define LA_PASS_TEXT_memory "tensors that share the arena: "
-#include "program/passes.def"
-#undef PASS
-};
-
 static void methods_explain_passes(lua_State *L, luaL_Buffer *b,
                                    const la_prog *p)
 {
@@ -171,7 +161,7 @@ static void methods_explain_passes(lua_State *L, luaL_Buffer *b,
             luaL_addstring(b, "left out\n");
             continue;
         }
-        lua_pushfstring(L, "%s%d", pass_texts[k], (int)n->count);
+        lua_pushfstring(L, "%s: %d", la_prog_pass_text(k), (int)n->count);
         luaL_addvalue(b);
         if (n->bytes) {
             luaL_addstring(b, ", ");
