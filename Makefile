@@ -130,7 +130,7 @@ OS_macos := posix unix
 OS_wasm := posix
 # Replaces the binding in a library without Lua.
 NO_LUA_SRC := src/api/no_lua.c
-CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(filter-out $(NO_LUA_SRC),$(wildcard $(foreach f,base tensor iter op grad fuse vmap io api lua,src/$(f)/*.c src/$(f)/*/*.c)))) \
+CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(filter-out $(NO_LUA_SRC),$(wildcard $(foreach f,base tensor iter op grad program fuse vmap io api lua,src/$(f)/*.c src/$(f)/*/*.c)))) \
   src/base/os/os_$(OS).c $(OS_$(OS):%=src/base/os/os_%.c)
 # The binding of Lua.
 LUA_SRC := $(filter src/lua/% $(MODULES:%=modules/%/lua/%),$(CORE_SRC))

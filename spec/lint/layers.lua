@@ -10,11 +10,12 @@ local needs = require "needs"
 
 local allowed = {
   repl = "lua base",
-  lua = "base tensor iter op grad fuse vmap io api",
-  api = "base tensor iter op grad fuse vmap io",
+  lua = "base tensor iter op grad program fuse vmap io api",
+  api = "base tensor iter op grad program fuse vmap io",
   io = "base tensor",
   fuse = "base tensor iter op",
   vmap = "base tensor op",
+  program = "base tensor iter op grad",
   grad = "base tensor iter op",
   op = "base tensor iter",
   iter = "base tensor",

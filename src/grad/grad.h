@@ -185,6 +185,18 @@ bool la_grad_enabled(void);
 typedef char *(*la_where_fn)(void *host);
 void la_set_anomaly(la_where_fn where, void *host);
 
+/* Events that a recorder of programs hears of, on a context that has one; set
+** by src/program. A leaf's gradient is looked at, or is about to be added to;
+** becomes another tensor (NULL: none); a leaf begins or ends to record; a
+** backward pass ran. */
+typedef struct la_grad_watch {
+    void (*asked)(la_tensor *leaf);
+    void (*set)(la_tensor *leaf, la_tensor *grad);
+    void (*required)(la_tensor *leaf, bool on);
+    void (*ran)(uint32_t flags);
+} la_grad_watch;
+extern la_grad_watch la_grad_watched;
+
 /* Connects the dispatcher; called when a state opens, idempotent. */
 void la_grad_init(void);
 

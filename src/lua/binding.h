@@ -344,6 +344,16 @@ static inline void la_pace_data(lua_State *L, la_state *s)
     if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
 }
 
+/* Elements of 't' are about to become values of Lua: raises where a program is
+** recorded whose next call may find others there. */
+void la_raise_read(lua_State *L, const la_tensor *t, const char *name);
+static inline void la_check_read(lua_State *L, const la_tensor *t,
+                                 const char *name)
+{
+    if (__builtin_expect(la_up_state(L)->context.recorder != NULL, 0))
+        la_raise_read(L, t, name);
+}
+
 /* ---- scopes (lua/lifetime/scope.c): la.tidy, la_frame_begin ---- */
 
 /* Open a scope; 'frame' tells la_frame_begin's. LA_ENOMEM. */
@@ -542,6 +552,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
+void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
@@ -574,8 +585,8 @@ typedef struct la_part { const la_function *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
-    la_part_fuse, la_part_scope, la_part_share,
-    la_part_vmap, la_part_meta;
+    la_part_fuse, la_part_compile, la_part_recording, la_part_scope,
+    la_part_share, la_part_vmap, la_part_control, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
 ** module's name, and what a call of that theme does; NULL for none. The name is

@@ -208,8 +208,9 @@ static void add_functions(lua_State *L, const la_function *row, int table)
 static const la_part *const parts[] = {
     &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
     &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
-    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_scope,
-    &la_part_share, &la_part_vmap, &la_part_meta};
+    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_compile,
+    &la_part_recording, &la_part_scope,
+    &la_part_share, &la_part_vmap, &la_part_control, &la_part_meta};
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 #define BINDING(name) extern const la_module la_module_##name;
@@ -330,6 +331,7 @@ static const struct {
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
     {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
+    {"cond", la_open_cond},
 };
 
 /* ---- names ---- */
