@@ -258,13 +258,14 @@ static int quantized_matmul(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"quantized_matmul", quantized_matmul}, {NULL, NULL}
+static const la_function functions[] = {
+    {"quantized_matmul", quantized_matmul, LA_MANY}, {NULL, NULL, 0}
 };
 
-static const luaL_Reg members[] = {
-    {"parse", gguf_parse}, {"map", gguf_map}, {"types", gguf_types},
-    {NULL, NULL}
+static const la_function members[] = {
+    {"parse", gguf_parse, LA_MANY}, {"map", gguf_map, LA_MANY},
+    {"types", gguf_types, LA_MANY},
+    {NULL, NULL, 0}
 };
 
-const la_module la_module_gguf = {functions, members};
+const la_module la_module_gguf = {functions, members, NULL};
