@@ -502,8 +502,8 @@ LA_API int la_call_any(struct lua_State *L, la_op *op, int n,
 ** thread's runtime, from 0, overloads of a name once; NULL behind the last. */
 LA_API la_op *la_op_listed(int64_t i);
 /* Overload k, from 0, as its row writes it: "sum.dim(Tensor self, dim[]?
-** dim=nil, *, dtype? dtype=nil) -> Tensor". The name ends where the first dot or
-** bracket stands. NULL behind the last. */
+** dim=nil, *, dtype? dtype=nil) -> Tensor". The name ends where the first dot
+** or bracket stands. NULL behind the last. */
 LA_API const char *la_op_schema(const la_op *op, int overload);
 /* A sentence or more on what it computes. */
 LA_API const char *la_op_doc(const la_op *op, int overload);
