@@ -79,9 +79,12 @@ void la_ending_closure(lua_State *L, lua_CFunction fn)
 
 enum { UP_NAME = LA_UP_BODY + 1 };
 
-/* An argument that nobody takes is a mistake, as in a call of an operation. */
+/* An argument that nobody takes is a mistake, as in a call of an operation; nil
+** is none. */
 static int too_many(lua_State *L, int most)
 {
+    while (lua_gettop(L) > most && lua_isnil(L, -1)) lua_pop(L, 1);
+    if (lua_gettop(L) == most) return call_body(L);
     return la_raise_arg(L, most + 1, lua_touserdata(L,
                             lua_upvalueindex(UP_NAME)),
                         "at most %d arguments expected, got %d", most,

@@ -1,4 +1,4 @@
--- la.frame against pandas: the cases of modules/frame/spec/golden/pandas.jsonl,
+-- la.frame against pandas: the cases of modules/frame/spec/golden/pandas.ndjson,
 -- each an expression of Lua and the columns that pandas has for it.
 local la = require "lunarray"
 local json = require "dkjson"
@@ -33,7 +33,7 @@ describe("la.frame, as pandas has it:", function()
   local env = {F = F}
   env.f = la.read_csv(GOLDEN .. "sales.csv", {dtypes = {when = "date"}})
   env.g = la.read_csv(GOLDEN .. "people.csv")
-  for line in io.lines(GOLDEN .. "pandas.jsonl") do
+  for line in io.lines(GOLDEN .. "pandas.ndjson") do
     local r = json.decode(line, 1, json.null)
     it(r.lua, function()
       local frame = assert(load("return " .. r.lua, r.lua, "t", env))()

@@ -233,6 +233,14 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     return 3;
 }
 
+/* Raises where the file can't be read, after it was closed. */
+static void check_read(lua_State *L, la_open_file *file, la_status status)
+{
+    if (!status) return;
+    la_load_close(file);
+    la_raise(L, file->name, status);
+}
+
 /* The first bytes tell the format of what the host gives. */
 static la_status read_formats(lua_State *L, const la_open_file *file,
                               la_file_format *format, la_archive *out)
@@ -268,12 +276,12 @@ static int io_load(lua_State *L)
     la_open_file *file = la_push_load(L, "load", path);
     file->options = 2;
     file->limit = limit;
-    LA_CHECK(L, "load", la_load_open(L, file, &reader));
+    check_read(L, file, la_load_open(L, file, &reader));
     if (!reader) la_check_load_options(L, 2, NULL, "load");
     if (reader) return push_by_reader(L, reader, file);
     la_archive *a = la_push_archive(L);
     a->limit = file->limit;
-    LA_CHECK(L, "load", read_formats(L, file, &format, a));
+    check_read(L, file, read_formats(L, file, &format, a));
     la_load_close(file);
     la_charge_more(L, "load", io_largest(a));
     log_skipped(path, a);
@@ -291,14 +299,14 @@ static int io_mmap(lua_State *L)
     const char *path = check_source(L, 1, "mmap", &format);
     la_open_file *file = la_push_load(L, "mmap", path);
     file->options = 2;
-    LA_CHECK(L, "mmap", la_load_open(L, file, &reader));
+    check_read(L, file, la_load_open(L, file, &reader));
     if (reader) {
         la_load_check(L, file, la_load_map(file));
         return push_by_reader(L, reader, file);
     }
     la_check_load_options(L, 2, NULL, "mmap");
     la_archive *a = la_push_archive(L);
-    LA_CHECK(L, "mmap", map_file(file, format, a));
+    check_read(L, file, map_file(file, format, a));
     la_load_close(file);
     return push_results(L, "mmap", format, a);
 }
