@@ -121,7 +121,7 @@ static bool candidate_of(const merging *m, int32_t left, candidate *out)
     return true;
 }
 
-/* What symbol 'left' may be merged to, if anything, joins the heap. */
+/* The merge of symbol 'left' joins the heap, if there is one. */
 static void consider(merging *m, int32_t left)
 {
     candidate c;
