@@ -15,12 +15,12 @@
 #include "base/log.h"
 #include "base/runtime/runtime.h"
 #include "io/npy.h"
-#include "lua/api/api_struct.h"
+#include "api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/checkpoint.h"
-#include "lua/files/files.h"
 #include "lua/files/loader.h"
+#include "api/files.h"
 
 /* A path at 'arg' to write to. The string stays owned by the stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
-#include "lua/api/api_struct.h"
+#include "api/api_struct.h"
+#include "api/files.h"
 #include "lua/build_options.h"
-#include "lua/files/files.h"
 #include "lua/files/media.h"
 
 #define READER(name) extern const la_loader la_loader_##name;
