@@ -2,8 +2,7 @@
 ** The grammar of a GGUF file, versions 2 and 3, in memory: a header, metadata
 ** by key, descriptions of tensors, their data. Nothing is copied, and every
 ** count is compared with the bytes that are left before anybody allocates for
-** it.
-** Errors are LA_EIO and name the byte.
+** it. Errors are LA_EIO and name the byte.
 */
 #ifndef LA_GGUF_IO_GGUF_H
 #define LA_GGUF_IO_GGUF_H

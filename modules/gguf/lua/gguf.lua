@@ -76,26 +76,27 @@ end
 local function tensors_of(bytes, infos, into, path)
   for _, info in ipairs(infos) do
     if into[info.name] then
-      error(("gguf.load: '%s': tensor '%s' is in another part, too"):format(
+      error(("load: '%s': tensor '%s' is in another part, too"):format(
             path, info.name), 0)
     end
     into[info.name] = view(bytes, info)
   end
 end
 
--- The names of the other parts of a split file, by that of the first.
-local function other_parts(path, metadata)
+-- The names of the other parts of a split file, which lie in its folder, by the
+-- path of the first.
+function gguf.other_parts(path, metadata)
   local n = metadata["split.count"]
   if math.type(n) ~= "integer" or n < 2 then return {} end
   local five = ("%d"):rep(5)
-  local head, at, all = path:match("^(.*)%-(" .. five .. ")%-of%-(" .. five
+  local head, at, all = path:match("([^/\\]*)%-(" .. five .. ")%-of%-(" .. five
                                    .. ")%.gguf$")
   if not head or tonumber(all) ~= n then
-    error(("gguf.load: '%s' is part of a file in %d parts, whose names end in "
+    error(("load: '%s' is part of a file in %d parts, whose names end in "
            .. "-00001-of-%05d.gguf"):format(path, n, n), 0)
   end
   if tonumber(at) ~= 1 then
-    error(("gguf.load: '%s' is part %d of %d; load the first one"):format(
+    error(("load: '%s' is part %d of %d; load the first one"):format(
           path, tonumber(at), n), 0)
   end
   local names = {}
@@ -105,7 +106,7 @@ local function other_parts(path, metadata)
   return names
 end
 
--- What a tensor of bytes holds, as la.load gives it.
+-- What a tensor of bytes, or a string, holds, as la.load gives it.
 function gguf.decode(bytes, name)
   if type(bytes) == "string" then
     bytes = la.from_raw(bytes, "uint8", {#bytes})
@@ -116,17 +117,15 @@ function gguf.decode(bytes, name)
   return {metadata = metadata, tensors = tensors}
 end
 
+-- The tensors of another part join the file.
+function gguf.add(file, bytes, name)
+  local _, infos = la.gguf.parse(bytes, name)
+  tensors_of(bytes, infos, file.tensors, name)
+end
+
 -- {metadata =, tensors = {name = tensor or quantized}} of a file, which is
 -- mapped, and of its other parts.
-function gguf.load(path)
-  local file = gguf.decode(la.gguf.map(path), path)
-  for _, part in ipairs(other_parts(path, file.metadata)) do
-    local bytes = la.gguf.map(part)
-    local _, infos = la.gguf.parse(bytes, part)
-    tensors_of(bytes, infos, file.tensors, part)
-  end
-  return file
-end
+function gguf.load(path) return la.load(path) end
 
 -- {version =, metadata =, layout = {{name =, type =, shape =, offset =,
 -- bytes =}, ...}}, without tensors.
