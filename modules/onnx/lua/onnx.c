@@ -3,7 +3,8 @@
 
 static const luaL_Reg functions[] = {
     {"read", la_onnx_read}, {"encode", la_onnx_encode},
-    {"trace", la_onnx_trace}, {NULL, NULL}
+    {"trace", la_onnx_trace}, {"write", la_onnx_write},
+    {NULL, NULL}
 };
 
 const la_module la_module_onnx = {NULL, functions};
