@@ -35,7 +35,7 @@ E.flatten = function(g, a)
     return g:node("Flatten", {g:name(a.self)}, {axis = 1})
   end
   local shape = {}
-  for k = 0, first - 1 do shape[#shape + 1] = 0 end
+  for _ = 0, first - 1 do shape[#shape + 1] = 0 end
   shape[#shape + 1] = -1
   if last == x.ndim - 1 then
     return g:node("Reshape", {g:name(a.self), g:ints(shape)})
