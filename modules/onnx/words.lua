@@ -27,7 +27,7 @@ their bytes. bytes = true says that the string is no path.
 > m = la.onnx.load(tiny, {bytes = true})
 > m(la.tensor{-1., 2})
 tensor([0., 2.])
-see: onnx.register, nn.Module, load
+see: onnx.save, onnx.register, nn.Module, load
 == onnx.register
 : la.onnx.register(domain, name, f)
 An operator of your own, or another in place of one: f(inputs, attributes, n)
@@ -52,6 +52,28 @@ strings and shape. message names another one to begin with: "TensorProto",
 > t.type, t.tensor
 float32    tensor([1., 2.])
 see: onnx.load
+== onnx.save
+: la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
+Writes a module, or a function of tensors, as an ONNX file of opset 17 to 21
+(17). It runs once on the example inputs, and its calls become nodes; the file
+is read again and compared. What has no ONNX form is named. inputs and outputs
+are names; dims names sizes that may change: dims = {input = {"batch"}} is the
+first dim of the input of that name. A path of nil gives the bytes.
+> nn = require "lunarray.nn"
+> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+> bytes = la.onnx.save(net, nil, la.ones(1, 2), {dims = {{"batch"}}})
+> m = la.onnx.load(bytes, {bytes = true})
+> m(la.ones(5, 2)).shape, m:inputs()[1].shape[1]
+{5, 3}    batch
+! Loops over values of tensors, changes in place, random numbers.
+see: onnx.load, onnx.trace, save
+== onnx.write
+: la.onnx.write(bytes, path)
+Bytes as a file, which replaces an old one as a whole, at the end.
+> la.onnx.write(la.onnx.encode({graph = {name = "g"}}), "g.onnx")
+> la.onnx.read("g.onnx").graph.name
+g
+see: onnx.encode, onnx.save
 == onnx.encode
 : la.onnx.encode(table[, message]) -> string
 The bytes of a message given as a table, as onnx.read gives it: "ModelProto", or

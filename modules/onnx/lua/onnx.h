@@ -21,6 +21,8 @@ la_status la_onnx_file_map(la_onnx_file *f, const char *path);
 int la_onnx_read(lua_State *L);
 /* la.onnx.encode(table[, message]) */
 int la_onnx_encode(lua_State *L);
+/* la.onnx.write(bytes, path) */
+int la_onnx_write(lua_State *L);
 /* la.onnx.trace(f, inputs...) */
 int la_onnx_trace(lua_State *L);
 

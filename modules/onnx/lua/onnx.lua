@@ -24,6 +24,13 @@ function onnx.load(source, options)
   return model
 end
 
+-- la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
+function onnx.save(f, path, inputs, options)
+  require("lunarray.tensors").check("onnx.save", 1, f, "function")
+  require("lunarray.tensors").check("onnx.save", 4, options, "options")
+  return require("lunarray.onnx.save").save(f, path, inputs, options)
+end
+
 -- la.onnx.register(domain, name, function(inputs, attributes, outputs) ... end)
 function onnx.register(domain, name, f)
   if type(domain) ~= "string" or type(name) ~= "string" then

@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "io/stream.h"
 #include "lua/files/growing_bytes.h"
 #include "modules/onnx/lua/onnx.h"
 #include "op/call.h"
@@ -200,6 +201,26 @@ static void encode_message(lua_State *L, la_bytes *out, la_onnx_kind kind,
         }
         lua_pop(L, 1);
     }
+}
+
+/* The bytes become the file, whole. */
+static la_status encode_store(const char *path, const char *bytes, size_t n)
+{
+    LA_WRITER sink = {.fd = -1};
+    LA_TRY(la_writer_open(path, &sink));
+    LA_TRY(la_writer_write(&sink, bytes, n));
+    return la_writer_commit(&sink);
+}
+
+/* la.onnx.write(bytes, path) */
+int la_onnx_write(lua_State *L)
+{
+    size_t n;
+    la_begin(L, "onnx.write", 0);
+    const char *bytes = la_check_text(L, 1, &n);
+    const char *path = la_check_path(L, 2, "onnx.save");
+    LA_CHECK(L, "onnx.save", encode_store(path, bytes, n));
+    return 0;
 }
 
 int la_onnx_encode(lua_State *L)

@@ -403,8 +403,10 @@ local function add_node(context, scope, node, k)
 end
 
 function build_nodes(context, scope, nodes)
-  for k, node in ipairs(in_order(nodes)) do
-    add_node(context, scope, node, k)
+  local number = {}
+  for k, node in ipairs(nodes) do number[node] = k end
+  for _, node in ipairs(in_order(nodes)) do
+    add_node(context, scope, node, number[node])
   end
 end
 
