@@ -119,6 +119,8 @@ function columns.new_date(v, options, owner, lenient)
     local c = columns.of_list(v, #v, owner)
     if columns.is_text(c) then
       return columns.parse_text(c, o, owner, lenient)
+    elseif columns.isna(c):all() then     -- nothing but gaps
+      return columns.parse_text(columns.new_text(v), o, owner)
     end
     v = c
   end
