@@ -70,8 +70,12 @@ int la_table_decimals(la_table_unit unit)
 
 la_table_instant la_table_split(int64_t v, la_table_unit unit, int offset)
 {
+    const int64_t most = INT64_MAX - (1 << 24);
     int64_t per = la_table_per_second(unit), part = 0, second = 0;
-    if (!per) return (la_table_instant){v, 0, 0};
+    if (!per) {                 /* the calendar adds some days to them */
+        v = v > most ? most : v < -most ? -most : v;
+        return (la_table_instant){v, 0, 0};
+    }
     int64_t seconds = dates_div(v, per, &part);
     int64_t day = dates_div(seconds, DATES_DAY, &second);
     day += dates_div(second + 60 * offset, DATES_DAY, &second);
@@ -209,8 +213,8 @@ bool la_table_floor(la_table_instant t, la_table_unit unit, int64_t n,
         int64_t from = unit == LA_TABLE_WEEK ? -3 : 0;
         if (!la_mul_ok(n, unit == LA_TABLE_WEEK ? 7 : 1, &step)) return false;
         dates_div(t.day - from, step, &left);
-        *out = (la_table_instant){t.day - left, 0, 0};
-        return true;
+        *out = (la_table_instant){0, 0, 0};
+        return la_add_ok(t.day, -left, &out->day);
     }
     if (!la_mul_ok(n, nano, &step)) return false;
     /* Instants reach beyond the nanoseconds of 64 bits. */

@@ -62,13 +62,11 @@ function columns.options(word, options, known)
   end
   for key in pairs(options) do
     if not known[key] then
-      local meant = near.nearest(tostring(key), known)
       local list = {}
       for name in pairs(known) do list[#list + 1] = name end
       table.sort(list, C.before)
-      fail("%s: unknown option '%s' (%s)", word, tostring(key),
-        meant and ("did you mean '%s'?"):format(meant)
-        or "known: " .. table.concat(list, ", "))
+      fail("%s: unknown keyword '%s' (known: %s)", word, tostring(key),
+        table.concat(list, ", "))
     end
   end
   return options

@@ -119,6 +119,8 @@ function columns.new_date(v, options, owner, lenient)
     local c = columns.of_list(v, #v, owner)
     if columns.is_text(c) then
       return columns.parse_text(c, o, owner, lenient)
+    elseif columns.isna(c):all() then     -- nothing but gaps
+      return columns.parse_text(columns.new_text(v), o, owner)
     end
     v = c
   end
@@ -276,13 +278,9 @@ end
 -- What a column is compared with: a Date, or the date of a text, as long.
 local function other_of(word, self, other)
   if type(other) == "string" then
-    local ok, d = pcall(columns.parse_text, columns.text_of(
-      la.ones({1}, {dtype = "int32"}), {other}),
+    local d = columns.try_dates(columns.full(other, 1),
       {offset = self.offset}, word)
-    if not ok then
-      fail("%s: '%s' is no date", word, other)
-    end
-    return d
+    return d or fail("%s: '%s' is no date", word, other)
   end
   if not columns.is_date(other) then
     fail("bad argument #2 to '%s' (a Date or a text expected, got %s)", word,

@@ -1,6 +1,7 @@
 -- lunarray.frame.groups: rows with equal keys, and steps of time.
 local la = require "lunarray"
 local columns = require "lunarray.frame.columns"
+local concat = require "lunarray.frame.concat".concat
 local frame = require "lunarray.frame.table"
 local near = require "lunarray.near"
 local recipes = require "lunarray.frame.recipes"
@@ -275,7 +276,7 @@ function words:apply(fn)
       rows[#rows + 1] = la.full({#p}, k - 1, {dtype = "int32"})
     end
   end
-  local all = require "lunarray.frame.concat".concat(pieces)
+  local all = concat(pieces)
   local at = #rows > 0 and la.cat(rows) or la.zeros({0}, {dtype = "int32"})
   local list = {}
   for k, name in ipairs(self.names) do

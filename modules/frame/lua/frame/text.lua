@@ -136,6 +136,7 @@ end
 
 -- x[{i, j}], x[mask], x[indices] of a Text or a Date.
 function columns.pick(c, key)
+  if type(key) == "table" and type(key[1]) == "number" then key = {key} end
   if type(key) == "table" or columns.is_tensor(key) then
     return columns.like(c, columns.raw(c)[key])
   end

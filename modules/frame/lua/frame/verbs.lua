@@ -230,8 +230,8 @@ local function filled(c, v, owner, strict)
       fail("%s is a date, a text is needed, got %s", owner,
         columns.type_of(v))
     end
-    local ok, d = pcall(columns.new_date, {v}, {offset = c.offset}, owner)
-    if not ok then
+    local d = columns.try_dates(columns.full(v, 1), {offset = c.offset}, owner)
+    if not d then
       if not strict then return c end
       fail("%s: '%s' is no date", owner, v)
     end

@@ -9,11 +9,12 @@ a frame of f (sales), g (people) and F (la.frame), the rest is what pandas has.
 A column is a list, gaps are null. Infinities are the texts "inf" and "-inf".
 """
 import json
-import math
 import os
 
 import numpy as np
 import pandas as pd
+
+from plain import plain
 
 here = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(11)
@@ -36,22 +37,6 @@ f.to_csv(os.path.join(here, "sales.csv"), index=False)
 g.to_csv(os.path.join(here, "people.csv"), index=False)
 
 records = []
-
-
-def plain(v):
-    if v is None or v is pd.NaT or v is pd.NA:
-        return None
-    if isinstance(v, (float, np.floating)):
-        if math.isnan(v):
-            return None
-        return str(float(v)) if math.isinf(v) else float(v)
-    if isinstance(v, (bool, np.bool_)):
-        return bool(v)
-    if isinstance(v, (int, np.integer)):
-        return int(v)
-    if isinstance(v, pd.Timestamp):
-        return str(v)[:10] if v == v.normalize() else str(v)
-    return str(v)
 
 
 def case(lua, df):
