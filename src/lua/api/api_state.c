@@ -158,6 +158,8 @@ LA_API int la_push_record(lua_State *L, la_record *r)
     return la_api_end("la_push_record", push_record(L, r));
 }
 
+/* ---- errors ---- */
+
 /* The record of an error of the library's own stays as it is: it says more
 ** where Lua's memory is out. A copy of the value is what la_lua_error pops. */
 LA_API const char *la_error_of(lua_State *L, int index)
