@@ -45,6 +45,8 @@ typedef struct la_prog_slot {
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
     bool kept;          /* of a step that is kept */
+    bool joined;        /* of a step in a group; it has no piece */
+    bool inner;         /* and nobody else reads it */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -97,6 +99,8 @@ typedef struct la_prog_step {
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
     bool kept;          /* on constants: its results stay for the next runs */
+    int32_t joined;     /* of the first of a group that runs as one: its last
+                        ** step; else 0 */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;

@@ -10,6 +10,7 @@
 #include "base/os/clock.h"
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
+#include "fuse/fuse.h"
 #include "op/call.h"
 #include "op/op.h"
 #include "program/bind.h"
@@ -221,6 +222,71 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
     return la_set_grad(leaf, t);
 }
 
+/* ---- groups ---- */
+
+enum { RUN_MOST = 64 };
+
+typedef struct run_group {
+    int n;
+    int32_t views[RUN_MOST];
+    la_tensor *results[RUN_MOST];       /* owned */
+} run_group;
+
+/* The forms that the result is read by, in the group. */
+static void run_stand_in(la_prog *p, int32_t view, la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        p->bind->tensors[v] = t;
+}
+
+static la_status run_member(run_state *r, int32_t i, run_group *g)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_frame f = {.op = s->op, .nargs = s->nargs, .args = s->args};
+    run_arguments(r->p, s);
+    r->p->failed = s;
+    LA_TRY(la_dispatch(&f));
+    g->views[g->n] = s->results[0];
+    g->results[g->n++] = f.results[0].tensor;
+    run_stand_in(r->p, s->results[0], f.results[0].tensor);
+    return LA_OK;
+}
+
+/* Values for what others read; the rest is never computed. */
+static la_status run_values(run_state *r, run_group *g)
+{
+    la_tensor *list[RUN_MOST];
+    int n = 0;
+    for (int k = 0; k < g->n; k++) {
+        int32_t slot = la_prog_view_at(r->p, g->views[k])->slot;
+        if (!la_prog_slot_at(r->p, slot)->inner) list[n++] = g->results[k];
+    }
+    return la_fuse_finish(n, list);
+}
+
+static la_status run_joined(run_state *r, int32_t first, int32_t end)
+{
+    run_group g = {.n = 0};
+    LA_TRY(la_fuse_open());
+    la_status status = LA_OK;
+    for (int32_t i = first; i <= end && !status; i++)
+        if (la_prog_runs(la_prog_step_at(r->p, i)))
+            status = run_member(r, i, &g);
+    if (!status) status = run_values(r, &g);
+    la_fuse_close();
+    for (int k = 0; k < g.n; k++) {
+        int32_t view = g.views[k];
+        run_stand_in(r->p, view, NULL);
+        if (!status && !la_prog_slot_at(r->p, la_prog_view_at(r->p, view)
+                                        ->slot)->inner)
+            status = run_take(r->p, view, g.results[k]);
+        la_tensor_release(g.results[k]);
+    }
+    if (!status) r->p->failed = NULL;
+    return status;
+}
+
 static la_status run_step(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
@@ -261,8 +327,9 @@ static la_status run_steps(run_state *r)
         const la_prog_step *s = la_prog_step_at(r->p, i);
         if (!la_prog_runs(s) || (s->kept && fresh)) continue;
         int64_t begun = clock ? la_nanoseconds() : 0;
-        LA_TRY(run_step(r, i));
+        LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
+        if (s->joined) i = s->joined;
     }
     r->p->fresh = r->p->keeps;
     return LA_OK;
