@@ -23,6 +23,12 @@ check: all ctests examples
 mutants: all ctests
 	@nice $(LUA) tools/mutants/run.lua $(MUTANTS)
 
+# Random programs, eager and compiled, on every CPU path:
+# N=100000 PROGRAMS="--first 5000 --paths avx2 --only none".
+.PHONY: programs
+programs: all
+	@LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/support/programs/run.lua --count $(or $(N),10000) $(PROGRAMS)
+
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples

@@ -402,8 +402,8 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
-/* Composites are the calls that they make for a recording, but those that draw
-** numbers: some of them compute on elements between the calls, and they have no
+/* A composite that a recording takes as one call, not as those that it makes:
+** it draws numbers, may compute on elements between its calls, and has no
 ** derivative. */
 static bool is_whole(const la_frame *f)
 {

@@ -2,8 +2,7 @@
 -- its function is called, in the other what 'compile' makes of it, several
 -- times with other arguments. After each call all must be equal to the bit:
 -- results, arguments, what is captured, gradients, version counters,
--- generators, errors; then the gradients by a backward pass through the
--- results.
+-- generators, errors; then the gradients by a backward pass through results.
 local la = require "lunarray"
 local values = require "spec.support.programs.values"
 
