@@ -261,6 +261,42 @@ describe("la.compile", function()
     assert.equal((la.ones(2, 3) * 2):exp():sum(), result)
   end)
 
+  it("runs in parts", function()
+    local w = la.zeros(8)
+    local function f(x, t)
+      local y = x
+      for _ = 1, 10 do y = y:matmul(x):tanh() end
+      w:add_(y[1])
+      return y, {k = y + t[1], n = 3}
+    end
+    local step = la.compile(f)
+    for k = 1, 4 do
+      local x, t, parts, ok, y, r = la.randn(8, 8), {la.ones(8)}, 0, nil
+      step:begin(x, t)
+      assert.is_false((pcall(step.begin, step, x, t)))
+      repeat
+        ok, y, r = step:advance(0.001)
+        parts = parts + 1
+        if k == 3 and not ok then assert.equal(3, select(2, step(x, t)).n) end
+      until ok or parts > 100
+      local other = w:clone()
+      w:zero_()
+      local want = f(x, t)
+      assert.equal(want, y)
+      assert.equal(want + 1, r.k)
+      assert.equal(3, r.n)
+      assert.equal(k == 3, other ~= w)
+      w:zero_()
+    end
+    local x = la.randn(8, 8)
+    step:begin(x, {la.ones(8)})
+    x:add_(1)
+    local ok, text = pcall(step.advance, step, 1e6)
+    assert.is_false(ok)
+    assert.matches("was written", text)
+    assert.is_false((pcall(step.advance, step, 1)))
+  end)
+
   it("writes into given tensors", function()
     local step = la.compile(function(x) return x * 2, x:t() end)
     local one = la.compile(function(x) return x:exp() end)
@@ -344,7 +380,7 @@ describe("passes", function()
     local text = step:explain()
     assert.matches("dead: [^\n]*: 1\n", text)
     assert.matches("same: [^\n]*: 2\n", text)
-    assert.matches("fold: [^\n]*: 3\n", text)
+    assert.matches("fold" .. ": [^\n]*: 3\n", text)
     for _ = 1, 3 do
       local x = la.randn(4)
       assert.equal(f(x), step(x))

@@ -316,20 +316,20 @@ static void run_look(run_state *r)
     }
 }
 
-static la_status run_steps(run_state *r)
+/* Runs steps from p->at on, until all have run or the clock shows 'end'. */
+static la_status run_steps(run_state *r, int64_t end)
 {
-    bool fresh;
-    run_look(r);
-    fresh = r->p->fresh;
-    r->p->fresh = false;        /* until all have run */
     la_prog_clock *clock = r->host->clock;
-    for (int32_t i = 0; i < r->p->steps.n; i++) {
+    int32_t *at = &r->p->at;
+    for (; *at < r->p->steps.n; ++*at) {
+        int32_t i = *at;
         const la_prog_step *s = la_prog_step_at(r->p, i);
-        if (!la_prog_runs(s) || (s->kept && fresh)) continue;
+        if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
+        if (end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
         int64_t begun = clock ? la_nanoseconds() : 0;
         LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
-        if (s->joined) i = s->joined;
+        if (s->joined) *at = s->joined;
     }
     r->p->fresh = r->p->keeps;
     return LA_OK;
@@ -390,27 +390,71 @@ static la_status run_outputs(run_state *r, la_tensor **out)
 
 /* ---- the run ---- */
 
-static la_status run_all(run_state *r, la_tensor **out)
+void la_prog_leave(la_prog *p)
 {
-    LA_TRY(la_bind_entry(r->p, r->arguments));
-    LA_TRY(run_steps(r));
-    return run_outputs(r, out);
+    if (p->bind) la_bind_leave(p);
+    p->busy = false;
+    p->runs++;
+}
+
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    if (!p->bind) LA_TRY(la_bind_new(p));
+    p->busy = true;
+    p->failed = NULL;
+    p->at = 0;
+    la_status status = la_bind_entry(p, arguments);
+    if (status) {
+        la_prog_leave(p);
+        return status;
+    }
+    run_look(&r);
+    p->were_fresh = p->fresh;
+    p->fresh = false;           /* until all have run */
+    return LA_OK;
+}
+
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host)
+{
+    la_context *c = la_ctx();
+    run_state r = {p, arguments, p->given, host};
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_steps(&r, end);
+    c->no_grad = no_grad;
+    return status;
+}
+
+static la_status run_end(run_state *r, la_tensor **out)
+{
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_outputs(r, out);
+    c->no_grad = no_grad;
+    return status;
+}
+
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    return run_end(&r, out);
 }
 
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host)
 {
-    la_context *c = la_ctx();
     run_state r = {p, arguments, into ? out : NULL, host};
-    bool no_grad = c->no_grad;
-    if (!p->bind) LA_TRY(la_bind_new(p));
-    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
-    c->no_grad = p->busy = true;
-    p->failed = NULL;
-    la_status status = run_all(&r, out);
-    la_bind_leave(p);
-    p->busy = false;
-    c->no_grad = no_grad;
-    p->runs++;
+    LA_TRY(la_prog_begin(p, arguments));
+    p->given = r.given;
+    la_status status = la_prog_advance(p, arguments, INT64_MAX, host);
+    p->given = NULL;
+    if (!status) status = run_end(&r, out);
+    la_prog_leave(p);
     return status;
 }
