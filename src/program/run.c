@@ -316,16 +316,19 @@ static void run_look(run_state *r)
     }
 }
 
-/* Runs steps from p->at on, until all have run or the clock shows 'end'. */
+/* Runs steps from p->at on, one at least, until all have run or the clock shows
+** 'end'. */
 static la_status run_steps(run_state *r, int64_t end)
 {
     la_prog_clock *clock = r->host->clock;
     int32_t *at = &r->p->at;
+    bool ran = false;
     for (; *at < r->p->steps.n; ++*at) {
         int32_t i = *at;
         const la_prog_step *s = la_prog_step_at(r->p, i);
         if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
-        if (end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
+        if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
+        ran = true;
         int64_t begun = clock ? la_nanoseconds() : 0;
         LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
