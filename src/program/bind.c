@@ -216,7 +216,8 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
                              &t));
     t->flags = (t->flags & ~bits) | (f->flags & bits);
     la_tensor_set_names(t, la_names_retain(f->names));
-    if (s->kind == LA_SLOT_CONST) la_tensor_drop(&t->base);
+    bool detached = !v->grad && la_grad_flag(t);
+    if (s->kind == LA_SLOT_CONST || detached) la_tensor_drop(&t->base);
     *out = t;
     return LA_OK;
 }

@@ -45,6 +45,8 @@ typedef struct la_prog_slot {
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
     bool kept;          /* of a step that is kept */
+    bool joined;        /* of a step in a group; it has no piece */
+    bool inner;         /* and nobody else reads it */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -98,6 +100,8 @@ typedef struct la_prog_step {
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
     bool kept;          /* on constants: its results stay for the next runs */
+    int32_t joined;     /* of the first of a group that runs as one: its last
+                        ** step; else 0 */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;
@@ -141,6 +145,9 @@ typedef struct la_prog {
     struct la_prog_bind *bind;
     int64_t arena_bytes;
     int64_t runs;
+    int32_t at;         /* of a run: the next step */
+    bool were_fresh;    /* ... 'fresh' at its begin */
+    la_tensor **given;  /* ... results to write into, or NULL */
     const la_prog_step *failed;     /* where the last run stopped, or NULL */
     struct la_prog_pass_note *notes;    /* what passes did, for explain */
     int32_t nnotes;
@@ -239,6 +246,15 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
+/* The same in parts, flat ones only: begin; advance until p->at is the number
+** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
+** leave, also behind an error. */
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host);
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out);
+void la_prog_leave(la_prog *p);
 la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                             la_tensor **out, const la_prog_host *host);
 /* Passes and memory, before the first run. 'without' names passes to leave

@@ -264,6 +264,8 @@ looked at in each call; where they differ, f is recorded again. Bits are those
 of f.
 step:into(outs, ...) writes the results into given tensors, step:explain() is a
 text about the plan, step:profile(...) the seconds of each step of a call.
+step:begin(...) and then step:advance(microseconds), again and again, run a
+call in parts: advance gives true and the results when all is done.
 step:program() is the last program: #p counts its steps, p:steps() lists them.
 - partial: where f reads values in Lua, f runs at each call; else an error
 - cache: how many kinds of arguments are kept, 64 at most
