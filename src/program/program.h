@@ -223,6 +223,8 @@ void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
+/* The elements of 't' are about to choose what is called next. */
+void la_record_choice(const la_tensor *t);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
 

@@ -45,8 +45,8 @@ static const char no_value[] = "the value depends on an argument of the "
     "compiled function, or on what it writes: return it, or use la.where, "
     "la.cond, la.while_loop or la.scan";
 
-/* The program is for the elements that the object had when it was met. Arguments
-** decide nothing. */
+/* The program is for the elements that the object had when it was met.
+** Arguments decide nothing. */
 static void recorder_pin(la_recorder *r, int32_t object)
 {
     la_prog_object *o = la_prog_object_at(r->p, object);
@@ -56,7 +56,7 @@ static void recorder_pin(la_recorder *r, int32_t object)
 static la_status recorder_read(const la_tensor *t)
 {
     la_recorder *r = recorder_here();
-    if (!r || !t->storage) return LA_OK;
+    if (!r || !t->storage || r->p->eager) return LA_OK;
     int32_t slot = la_meet_slot_of(r, t->storage);
     if (slot < 0 && t->storage->born == r->birth) return LA_OK;
     if (slot < 0) slot = la_meet_outside(r, (la_tensor *)t);
@@ -574,6 +574,14 @@ void la_record_function(void)
     la_recorder *r = recorder_here();
     if (r) r->no_graph = "a function with a backward of its own is a part of a "
                          "result's history";
+}
+
+void la_record_choice(const la_tensor *t)
+{
+    la_recorder *r = recorder_here();
+    if (!r || recorder_read(t) == LA_OK) return;
+    la_error_clear();
+    la_record_give_up(r, "la.cond or la.while_loop chooses by a value");
 }
 
 la_prog *la_record_program(la_recorder *r) { return r->p; }
