@@ -26,6 +26,9 @@
 **     lua_setglobal(L, "image");
 **     luaL_dostring(L, "image:clamp_(0, 1)");      -- works on 'pixels' itself
 **     la_release(image);
+**
+** A host without Lua defines LA_NO_LUA and links liblunarray-core: what takes a
+** Lua state takes NULL then, and what is for states alone is left out.
 */
 #ifndef LUNARRAY_H
 #define LUNARRAY_H
@@ -184,6 +187,7 @@ LA_API size_t la_trim(la_runtime *rt);
 ** use starts afresh. LA_ESTATE while a call of it runs. */
 LA_API int la_shutdown(void);
 
+#ifndef LA_NO_LUA
 /* ---- Lua states ---- */
 
 /* For require "lunarray": pushes the module table. May raise. */
@@ -243,6 +247,7 @@ LA_API la_tensor *la_test(struct lua_State *L, int arg);
 ** pushed then): LA_ESTATE for a state that was never opened, LA_EARG for a
 ** tensor of another runtime. */
 LA_API int la_push(struct lua_State *L, la_tensor *t);
+#endif
 
 /* ---- tokens: limits on the work of a state ---- */
 
@@ -281,6 +286,7 @@ LA_API int la_token_code(la_token *k);
 ** for it; and in a sandbox those of Lua. Each block counts with what the system
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
+#ifndef LA_NO_LUA
 /* The stack on which L's thread runs from now on, for hosts with fibers: its
 ** lowest address and its bytes; NULL: no limit, as in the beginning. An
 ** operation takes at most 32 KiB, whatever its arguments, as does what a job
@@ -294,6 +300,7 @@ LA_API size_t la_token_memory(la_token *k);
 ** To be called before L runs on another stack. 0, or LA_ESTATE for a state that
 ** was not opened. */
 LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
+#endif
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.
 ** Finalizers (__gc) that a script of a sandbox left have a bound besides, which
 ** this does not lift and which holds in lua_close: together they take 4,000
@@ -408,9 +415,11 @@ LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
                                  void *context);
 /* New: {count}, {count, N} or {count, N, M}. NULL on failure. */
 LA_API la_tensor *la_record_field(la_record *r, const char *name);
+#ifndef LA_NO_LUA
 /* Push a record; Lua gets a reference of its own. 0, or a status (nothing is
 ** pushed then): LA_ESTATE in a state where the library was not opened. */
 LA_API int la_push_record(struct lua_State *L, la_record *r);
+#endif
 LA_API void la_record_release(la_record *r);    /* NULL is allowed */
 
 /* The host's memory lies at 'data' from now on (grown, remapped, the other of
@@ -672,6 +681,10 @@ LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
 ** error, when there is none. */
 LA_API la_tensor *la_grad_of(const la_tensor *t);
 LA_API void la_zero_grad(la_tensor *t);     /* t has no gradient then */
+/* Are operations recorded that this thread calls without a state (L is NULL)?
+** They are unless this switched it off, for a step of an optimizer; returns
+** what it was. Scripts have la.no_grad. */
+LA_API bool la_set_grad_enabled(bool on);
 
 /* ---- indexing, as x[key] in Lua ---- */
 
@@ -728,6 +741,13 @@ LA_API int la_get_generator(struct lua_State *L, la_generator_state *out);
 LA_API int la_set_generator(struct lua_State *L,
                             const la_generator_state *from);
 
+/* ---- settings of a thread ---- */
+
+/* The dtype of new tensors of floats for calls of this thread without a state:
+** "float32" unless this set another, of "float16", "bfloat16", "float32" and
+** "float64". 0, or LA_EDTYPE, and nothing has changed. */
+LA_API int la_set_default_dtype(const char *dtype);
+
 /* ---- snapshots ---- */
 
 /* The data of tensors at one moment, by copy on write: taking one copies
@@ -759,6 +779,7 @@ LA_API int la_slot_publish(la_slot *s, la_tensor *t);
 LA_API la_tensor *la_slot_acquire(la_slot *s);
 LA_API void la_slot_release(la_slot *s);                /* NULL is allowed */
 
+#ifndef LA_NO_LUA
 /* ---- frames ---- */
 
 /* Tensors made by scripts are freed at the end of a scope, at once, and cost
@@ -789,6 +810,7 @@ enum {
 /* But for AUTO, no operation starts a full collection where memory is out: it
 ** fails with LA_ENOMEM. LA_EARG for another policy. */
 LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
+#endif
 
 /* ---- errors ---- */
 /* Of the last failure on this thread: its text, and its la_status. */

@@ -25,6 +25,11 @@ export PKG_CONFIG_PATH="$lib/pkgconfig"
 cc -Wall -Werror $(pkg-config --cflags lunarray) examples/host.c -o "$top/host" \
     $(pkg-config --libs lunarray lua5.4) -Wl,-rpath,"$lib"
 "$top/host" > "$top.log"
+made "" "$home" "$lib" install-core
+cc -Wall -Werror $(pkg-config --cflags lunarray-core) examples/host_no_lua.c \
+    -o "$top/plain" $(pkg-config --libs lunarray-core) -Wl,-rpath,"$lib"
+"$top/plain" > "$top.log"
+! nm -D "$lib/liblunarray-core.so" | grep -i ' lua'
 if command -v cmake > /dev/null; then
     mkdir -p "$top/cmake"
     cat > "$top/cmake/CMakeLists.txt" <<END

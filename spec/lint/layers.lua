@@ -10,7 +10,8 @@ local needs = require "needs"
 
 local allowed = {
   repl = "lua base",
-  lua = "base tensor iter op grad program fuse vmap io",
+  lua = "base tensor iter op grad program fuse vmap io api",
+  api = "base tensor iter op grad program fuse vmap io",
   io = "base tensor",
   fuse = "base tensor iter op",
   vmap = "base tensor op",
@@ -56,6 +57,9 @@ local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
   ["lua.state"] = "^la_module_",
 }
+
+-- What api/api.h declares of the binding, which api/no_lua.c has too.
+local BINDING = "la_context_of la_backward_on la_is_lua_name"
 
 -- Headers of others, and the folders that may see them.
 local foreign = {
@@ -160,6 +164,7 @@ local function may_link(use, to)
   end
   if from:find("^modules%.") then return to ~= "repl" end
   if not allowed[from] or has(allowed[from], to) then return true end
+  if from == "api" and to == "lua" and has(BINDING, name) then return true end
   return to == "kernel" and has("iter op fuse grad lua", from)
     and name:find("^la_[%w_]+$") ~= nil
 end

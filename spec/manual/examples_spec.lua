@@ -48,6 +48,21 @@ describe("examples", function()
     os.remove(path)
   end)
 
+  it("host_no_lua learns, saves and loads without Lua", function()
+    local host = io.open "build/examples/host_no_lua"
+    if not host then return end
+    host:close()
+    local path = os.tmpname() .. ".safetensors"
+    local pipe = assert(io.popen("build/examples/host_no_lua " .. path))
+    local said = pipe:read "a"
+    assert.is_true(pipe:close())
+    local before = tonumber(said:match "before: (%d%.%d+) right")
+    local after = tonumber(said:match "after: (%d%.%d+) right")
+    assert.is_true(before < 0.6 and after > 0.95, said)
+    assert.same({2, 16}, {table.unpack(la.load(path).w1.shape)})
+    os.remove(path)
+  end)
+
   it("host_particles moves structs of its own", function()
     local host = io.open "build/examples/host_particles"
     if not host then return end

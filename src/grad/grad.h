@@ -181,7 +181,7 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
                       uint32_t flags);
 
 /* Recording on or off for this context; returns what it was. */
-bool la_set_grad_enabled(bool on);
+bool la_switch_grad(bool on);
 bool la_grad_enabled(void);
 /* Anomaly mode: 'where' writes the script's line of the running call, a text of
 ** la_mem_alloc with its NUL in the last byte, or NULL. */

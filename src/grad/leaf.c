@@ -370,7 +370,7 @@ la_status la_retain_grad(la_tensor *t)
 
 bool la_grad_enabled(void) { return !la_ctx()->no_grad; }
 
-bool la_set_grad_enabled(bool on)
+bool la_switch_grad(bool on)
 {
     bool before = !la_ctx()->no_grad;
     la_ctx()->no_grad = !on;

@@ -21,8 +21,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "base/runtime/passage.h"
-#include "base/runtime/runtime.h"
+#include "api/api.h"
 #include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
 #include "lua/metatable.h"
@@ -181,11 +180,6 @@ int la_extra_levels(lua_State *L);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
 ** nothing, so it can't raise. Needs one free slot of the stack. */
 la_state *la_state_of(lua_State *L);
-/* Functions of the C interface on a tensor run in its runtime. */
-static inline la_runtime *la_owner_of(const la_tensor *t)
-{
-    return t ? la_runtime_at(t->owner) : la_runtime_chosen();
-}
 /* The first half of opening: L belongs to 'rt' from here on. LA_ESTATE when it
 ** belongs to another; LA_ENOMEM. */
 la_status la_join_runtime(lua_State *L, la_runtime *rt);
@@ -194,13 +188,6 @@ static inline void la_use_modes(lua_State *L, la_state *s)
 {
     if (__builtin_expect(s->modes.thread != NULL, 0) && s->modes.thread != L)
         la_settle_modes(L, s);
-}
-/* Its settings; NULL without a state, or with one that was not opened. */
-static inline la_context *la_context_of(lua_State *L)
-{
-    la_state *s = L ? la_state_of(L) : NULL;
-    if (s) la_use_modes(L, s);
-    return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
 /* The state of the running closure, made current on this thread. Every
@@ -451,13 +438,9 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
-extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 
 /* ---- arguments (lua/args.c) ---- */
 
-/* Integers of all list arguments of a call together; longer lists go into a
-** userdata. Most calls then allocate nothing. */
-#define LA_POOL_INTS 256
 /* Results of parsing, indexed by parameter. handles[k] is NULL unless it is a
 ** tensor; args[k].tensor stays unset until the tensors are taken. */
 typedef struct la_call_args {
@@ -524,9 +507,6 @@ lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out);
 /* The number or boolean as an owned tensor of no dim; NULL for other values.
 ** Raises when memory is out. */
 la_tensor *la_number_tensor(lua_State *L, int arg);
-/* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
-** word may be interned on the way. */
-int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
 bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
@@ -599,9 +579,5 @@ extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
 ** module's name; NULL for none. The name is la_module_<name>, a row
 ** BINDING(name) of its binding.def makes it known. */
 typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
-
-/* Has la or a tensor a member of that name which is no operation? By the tables
-** that those are made of, so it needs no state. */
-bool la_is_lua_name(const char *name, size_t n);
 
 #endif

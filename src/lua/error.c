@@ -19,14 +19,6 @@ const char *la_type_text(lua_State *L, int arg)
     return luaL_typename(L, arg);
 }
 
-/* Every row begins with a separator; the first one is skipped below. */
-static const char dtypes[] =
-#define DTYPE(ID, name, ctype, kind, tag, title) ", " name
-#include "base/dtype.def"
-#undef DTYPE
-    ;
-const char *const la_known_dtypes = dtypes + 2;
-
 _Thread_local la_fp_mode la_entry_mode = LA_FP_ANY;
 
 int la_call_masked(lua_State *L)

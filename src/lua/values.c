@@ -156,12 +156,6 @@ la_tensor *la_number_tensor(lua_State *L, int arg)
     return t;
 }
 
-int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
-{
-    const char *name = t->names ? la_name_intern(word, n) : NULL;
-    return name ? la_names_find(t->names, name) : -1;
-}
-
 /* A uint64 that is no integer of Lua is a float. A complex number is two
 ** values, real and imaginary part: callers that return it must count. */
 void la_push_scalar(lua_State *L, const la_scalar *s)

@@ -37,6 +37,9 @@ typedef la_status (*la_op_fn)(la_frame *f);
     ({ extern const la_op la_row_##name; &la_row_##name; }))
 
 #define LA_MAX_ARGS 16
+/* Integers of all list arguments of a call together, where it comes from a
+** script or a host; lists of scripts may be longer, and allocate then. */
+#define LA_POOL_INTS 256
 #define LA_MAX_RESULTS 4
 
 /* How the results of a call are made. */

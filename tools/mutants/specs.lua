@@ -45,6 +45,7 @@ local ROWS = {
   {"^src/io", "spec/io", "files flate io"},
   {"^src/lua", "spec/lua spec/op/move/index spec/op/move/from "
      .. "spec/lifetime spec/autograd/autograd"},
+  {"^src/api", "spec/host", "abi api callbacks device host struct frames"},
   {"^src/lua/api", "spec/host", "abi api callbacks device host struct frames"},
   {"^src/lua/sandbox", "", "sandbox caps finalizers attacks stack"},
   {"^src/lua/files", "spec/io", "files"},

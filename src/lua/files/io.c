@@ -15,11 +15,11 @@
 #include "base/log.h"
 #include "base/runtime/runtime.h"
 #include "io/npy.h"
-#include "lua/api/api_struct.h"
+#include "api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/checkpoint.h"
-#include "lua/files/files.h"
+#include "api/files.h"
 
 /* A path at 'arg' with a known extension. The string stays owned by the
 ** stack. */

@@ -283,9 +283,9 @@ static void forget_error(lua_State *L, la_state *s)
     s->thrown = false;
 }
 
-la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,
-                             la_tensor *seed)
+la_status la_backward_on(lua_State *L, la_tensor *t, la_tensor *seed)
 {
+    la_state *s = L ? la_state_of(L) : NULL;
     la_tensor **seeds = seed ? &seed : NULL;
     la_context *c = la_ctx();
     lua_State *before = s ? s->running : NULL;

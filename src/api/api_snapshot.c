@@ -13,7 +13,7 @@
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "fuse/fuse.h"
-#include "lua/api/api.h"
+#include "api/api.h"
 #include "tensor/snapshot.h"
 
 /* ---- snapshots ---- */
@@ -59,7 +59,7 @@ static la_generator *generator_of(lua_State *L, const void *given,
 {
     *status = LA_OK;
     if (!given) *status = la_error(LA_EARG, "no generator's state given");
-    if (L && !la_state_of(L))
+    if (L && !la_context_of(L))
         *status = la_error(LA_ESTATE, "the Lua state was never opened "
                            "(la_openlibs)");
     return *status ? NULL : &la_ctx()->generator;

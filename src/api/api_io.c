@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/runtime/host_call.h"
-#include "lua/api/api.h"
-#include "lua/api/api_struct.h"
-#include "lua/files/files.h"
+#include "api/api.h"
+#include "api/api_struct.h"
+#include "api/files.h"
 
 static la_status bad_format(void)
 {

@@ -2,22 +2,20 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
-#include "base/runtime/passage.h"
-#include "lua/api/api.h"
-#include "lua/transform/autograd.h"
+#include "api/api.h"
+#include "grad/grad.h"
 
 /* Hooks and functions of a script run on L; without one, or with one that was
 ** never opened, a graph that needs it says so. */
 LA_API int la_backward(lua_State *L, la_tensor *t, la_tensor *gradient)
 {
-    la_state *s = L ? la_state_of(L) : NULL;
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
     if (!t)
         return la_api_end("la_backward", la_error(LA_EARG, "tensor expected"));
     la_grad_init();             /* no state may ever have been opened */
     la_tensor_retain(t);        /* a hook may free the handle it came from */
-    la_status status = la_backward_from_c(s ? L : NULL, s, t, gradient);
+    la_status status = la_backward_on(L, t, gradient);
     la_tensor_release(t);
     return la_api_end("la_backward", status);
 }
@@ -51,4 +49,12 @@ LA_API void la_zero_grad(la_tensor *t)
 {
     LA_ENTRY_IN(la_owner_of(t));
     if (t) la_set_grad(t, NULL);
+}
+
+/* The thread's own settings are those of calls without a state. A setter of a
+** setting cannot fail: the record stays. */
+LA_API bool la_set_grad_enabled(bool on)
+{
+    LA_ENTRY(NULL);
+    return la_switch_grad(on);
 }

@@ -14,28 +14,9 @@
 #include "base/runtime/host_call.h"
 #include "base/runtime/parts.h"
 #include "base/runtime/passage.h"
-#include "lua/api/api_struct.h"
-#include "lua/lifetime/record_handle.h"
-#include "lua/transform/autograd.h"
-
-/* The error of a call from below gets the function's name in front; success
-** ends the record of a failure before. */
-static la_status named(const char *function, la_status status)
-{
-    char text[1024];
-    if (!status) {
-        la_error_clear();
-        return LA_OK;
-    }
-    const char *why = la_error_message();
-    if (status == LA_ENOMEM && !*why) why = "not enough memory";
-    size_t n = strlen(function);
-    if (strncmp(why, function, n) == 0 && why[n] == ':') return status;
-    /* the record is written anew from its own text: through a copy */
-    strncpy(text, why, sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    return la_error(status, "%s: %s", function, text);
-}
+#include "api/api.h"
+#include "api/api_struct.h"
+#include "tensor/host/record.h"
 
 /* Fields of the struct, checked as far as it does not depend on the layout:
 ** that is la_host_wrap's business. */
@@ -83,7 +64,7 @@ LA_API la_tensor *la_wrap_ex(const la_buffer *buffer)
     la_tensor *t = NULL;
     LA_ENTRY(NULL);
     la_share_tensors();
-    return named("la_wrap_ex", wrap_buffer(buffer, &t)) ? NULL : t;
+    return la_api_end("la_wrap_ex", wrap_buffer(buffer, &t)) ? NULL : t;
 }
 
 /* Nothing changes on failure; see the header for what becomes of views. */
@@ -91,7 +72,7 @@ LA_API int la_rebind(la_tensor *t, void *data, size_t extent)
 {
     LA_ENTRY_IN(la_owner_of(t));
     la_share_tensors();
-    return named("la_rebind", t ? la_host_rebind(t, data, extent)
+    return la_api_end("la_rebind", t ? la_host_rebind(t, data, extent)
                  : la_error(LA_EARG, "no tensor given"));
 }
 
@@ -113,7 +94,7 @@ LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
         la_host_release(release, context, data);
     }
     if (!status) status = la_record_new(&m, layout, &r);
-    return named("la_wrap_struct", status) ? NULL : r;
+    return la_api_end("la_wrap_struct", status) ? NULL : r;
 }
 
 /* Functions of a record run in its runtime. */
@@ -139,38 +120,7 @@ LA_API la_tensor *la_record_field(la_record *r, const char *name)
     la_tensor *t = NULL;
     LA_ENTRY_IN(runtime_of(r));
     la_share_tensors();
-    return named("la_record_field", field(r, name, &t)) ? NULL : t;
-}
-
-/* Stack 1: the record as a light userdata, borrowed for the call. */
-static int push_protected(lua_State *L)
-{
-    la_push_record_value(L, lua_touserdata(L, 1));
-    return 1;
-}
-
-static la_status api_memory_push(lua_State *L, la_record *r)
-{
-    if (!L || !r) return la_error(LA_EARG, "a Lua state and a record needed");
-    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
-    if (!la_state_of(L))
-        return la_error(LA_ESTATE, "the library was not opened in this state");
-    if (r->owner != la_state_of(L)->context.runtime->owner)
-        return la_error(LA_EARG, "the record belongs to another runtime than "
-                        "the state");
-    LA_ENTRY(&la_state_of(L)->context);
-    lua_pushcfunction(L, push_protected);
-    lua_pushlightuserdata(L, r);
-    if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;
-    return la_lua_error(L, "push");
-}
-
-/* The userdata is made in a protected call, as there may be no memory for it.
-** On failure nothing is pushed, and the record is the caller's as before. */
-LA_API int la_push_record(lua_State *L, la_record *r)
-{
-    la_share_tensors();
-    return named("la_push_record", api_memory_push(L, r));
+    return la_api_end("la_record_field", field(r, name, &t)) ? NULL : t;
 }
 
 LA_API void la_record_release(la_record *r)
@@ -183,6 +133,6 @@ LA_API int la_record_rebind(la_record *r, void *data, int64_t count)
 {
     LA_ENTRY_IN(runtime_of(r));
     la_share_tensors();
-    return named("la_record_rebind", r ? la_record_move(r, data, count)
+    return la_api_end("la_record_rebind", r ? la_record_move(r, data, count)
                  : la_error(LA_EARG, "no record given"));
 }

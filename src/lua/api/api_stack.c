@@ -1,21 +1,6 @@
-/* Limits of a state for hosts (lunarray.h): its token, whose functions are in
-** base/runtime/token.c, and the stack that it runs on. */
-#include "base/runtime/token.h"
+/* The stack that a state runs on, for hosts (lunarray.h). */
 #include "lua/binding.h"
 #include "lunarray.h"
-
-LA_API la_token *la_token_of(lua_State *L)
-{
-    la_error_clear();
-    if (!L) return la_token_retain(la_token_own());
-    la_state *s = la_state_of(L);
-    if (s) return la_token_retain(s->context.token);
-    la_error(LA_ESTATE, "la_token_of: the library was not opened in this "
-             "state");
-    return NULL;
-}
-
-/* ---- the stack of the host ---- */
 
 /* An operation, or an error on its way out, begins with so much or more. */
 #define KEPT ((size_t)32 << 10)

@@ -1,5 +1,5 @@
 /* Formats of files, and archives from and to them. */
-#include "lua/files/files.h"
+#include "api/files.h"
 
 #include <string.h>
 

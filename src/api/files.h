@@ -3,8 +3,8 @@
 ** archive from or to whatever has bytes. An .npy is an archive of one tensor
 ** with the empty name. Nothing here calls Lua.
 */
-#ifndef LA_LUA_FILES_FILES_H
-#define LA_LUA_FILES_FILES_H
+#ifndef LA_API_FILES_H
+#define LA_API_FILES_H
 
 #include "io/archive.h"
 #include "op/value.h"

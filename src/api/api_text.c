@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lua/api/api.h"
+#include "api/api.h"
 #include "tensor/text/print.h"
 
 /* With the print settings of the thread itself, as without a state. Cut where

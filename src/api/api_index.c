@@ -5,7 +5,7 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
-#include "lua/api/api.h"
+#include "api/api.h"
 #include "op/index/key.h"
 
 LA_API la_range la_at(int64_t i)

@@ -10,8 +10,8 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/passage.h"
-#include "lua/api/api.h"
-#include "lua/api/api_struct.h"
+#include "api/api.h"
+#include "api/api_struct.h"
 #include "op/host/device_names.h"
 #include "op/dispatch.h"
 #include "op/host/hosted.h"

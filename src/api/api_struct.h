@@ -6,8 +6,8 @@
 ** has more must be zero, or it asks for something that is not known here.
 ** 'function' begins the texts of errors, 'type' is the struct's name.
 */
-#ifndef LA_LUA_API_API_STRUCT_H
-#define LA_LUA_API_API_STRUCT_H
+#ifndef LA_API_API_STRUCT_H
+#define LA_API_API_STRUCT_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Structs whose first field is their size: read and written by one rule. */
-#include "lua/api/api_struct.h"
+#include "api/api_struct.h"
 
 #include <string.h>
 

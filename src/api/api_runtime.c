@@ -13,8 +13,7 @@
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "base/runtime/thread_pool.h"
-#include "lua/api/api_struct.h"
-#include "lua/binding.h"
+#include "api/api_struct.h"
 #include "lunarray.h"
 #include "op/lockstep.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "grad/grad.h"
-#include "lua/api/api.h"
+#include "api/api.h"
 #include "op/call.h"
 #include "op/dispatch.h"
 #include "op/host/device_names.h"

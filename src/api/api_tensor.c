@@ -1,142 +1,26 @@
 /*
-** The C interface of lunarray.h. Nothing here lets a Lua error out except
-** la_check; everything else answers with NULL or a status.
+** Tensors in lunarray.h: making and reading them, DLPack, the error record and
+** the resources of the default runtime.
 **
-** A host may call from any thread and outside of any protected call. So
-** calls of Lua run protected, the context that was current is restored on
-** return (LA_ENTRY), and the text of the last failure is kept per thread.
+** A host may call from any thread and outside of any protected call. So the
+** context that was current is restored on return (LA_ENTRY), and the text of
+** the last failure is kept per thread.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
 
-#include <lualib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
-#include "base/runtime/passage.h"
-#include "base/runtime/runtime.h"
-#include "lua/api/api.h"
-#include "lua/transform/autograd.h"
-#include "lua/sandbox/sandbox.h"
 #include "op/call.h"
-#include "op/host/device_names.h"
-#include "op/schema.h"
-#include "tensor/host/dlpack.h"
 #include "tensor/hash.h"
+#include "tensor/host/dlpack.h"
 #include "tensor/host/host.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
-
-/* ---- states ---- */
-
-/* The module goes into package.loaded and a global. */
-int la_open_protected(lua_State *L)
-{
-    luaL_requiref(L, "lunarray", luaopen_lunarray, 1);
-    return 0;
-}
-
-/* Runs 'opens' and leaves the stack as it was. LA_EARG, LA_ENOMEM, or the error
-** record with what it raised. */
-la_status la_open_by(lua_State *L, lua_CFunction opens)
-{
-    if (!L) return la_error(LA_EARG, "a Lua state is needed");
-    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
-    lua_pushcfunction(L, opens);
-    if (lua_pcall(L, 0, 0, 0) == LUA_OK) return LA_OK;
-    return la_lua_error(L, "open");
-}
-
-/* The thread's own settings stand while the state is opened, so that nothing of
-** a script that calls in is taken for the new state's. */
-static int open_in(lua_State *L, la_runtime *rt, const char *function)
-{
-    LA_API_ENTRY_IN(rt ? rt : &la_default_runtime);
-    la_status status = la_join_runtime(L, la_runtime_here());
-    if (!status) status = la_open_by(L, la_open_protected);
-    return la_api_end(function, status);
-}
-
-LA_API int la_openlibs_in(lua_State *L, la_runtime *rt)
-{
-    return open_in(L, rt, "la_openlibs_in");
-}
-
-LA_API int la_openlibs(lua_State *L)
-{
-    return open_in(L, NULL, "la_openlibs");
-}
-
-/* Whatever gives a host a tensor says before that counters are no longer the
-** calling thread's alone. Borrowed from the handle at 'arg'; raises a Lua
-** error, so only from a lua_CFunction of the host. */
-LA_API la_tensor *la_check(lua_State *L, int arg)
-{
-    la_handle *h = la_to_handle(L, arg);
-    la_share_tensors();
-    if (!h) luaL_typeerror(L, arg, "tensor");
-    else if (!h->tensor) luaL_argerror(L, arg, la_freed_text(h));
-    return h ? h->tensor : NULL;
-}
-
-/* Borrowed, or NULL for anything but a live tensor; sets no error record. */
-LA_API la_tensor *la_test(lua_State *L, int arg)
-{
-    la_handle *h = L ? la_to_handle(L, arg) : NULL;
-    la_share_tensors();
-    return h ? h->tensor : NULL;
-}
-
-/* A graph belongs to the state that recorded it: its functions run there, and
-** nothing keeps two threads out of its nodes. */
-static bool recorded_elsewhere(lua_State *L, const la_tensor *t)
-{
-    const la_state *s = la_state_of(L);
-    return (t->flags & LA_F_REQUIRES_GRAD) && t->grad && t->grad->context
-        && t->grad->context != &s->context;
-}
-
-/* Stack 1: the tensor as a light userdata, borrowed for the call. */
-static int api_push_protected(lua_State *L)
-{
-    la_tensor *t = lua_touserdata(L, 1);
-    la_state *s = la_state_of(L);
-    if (recorded_elsewhere(L, t))
-        return luaL_error(L, "the tensor was recorded in another Lua state; "
-                          "detach() it there first");
-    la_push_borrowed(L, s, t);
-    return 1;
-}
-
-/* Retains 't': the caller's reference stays the caller's. On failure nothing is
-** pushed. */
-static la_status api_push(lua_State *L, la_tensor *t)
-{
-    if (!L || !t) return la_error(LA_EARG, "a Lua state and a tensor needed");
-    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
-    la_state *s = la_state_of(L);
-    if (!s)
-        return la_error(LA_ESTATE, "the library was never opened in this Lua "
-                        "state");
-    if (t->owner != s->context.runtime->owner)
-        return la_error(LA_EARG, "the tensor belongs to another runtime than "
-                        "the state");
-    lua_pushcfunction(L, api_push_protected);
-    lua_pushlightuserdata(L, t);
-    if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;
-    return la_lua_error(L, "push");
-}
-
-/* Runs in protected mode all through: a host may push outside of any call. */
-LA_API int la_push(lua_State *L, la_tensor *t)
-{
-    LA_API_ENTRY(NULL);
-    return la_api_end("la_push", api_push(L, t));
-}
-
-/* ---- tensors ---- */
 
 bool la_api_dtype(const char *word, la_dtype *out)
 {
@@ -339,6 +223,19 @@ LA_API int la_error_code(void)
 {
     la_error_check();
     return la_error_status();
+}
+
+/* The thread's own: scripts have that of their state. */
+LA_API int la_set_default_dtype(const char *dtype)
+{
+    la_dtype d = LA_UNDEFINED;
+    LA_API_ENTRY(NULL);
+    bool known = la_api_dtype(dtype, &d);
+    la_status status = !known ? la_error_status() : la_is_float(d) ? LA_OK
+        : la_error(LA_EDTYPE, "float16, bfloat16, float32 or float64 expected, "
+                   "got %s", la_dtype_name(d));
+    if (!status) la_ctx()->default_dtype = d;
+    return la_api_end("la_set_default_dtype", status);
 }
 
 /* ---- resources ---- */
