@@ -261,6 +261,42 @@ describe("la.compile", function()
     assert.equal((la.ones(2, 3) * 2):exp():sum(), result)
   end)
 
+  it("runs in parts", function()
+    local w = la.zeros(8)
+    local function f(x, t)
+      local y = x
+      for _ = 1, 10 do y = y:matmul(x):tanh() end
+      w:add_(y[1])
+      return y, {k = y + t[1], n = 3}
+    end
+    local step = la.compile(f)
+    for k = 1, 4 do
+      local x, t, parts, ok, y, r = la.randn(8, 8), {la.ones(8)}, 0, nil
+      step:begin(x, t)
+      assert.is_false((pcall(step.begin, step, x, t)))
+      repeat
+        ok, y, r = step:advance(0.001)
+        parts = parts + 1
+        if k == 3 and not ok then assert.equal(3, select(2, step(x, t)).n) end
+      until ok or parts > 100
+      local other = w:clone()
+      w:zero_()
+      local want = f(x, t)
+      assert.equal(want, y)
+      assert.equal(want + 1, r.k)
+      assert.equal(3, r.n)
+      assert.equal(k == 3, other ~= w)
+      w:zero_()
+    end
+    local x = la.randn(8, 8)
+    step:begin(x, {la.ones(8)})
+    x:add_(1)
+    local ok, text = pcall(step.advance, step, 1e6)
+    assert.is_false(ok)
+    assert.matches("was written", text)
+    assert.is_false((pcall(step.advance, step, 1)))
+  end)
+
   it("writes into given tensors", function()
     local step = la.compile(function(x) return x * 2, x:t() end)
     local one = la.compile(function(x) return x:exp() end)
@@ -279,6 +315,95 @@ describe("la.compile", function()
       assert.is_false((pcall(one.into, one, la.empty(3, 2), x)))
       assert.is_false((pcall(one.into, one, la.empty(2, 3):double(), x)))
     end
+  end)
+end)
+
+describe("passes", function()
+  -- f compiled in all ways, next to f itself.
+  local function agree(f, make, pattern)
+    local ways = {la.compile(f), la.compile(f, {without = {"fuse", "same",
+      "fold", "dead", "views", "memory", "epilogue", "pack", "layout",
+      "threads"}})}
+    for _ = 1, 3 do
+      local args = table.pack(make())
+      local function copies()
+        local list = {}
+        for k = 1, args.n do list[k] = args[k]:clone() end
+        return list
+      end
+      local own = copies()
+      local want = table.pack(f(table.unpack(own)))
+      for _, step in ipairs(ways) do
+        local others = copies()
+        local got = table.pack(step(table.unpack(others)))
+        for k = 1, want.n do assert.equal(want[k], got[k]) end
+        for k = 1, args.n do assert.equal(own[k], others[k]) end
+      end
+    end
+    if pattern then assert.matches(pattern, ways[1]:explain()) end
+    assert.matches("left out", ways[2]:explain())
+  end
+  local function large() return la.randn(90, 120), la.randn(90, 120) end
+
+  it("join chains, rows and several results", function()
+    agree(function(x, y) return ((x * 1.5 + y):exp() - x) * 0.5 end, large,
+          "fuse: [^\n]*: 5\n")
+    agree(function(x, y)
+      local z = x * y
+      local d = z - z:mean(2, true)
+      return d / (d * d):mean(2, true):sqrt(), z:sum(2)
+    end, large, "fuse: [^\n]*: 7\n")
+    agree(function(x, y)
+      local a = x * 2
+      local b = (a + 1):matmul(y:t())
+      local c = (b * 2 + 1):tanh()
+      return c:sum(), a, c:t() + 1
+    end, large)
+    agree(function(x, y)
+      x:mul_(2)
+      local a = (x + y):sigmoid() * x
+      y:add_(a)
+      return a * a, (x - y):square():sum()
+    end, large)
+  end)
+
+  it("leave out what repeats, what nobody reads and what is constant",
+     function()
+    local w = la.randn(4)
+    local f = function(x)
+      local _ = x:cos()
+      return (x * 2):exp() + (x * 2):exp() + w:exp() * la.ones(4)
+    end
+    agree(f, function() return la.randn(4) end)
+    local step = la.compile(f)
+    step(la.ones(4))
+    local text = step:explain()
+    assert.matches("dead: [^\n]*: 1\n", text)
+    assert.matches("same: [^\n]*: 2\n", text)
+    assert.matches("fold" .. ": [^\n]*: 3\n", text)
+    for _ = 1, 3 do
+      local x = la.randn(4)
+      assert.equal(f(x), step(x))
+      w:add_(1)
+      assert.equal(f(x), step(x))
+    end
+  end)
+
+  it("share memory among what does not meet", function()
+    local function f(x)
+      for _ = 1, 20 do x = x:matmul(x):tanh() end
+      return x
+    end
+    agree(f, function() return la.randn(8, 8) end)
+    local step = la.compile(f)
+    step(la.randn(8, 8))
+    assert.matches("arena: 512 bytes", step:explain())
+  end)
+
+  it("have names", function()
+    local ok, text = pcall(la.compile, print, {without = {"nonsense"}})
+    assert.is_false(ok)
+    assert.matches("unknown pass 'nonsense'", text)
   end)
 end)
 

@@ -192,6 +192,7 @@ static bool bind_is_base(const la_prog_view *v, const la_tensor *base)
     return v->bytes == base->offset * (int64_t)la_itemsize(base)
         && base->dtype == v->form->dtype && base->ndim == v->form->ndim
         && base->names == v->form->names
+        && !((base->flags ^ v->form->flags) & (LA_F_CONJ | LA_F_NEG))
         && memcmp(la_sizes(base), la_sizes(v->form), 16 * (size_t)base->ndim)
            == 0;
 }
@@ -216,7 +217,8 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
                              &t));
     t->flags = (t->flags & ~bits) | (f->flags & bits);
     la_tensor_set_names(t, la_names_retain(f->names));
-    if (s->kind == LA_SLOT_CONST) la_tensor_drop(&t->base);
+    bool detached = !v->grad && la_grad_flag(t);
+    if (s->kind == LA_SLOT_CONST || detached) la_tensor_drop(&t->base);
     *out = t;
     return LA_OK;
 }

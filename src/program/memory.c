@@ -15,7 +15,8 @@
 
 enum { LINE = 64 };
 
-typedef struct memory_walk { la_prog *p; int32_t step; } memory_walk;
+/* Steps of a group use what they use from its first to its last one. */
+typedef struct memory_walk { la_prog *p; int32_t step, first; } memory_walk;
 
 static void memory_use(void *context, int32_t view)
 {
@@ -26,16 +27,19 @@ static void memory_use(void *context, int32_t view)
     int32_t twin = w->p->live ? la_prog_twin(w->p, view, !v->grad)
                               : LA_PROG_NONE;
     if (twin >= 0) la_prog_view_at(w->p, twin)->last = w->step;
-    if (s->first < 0) s->first = w->step;
+    if (s->first < 0) s->first = w->first;
     s->last = w->step;
 }
 
 /* The lives of slots and views, over the steps that run. */
 static void memory_lives(la_prog *p)
 {
+    int32_t first = 0, end = -1;
     for (int32_t i = 0; i < p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(p, i);
-        memory_walk w = {p, i};
+        if (i > end) first = end = i;
+        if (s->joined > end) end = s->joined;
+        memory_walk w = {p, end, first};
         if (!p->live && !la_prog_runs(s)) continue;
         la_prog_reads(p, s, memory_use, &w);
         la_prog_writes(p, s, memory_use, &w);
@@ -109,7 +113,8 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     memory_lives(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
-        s->memory = s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
+        s->memory = s->joined ? LA_MEMORY_TAKEN
+            : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};
         note->bytes += memory_piece(s);

@@ -45,6 +45,8 @@ typedef struct la_prog_slot {
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
     bool kept;          /* of a step that is kept */
+    bool joined;        /* of a step in a group; it has no piece */
+    bool inner;         /* and nobody else reads it */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -60,6 +62,7 @@ typedef struct la_prog_view {
     int32_t slot, next;     /* the next view of the slot */
     int32_t last;       /* the last step that uses it */
     bool grad;          /* needed a gradient when it was met */
+    int32_t step;       /* that gave it its history; LA_PROG_NONE: not known */
     bool whole;         /* is the slot's own tensor: the argument, the object */
     int64_t bytes;      /* from that tensor's first element, or the storage's */
     la_tensor *form;    /* owned header; bind.c shows it memory */
@@ -97,6 +100,8 @@ typedef struct la_prog_step {
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
     bool kept;          /* on constants: its results stay for the next runs */
+    int32_t joined;     /* of the first of a group that runs as one: its last
+                        ** step; else 0 */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;
@@ -104,6 +109,7 @@ typedef struct la_prog_step {
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
     int32_t outs[LA_MAX_RESULTS];
+    uint64_t sequence;      /* of the next node, before it was recorded */
     const la_op *op;
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
@@ -139,6 +145,9 @@ typedef struct la_prog {
     struct la_prog_bind *bind;
     int64_t arena_bytes;
     int64_t runs;
+    int32_t at;         /* of a run: the next step */
+    bool were_fresh;    /* ... 'fresh' at its begin */
+    la_tensor **given;  /* ... results to write into, or NULL */
     const la_prog_step *failed;     /* where the last run stopped, or NULL */
     struct la_prog_pass_note *notes;    /* what passes did, for explain */
     int32_t nnotes;
@@ -180,8 +189,10 @@ void la_prog_drop_list(la_prog_list *list, size_t size);
 /* The view of 'slot' that looks like 't', 'bytes' behind its start; made when
 ** there is none. Below 0 without memory. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
-                        int64_t bytes, bool whole, bool grad);
+                        int64_t bytes, bool whole, bool grad, int32_t step);
 /* The view of the same geometry that needed a gradient, or needed none. */
+/* Do the views lie at the same elements? */
+bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
@@ -212,6 +223,8 @@ void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
+/* The elements of 't' are about to choose what is called next. */
+void la_record_choice(const la_tensor *t);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
 
@@ -235,6 +248,15 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
+/* The same in parts, flat ones only: begin; advance until p->at is the number
+** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
+** leave, also behind an error. */
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host);
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out);
+void la_prog_leave(la_prog *p);
 la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                             la_tensor **out, const la_prog_host *host);
 /* Passes and memory, before the first run. 'without' names passes to leave

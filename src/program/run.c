@@ -10,6 +10,7 @@
 #include "base/os/clock.h"
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
+#include "fuse/fuse.h"
 #include "op/call.h"
 #include "op/op.h"
 #include "program/bind.h"
@@ -221,6 +222,71 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
     return la_set_grad(leaf, t);
 }
 
+/* ---- groups ---- */
+
+enum { RUN_MOST = 64 };
+
+typedef struct run_group {
+    int n;
+    int32_t views[RUN_MOST];
+    la_tensor *results[RUN_MOST];       /* owned */
+} run_group;
+
+/* The forms that the result is read by, in the group. */
+static void run_stand_in(la_prog *p, int32_t view, la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        p->bind->tensors[v] = t;
+}
+
+static la_status run_member(run_state *r, int32_t i, run_group *g)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_frame f = {.op = s->op, .nargs = s->nargs, .args = s->args};
+    run_arguments(r->p, s);
+    r->p->failed = s;
+    LA_TRY(la_dispatch(&f));
+    g->views[g->n] = s->results[0];
+    g->results[g->n++] = f.results[0].tensor;
+    run_stand_in(r->p, s->results[0], f.results[0].tensor);
+    return LA_OK;
+}
+
+/* Values for what others read; the rest is never computed. */
+static la_status run_values(run_state *r, run_group *g)
+{
+    la_tensor *list[RUN_MOST];
+    int n = 0;
+    for (int k = 0; k < g->n; k++) {
+        int32_t slot = la_prog_view_at(r->p, g->views[k])->slot;
+        if (!la_prog_slot_at(r->p, slot)->inner) list[n++] = g->results[k];
+    }
+    return la_fuse_finish(n, list);
+}
+
+static la_status run_joined(run_state *r, int32_t first, int32_t end)
+{
+    run_group g = {.n = 0};
+    LA_TRY(la_fuse_open());
+    la_status status = LA_OK;
+    for (int32_t i = first; i <= end && !status; i++)
+        if (la_prog_runs(la_prog_step_at(r->p, i)))
+            status = run_member(r, i, &g);
+    if (!status) status = run_values(r, &g);
+    la_fuse_close();
+    for (int k = 0; k < g.n; k++) {
+        int32_t view = g.views[k];
+        run_stand_in(r->p, view, NULL);
+        if (!status && !la_prog_slot_at(r->p, la_prog_view_at(r->p, view)
+                                        ->slot)->inner)
+            status = run_take(r->p, view, g.results[k]);
+        la_tensor_release(g.results[k]);
+    }
+    if (!status) r->p->failed = NULL;
+    return status;
+}
+
 static la_status run_step(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
@@ -250,19 +316,23 @@ static void run_look(run_state *r)
     }
 }
 
-static la_status run_steps(run_state *r)
+/* Runs steps from p->at on, one at least, until all have run or the clock shows
+** 'end'. */
+static la_status run_steps(run_state *r, int64_t end)
 {
-    bool fresh;
-    run_look(r);
-    fresh = r->p->fresh;
-    r->p->fresh = false;        /* until all have run */
     la_prog_clock *clock = r->host->clock;
-    for (int32_t i = 0; i < r->p->steps.n; i++) {
+    int32_t *at = &r->p->at;
+    bool ran = false;
+    for (; *at < r->p->steps.n; ++*at) {
+        int32_t i = *at;
         const la_prog_step *s = la_prog_step_at(r->p, i);
-        if (!la_prog_runs(s) || (s->kept && fresh)) continue;
+        if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
+        if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
+        ran = true;
         int64_t begun = clock ? la_nanoseconds() : 0;
-        LA_TRY(run_step(r, i));
+        LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
+        if (s->joined) *at = s->joined;
     }
     r->p->fresh = r->p->keeps;
     return LA_OK;
@@ -323,27 +393,71 @@ static la_status run_outputs(run_state *r, la_tensor **out)
 
 /* ---- the run ---- */
 
-static la_status run_all(run_state *r, la_tensor **out)
+void la_prog_leave(la_prog *p)
 {
-    LA_TRY(la_bind_entry(r->p, r->arguments));
-    LA_TRY(run_steps(r));
-    return run_outputs(r, out);
+    if (p->bind) la_bind_leave(p);
+    p->busy = false;
+    p->runs++;
+}
+
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    if (!p->bind) LA_TRY(la_bind_new(p));
+    p->busy = true;
+    p->failed = NULL;
+    p->at = 0;
+    la_status status = la_bind_entry(p, arguments);
+    if (status) {
+        la_prog_leave(p);
+        return status;
+    }
+    run_look(&r);
+    p->were_fresh = p->fresh;
+    p->fresh = false;           /* until all have run */
+    return LA_OK;
+}
+
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host)
+{
+    la_context *c = la_ctx();
+    run_state r = {p, arguments, p->given, host};
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_steps(&r, end);
+    c->no_grad = no_grad;
+    return status;
+}
+
+static la_status run_end(run_state *r, la_tensor **out)
+{
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_outputs(r, out);
+    c->no_grad = no_grad;
+    return status;
+}
+
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    return run_end(&r, out);
 }
 
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host)
 {
-    la_context *c = la_ctx();
     run_state r = {p, arguments, into ? out : NULL, host};
-    bool no_grad = c->no_grad;
-    if (!p->bind) LA_TRY(la_bind_new(p));
-    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
-    c->no_grad = p->busy = true;
-    p->failed = NULL;
-    la_status status = run_all(&r, out);
-    la_bind_leave(p);
-    p->busy = false;
-    c->no_grad = no_grad;
-    p->runs++;
+    LA_TRY(la_prog_begin(p, arguments));
+    p->given = r.given;
+    la_status status = la_prog_advance(p, arguments, INT64_MAX, host);
+    p->given = NULL;
+    if (!status) status = run_end(&r, out);
+    la_prog_leave(p);
     return status;
 }

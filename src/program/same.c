@@ -63,12 +63,15 @@ static bool same_view(const la_prog *p, int32_t a, int32_t b)
     const la_tensor *c = la_prog_slot_at(p, x->slot)->own;
     const la_tensor *d = la_prog_slot_at(p, y->slot)->own;
     const la_tensor *f = x->form, *g = y->form;
-    return c && d && !la_prog_slot_at(p, x->slot)->written
-        && !la_prog_slot_at(p, y->slot)->written && x->bytes == y->bytes
-        && c->numel == d->numel && f->dtype == g->dtype && f->ndim == g->ndim
-        && f->flags == g->flags && f->names == g->names
-        && memcmp(la_sizes(f), la_sizes(g), 16 * (size_t)f->ndim) == 0
-        && (!c->numel || memcmp(la_data(c), la_data(d), (size_t)c->numel) == 0);
+    if (x->bytes != y->bytes || f->dtype != g->dtype || f->ndim != g->ndim
+        || f->flags != g->flags || f->names != g->names
+        || memcmp(la_sizes(f), la_sizes(g), 16 * (size_t)f->ndim) != 0)
+        return false;
+    return x->slot == y->slot
+        || (c && d && !la_prog_slot_at(p, x->slot)->written
+            && !la_prog_slot_at(p, y->slot)->written && c->numel == d->numel
+            && (!c->numel
+                || memcmp(la_data(c), la_data(d), (size_t)c->numel) == 0));
 }
 
 static bool same_call(const la_prog *p, const la_prog_step *a,

@@ -225,7 +225,8 @@ see: jacobian, bmm
 Replaces the values ... by body(...) while test(...) holds, and returns the last
 ones. test returns a boolean or a tensor of one element; body returns as many
 values as it takes, of the same sizes and dtypes. Within vmap a loop goes on
-until all elements of the batch are done.
+until all elements of the batch are done. A compiled function whose loop or cond
+depends on its arguments runs as it is.
 > la.while_loop(function(n, x) return n:lt(3) end,
 >>   function(n, x) return n + 1, x * 2 end, la.tensor(0), la.ones(2))
 tensor(3)    tensor([8., 8.])
@@ -264,6 +265,8 @@ looked at in each call; where they differ, f is recorded again. Bits are those
 of f.
 step:into(outs, ...) writes the results into given tensors, step:explain() is a
 text about the plan, step:profile(...) the seconds of each step of a call.
+step:begin(...) and then step:advance(microseconds), again and again, run a
+call in parts: advance gives true and the results when all is done.
 step:program() is the last program: #p counts its steps, p:steps() lists them.
 - partial: where f reads values in Lua, f runs at each call; else an error
 - cache: how many kinds of arguments are kept, 64 at most

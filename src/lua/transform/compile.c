@@ -202,7 +202,7 @@ static int compile_plain(lua_State *L, int self)
 }
 
 /* Somebody else transforms what f calls: it is a part of that. */
-static bool compile_is_inside(const la_state *s)
+bool la_compile_is_inside(const la_state *s)
 {
     const la_context *c = &s->context;
     return c->recorder || c->fuse || c->vmap || s->anomaly;
@@ -229,7 +229,7 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 }
 
 /* A plan without memory is none: f runs. */
-static bool compile_is_ready(la_entry *e, const char *const *without)
+bool la_entry_is_ready(la_entry *e, const char *const *without)
 {
     if (e->p->eager || e->p->busy) return false;
     if (e->p->planned) return true;
@@ -247,10 +247,10 @@ static int compile_call(lua_State *L)
     int top = lua_gettop(L);
     la_check_stack(L, s);
     luaL_checkstack(L, 24, "compile: too many arguments");
-    if (compile_is_inside(s)) return compile_plain(L, 1);
+    if (la_compile_is_inside(s)) return compile_plain(L, 1);
     la_entry *e = la_find_entry(L, c, 1, &t);
     if (!e) return compile_record(L, s, c, 1);
-    if (!compile_is_ready(e, c->without)) {
+    if (!la_entry_is_ready(e, c->without)) {
         lua_settop(L, top);
         return compile_plain(L, 1);
     }
@@ -261,14 +261,14 @@ la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
                          la_call_tensors *t)
 {
     int top = lua_gettop(L);
-    if (compile_is_inside(s)) return NULL;
+    if (la_compile_is_inside(s)) return NULL;
     la_entry *e = la_find_entry(L, c, self, t);
     if (!e) {
         compile_record(L, s, c, self);
         lua_settop(L, top);
         e = la_find_entry(L, c, self, t);
     }
-    return e && compile_is_ready(e, c->without) ? e : NULL;
+    return e && la_entry_is_ready(e, c->without) ? e : NULL;
 }
 
 /* Function and arguments are pushed once more, without the outputs between
@@ -280,11 +280,11 @@ bool la_run_into(lua_State *L)
     la_state *s = la_up_state(L);
     int top = lua_gettop(L);
     luaL_checkstack(L, top + 24, "into: too many arguments");
-    if (compile_is_inside(s)) return false;
+    if (la_compile_is_inside(s)) return false;
     lua_pushvalue(L, 1);
     for (int i = 3; i <= top; i++) lua_pushvalue(L, i);
     la_entry *e = la_find_entry(L, c, top + 1, &t);
-    bool ready = e && !e->p->live && compile_is_ready(e, c->without);
+    bool ready = e && !e->p->live && la_entry_is_ready(e, c->without);
     int refs = 2 * top;
     if (ready) ready = la_run_entry_into(L, s, e, refs, &t, 2);
     lua_settop(L, top);
@@ -350,18 +350,27 @@ static void compile_options(lua_State *L, la_compiled *c, int options)
     compile_option_without(L, c, options);
 }
 
+static int compile_gc(lua_State *L)
+{
+    la_compiled *c = luaL_testudata(L, 1, LA_COMPILED_NAME);
+    if (c) la_drop_walk(c);
+    return 0;
+}
+
 /* la.compile(f[, {cache=, partial=, fast=, without=}]) */
 static int fn_compile(lua_State *L)
 {
     la_check_callable(L, 1, "compile");
     lua_settop(L, 2);
-    la_compiled *c = lua_newuserdatauv(L, sizeof *c, 2);
+    la_compiled *c = lua_newuserdatauv(L, sizeof *c, 3);
     *c = (la_compiled){.most = LA_COMPILE_CACHE};
     if (la_new_metatable(L, LA_COMPILED_NAME, NULL)) {
         compile_methods(L, la_compiled_methods);
         lua_pushnil(L);
         la_closure(L, compile_call);
         lua_setfield(L, -2, "__call");
+        lua_pushcfunction(L, compile_gc);
+        lua_setfield(L, -2, "__gc");
     }
     la_take_metatable(L);
     lua_pushvalue(L, 1);

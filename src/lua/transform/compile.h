@@ -72,9 +72,24 @@ typedef struct la_compiled {
     la_entry *last;         /* the last signature's */
     la_entry *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
+    struct la_walk *walk;       /* of step:begin; NULL: none */
 } la_compiled;
 
-enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES };
+enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
+
+/* A run asks Lua for numbers through this. */
+typedef struct la_run_host {
+    lua_State *L;
+    la_state *state;
+    const la_entry *e;
+    int refs;
+} la_run_host;
+
+/* ---- compile_walk.c ---- */
+
+int la_compiled_begin(lua_State *L);        /* step:begin(...) */
+int la_compiled_advance(lua_State *L);      /* step:advance(microseconds) */
+void la_drop_walk(la_compiled *c);
 
 /* ---- compile_signature.c ---- */
 
@@ -117,6 +132,15 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
 int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
                  la_call_tensors *c, int first, struct la_prog_clock *clock);
 
+/* Handles for the results, which then take 'out' and are pushed with the rest
+** of them: for a run in parts. 'handles' is where the first one is. */
+void la_push_handles(lua_State *L, la_state *s, const la_entry *e);
+int la_give_results(lua_State *L, la_state *s, la_entry *e, int refs,
+                    int handles, int first, la_tensor **out);
+la_prog_host la_run_host_of(struct la_run_host *h, lua_State *L, la_state *s,
+                            const la_entry *e, int refs);
+int la_run_raise(lua_State *L, const la_prog *p, la_status status);
+
 /* Runs it into the tensors of the value at 'outs'. False, with nothing done,
 ** where results have another structure than that. */
 bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
@@ -130,6 +154,10 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 la_entry *la_find_entry(lua_State *L, la_compiled *c, int self,
                         la_call_tensors *t);
 
+/* Can the entry's program run, with its plan made? */
+bool la_entry_is_ready(la_entry *e, const char *const *without);
+/* Does somebody else transform what f calls? It is a part of that then. */
+bool la_compile_is_inside(const la_state *s);
 /* Finds the entry, recorded first where there is none; NULL: f has to run as it
 ** is. */
 la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,

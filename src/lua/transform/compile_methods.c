@@ -367,7 +367,9 @@ static int compiled_into(lua_State *L)
 
 const luaL_Reg la_compiled_methods[] = {
     {"program", compiled_program}, {"explain", compiled_explain},
-    {"profile", compiled_profile}, {"into", compiled_into}, {NULL, NULL}};
+    {"profile", compiled_profile}, {"into", compiled_into},
+    {"begin", la_compiled_begin}, {"advance", la_compiled_advance},
+    {NULL, NULL}};
 
 const luaL_Reg la_entry_methods[] = {
     {"steps", program_steps}, {"explain", program_explain}, {NULL, NULL}};

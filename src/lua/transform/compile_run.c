@@ -8,14 +8,6 @@
 #include "op/op.h"
 #include "program/clock.h"
 
-/* Host of a run. */
-typedef struct run_host {
-    lua_State *L;
-    la_state *state;
-    const la_entry *e;
-    int refs;
-} run_host;
-
 /* Reads or counts raw: nothing that raises. */
 static double run_field(lua_State *L, int refs, const la_number *n)
 {
@@ -34,7 +26,7 @@ static double run_field(lua_State *L, int refs, const la_number *n)
     return v;
 }
 
-static la_status run_function(run_host *h, const la_number *n, double *v)
+static la_status run_function(la_run_host *h, const la_number *n, double *v)
 {
     lua_State *L = h->L;
     lua_rawgeti(L, h->refs, n->table);
@@ -55,7 +47,7 @@ static la_status run_function(run_host *h, const la_number *n, double *v)
 
 static la_status run_read(void *context, int source, la_value *v)
 {
-    run_host *h = context;
+    la_run_host *h = context;
     const la_number *n = LA_PROG_AT(h->e->numbers, la_number, source);
     double d = 0;
     if (!lua_checkstack(h->L, 6)) return LA_ENOMEM;
@@ -70,7 +62,7 @@ static la_status run_read(void *context, int source, la_value *v)
 
 static bool run_collect(void *context)
 {
-    run_host *h = context;
+    la_run_host *h = context;
     la_context *c = &h->state->context;
     uint32_t keys = c->excluded_keys;
     bool no_grad = c->no_grad, done = la_collect_all(h->L, h->state);
@@ -119,7 +111,7 @@ static int run_push_all(lua_State *L, const la_entry *e, int refs, int handles,
 
 /* ---- the run ---- */
 
-static la_status run_program(run_host *h, la_call_tensors *c, la_tensor **out,
+static la_status run_program(la_run_host *h, la_call_tensors *c, la_tensor **out,
                              bool into, la_prog_clock *clock)
 {
     la_prog *p = h->e->p;
@@ -133,7 +125,7 @@ static la_status run_program(run_host *h, la_call_tensors *c, la_tensor **out,
 }
 
 /* The error of the operation that failed, in its name. */
-static int run_raise(lua_State *L, const la_prog *p, la_status status)
+int la_run_raise(lua_State *L, const la_prog *p, la_status status)
 {
     char name[64] = "compile";
     if (p->failed && p->failed->op) {
@@ -146,23 +138,24 @@ static int run_raise(lua_State *L, const la_prog *p, la_status status)
     return la_raise(L, name, status);
 }
 
-int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
-                 la_call_tensors *c, int first, la_prog_clock *clock)
+la_prog_host la_run_host_of(la_run_host *h, lua_State *L, la_state *s,
+                            const la_entry *e, int refs)
 {
-    la_tensor *out[LA_COMPILE_TENSORS];
-    run_host h = {L, s, e, refs};
+    *h = (la_run_host){L, s, e, refs};
+    return (la_prog_host){.read = run_read, .collect = run_collect,
+                          .context = h};
+}
+
+void la_push_handles(lua_State *L, la_state *s, const la_entry *e)
+{
     luaL_checkstack(L, e->nhandles + 12, "compile: too many results");
     la_pace_data(L, s);
-    int handles = lua_gettop(L) + 1;
     for (int32_t i = 0; i < e->nhandles; i++) la_new_handle(L, s);
-    for (int i = 0; i < c->n; i++) {            /* finalizers have run */
-        c->tensors[i] = c->handles[i]->tensor;
-        if (!c->tensors[i])
-            return luaL_error(L, "compile: %s", la_freed_text(c->handles[i]));
-    }
-    for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
-    la_status status = run_program(&h, c, out, false, clock);
-    if (status) return run_raise(L, e->p, status);
+}
+
+int la_give_results(lua_State *L, la_state *s, la_entry *e, int refs,
+                    int handles, int first, la_tensor **out)
+{
     for (int32_t i = 0; i < e->p->outputs.n; i++) {
         int32_t at = *LA_PROG_AT(e->handles, int32_t, i);
         la_handle *to = at < 0 ? NULL : la_to_handle(L, handles + at);
@@ -172,6 +165,24 @@ int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
     e->runs++;
     la_pace(L, s);
     return run_push_all(L, e, refs, handles, first);
+}
+
+int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
+                 la_call_tensors *c, int first, la_prog_clock *clock)
+{
+    la_tensor *out[LA_COMPILE_TENSORS];
+    la_run_host h = {L, s, e, refs};
+    int handles = lua_gettop(L) + 1;
+    la_push_handles(L, s, e);
+    for (int i = 0; i < c->n; i++) {            /* finalizers have run */
+        c->tensors[i] = c->handles[i]->tensor;
+        if (!c->tensors[i])
+            return luaL_error(L, "compile: %s", la_freed_text(c->handles[i]));
+    }
+    for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
+    la_status status = run_program(&h, c, out, false, clock);
+    if (status) return la_run_raise(L, e->p, status);
+    return la_give_results(L, s, e, refs, handles, first, out);
 }
 
 /* ---- into given tensors ---- */
@@ -222,13 +233,13 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
                        la_call_tensors *c, int outs)
 {
     la_tensor *out[LA_COMPILE_TENSORS];
-    run_host h = {L, s, e, refs};
+    la_run_host h = {L, s, e, refs};
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
     if (!run_outs(L, e, outs, out)) return false;
     for (int32_t i = 0; i < e->p->outputs.n; i++)
         LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
     la_status status = run_program(&h, c, out, true, NULL);
-    if (status) run_raise(L, e->p, status);
+    if (status) la_run_raise(L, e->p, status);
     e->runs++;
     return true;
 }
