@@ -412,8 +412,8 @@ static int tokenizer_native(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg members[] = {
-    {"native", tokenizer_native}, {NULL, NULL}
+static const la_function members[] = {
+    {"native", tokenizer_native, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_tokenizer = {NULL, members};
+const la_module la_module_tokenizer = {NULL, members, NULL};
