@@ -269,7 +269,7 @@ void la_check_load_options(lua_State *L, int at, const la_loader *reader,
 void la_load_check(lua_State *L, const la_open_file *file, la_status status)
 {
     if (!status) return;
-    la_load_close((la_open_file *)file);        /* hosts see it closed once */
+    if (!file->tries) la_load_close((la_open_file *)file);
     la_raise(L, file->name, la_media_name(status, file->path));
 }
 

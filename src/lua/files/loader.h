@@ -28,6 +28,7 @@ typedef struct la_open_file {
                             ** and of "limit" and "metadata", or of nil */
     int64_t limit;          /* bytes that may be made of it; 0: any number */
     la_source source;       /* of the host, to be closed */
+    bool tries;             /* its reader catches the error and goes on */
 } la_open_file;
 
 typedef struct la_loader {
@@ -42,7 +43,7 @@ typedef struct la_loader {
 } la_loader;
 
 /* Raise the error of 'status' as one of the file: its path stands before what
-** is wrong with the bytes. */
+** is wrong with the bytes. The file is closed then, unless it 'tries'. */
 void la_load_check(lua_State *L, const la_open_file *file, la_status);
 /* Raise an error that lies in the file. 'format' is la_error's. */
 void la_load_fail(lua_State *L, const la_open_file *, const char *format, ...)
