@@ -18,9 +18,10 @@
 #include "api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
+#include "lua/embed.h"
 #include "lua/files/checkpoint.h"
-#include "lua/files/loader.h"
 #include "api/files.h"
+#include "lua/files/loader.h"
 
 /* A path at 'arg' to write to. The string stays owned by the stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,
@@ -124,6 +125,57 @@ static void check_save_options(lua_State *L, int arg)
     la_check_keywords(L, arg, known, "save");
 }
 
+/* A table whose metatable has __tree(object) is saved as what that gives: a
+** table with one key, the name of a module of the library. When it is loaded,
+** the module's function _of_tree makes the object anew. */
+static void io_take_tree(lua_State *L)
+{
+    if (lua_type(L, 1) != LUA_TTABLE
+        || luaL_getmetafield(L, 1, "__tree") == LUA_TNIL) return;
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    lua_replace(L, 1);
+}
+
+/* Is the value on the top such a tree? Push the module's name then. */
+static bool io_push_module(lua_State *L)
+{
+    static const char before[] = "lunarray.";
+    size_t n, head = sizeof before - 1;
+    int top = lua_gettop(L);
+    if (!lua_istable(L, -1)) return false;
+    lua_pushnil(L);
+    if (lua_next(L, -2) && lua_type(L, -2) == LUA_TSTRING) {
+        const char *name = lua_tolstring(L, -2, &n);
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        if (n > head && memcmp(name, before, head) == 0
+            && la_is_embedded(name + head, n - head) && !lua_next(L, top))
+            return true;
+    }
+    lua_settop(L, top);
+    return false;
+}
+
+/* Replaces the tree on the top by what it stands for. */
+static void io_give_tree(lua_State *L)
+{
+    int tree = lua_gettop(L);
+    if (!io_push_module(L)) return;
+    lua_pushcfunction(L, la_require);
+    lua_pushvalue(L, -2);
+    lua_call(L, 1, 1);
+    if (lua_type(L, -1) != LUA_TTABLE
+        || lua_getfield(L, -1, "_of_tree") != LUA_TFUNCTION) {
+        lua_settop(L, tree);
+        return;
+    }
+    lua_pushvalue(L, tree);
+    lua_call(L, 1, 1);
+    lua_replace(L, tree);
+    lua_settop(L, tree);
+}
+
 /* The object at 1, which a .npy holds alone. The archive is freed here, not
 ** left to the collector: it holds all values. */
 static void files_io_save(lua_State *L, const char *path, la_file_format format)
@@ -172,12 +224,21 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     push_metadata(L, 2);
     bool asked = lua_toboolean(L, -1);
     la_push_values(L, name, a);
+    io_give_tree(L);
     if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
     la_pace(L, la_state_of(L));
     if (!asked) return 1;
     la_push_notes(L, &a->metadata);
     la_push_notes(L, &a->skipped);
     return 3;
+}
+
+/* Raises where the file can't be read, after it was closed. */
+static void check_read(lua_State *L, la_open_file *file, la_status status)
+{
+    if (!status) return;
+    la_load_close(file);
+    la_raise(L, file->name, status);
 }
 
 /* The first bytes tell the format of what the host gives. */
@@ -215,12 +276,12 @@ static int io_load(lua_State *L)
     la_open_file *file = la_push_load(L, "load", path);
     file->options = 2;
     file->limit = limit;
-    LA_CHECK(L, "load", la_load_open(L, file, &reader));
+    check_read(L, file, la_load_open(L, file, &reader));
     if (!reader) la_check_load_options(L, 2, NULL, "load");
     if (reader) return push_by_reader(L, reader, file);
     la_archive *a = la_push_archive(L);
     a->limit = file->limit;
-    LA_CHECK(L, "load", read_formats(L, file, &format, a));
+    check_read(L, file, read_formats(L, file, &format, a));
     la_load_close(file);
     la_charge_more(L, "load", io_largest(a));
     log_skipped(path, a);
@@ -238,14 +299,14 @@ static int io_mmap(lua_State *L)
     const char *path = check_source(L, 1, "mmap", &format);
     la_open_file *file = la_push_load(L, "mmap", path);
     file->options = 2;
-    LA_CHECK(L, "mmap", la_load_open(L, file, &reader));
+    check_read(L, file, la_load_open(L, file, &reader));
     if (reader) {
         la_load_check(L, file, la_load_map(file));
         return push_by_reader(L, reader, file);
     }
     la_check_load_options(L, 2, NULL, "mmap");
     la_archive *a = la_push_archive(L);
-    LA_CHECK(L, "mmap", map_file(file, format, a));
+    check_read(L, file, map_file(file, format, a));
     la_load_close(file);
     return push_results(L, "mmap", format, a);
 }
@@ -264,12 +325,14 @@ static int io_save(lua_State *L)
         lua_replace(L, 2);
     }
     const char *path = check_path(L, 2, "save", &format);
+    io_take_tree(L);
     files_io_save(L, path, format);
     return 0;
 }
 
-static const luaL_Reg functions[] = {
-    {"load", io_load}, {"mmap", io_mmap}, {"save", io_save}, {NULL, NULL}
+static const la_function functions[] = {
+    {"load", io_load, LA_MANY}, {"mmap", io_mmap, LA_MANY},
+    {"save", io_save, LA_MANY}, {NULL, NULL, 0}
 };
 
 const la_part la_part_io = {functions, NULL};

@@ -10,8 +10,8 @@
 
 #include "base/runtime/host_call.h"
 #include "api/api_struct.h"
-#include "api/files.h"
 #include "lua/build_options.h"
+#include "api/files.h"
 #include "lua/files/media.h"
 
 #define READER(name) extern const la_loader la_loader_##name;
@@ -242,7 +242,9 @@ la_open_file *la_load_sibling(lua_State *L, const la_open_file *file,
     out->options = file->options;
     out->limit = file->limit;
     lua_remove(L, -2);
-    la_load_check(L, file, open_bytes(L, out, true));
+    la_status status = open_bytes(L, out, true);
+    if (status) la_load_close(out);
+    la_load_check(L, file, status);
     if (file->mapping) la_load_check(L, out, la_load_map(out));
     return out;
 }
@@ -266,7 +268,9 @@ void la_check_load_options(lua_State *L, int at, const la_loader *reader,
 
 void la_load_check(lua_State *L, const la_open_file *file, la_status status)
 {
-    if (status) la_raise(L, file->name, la_media_name(status, file->path));
+    if (!status) return;
+    la_load_close((la_open_file *)file);        /* hosts see it closed once */
+    la_raise(L, file->name, la_media_name(status, file->path));
 }
 
 void la_load_fail(lua_State *L, const la_open_file *file, const char *format,
