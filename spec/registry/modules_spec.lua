@@ -36,7 +36,8 @@ describe("modules", function()
     local all, wrong = rows.all(), {}
     for _, name in ipairs(modules.every) do
       local found, page = pcall(require, words_of(name))
-      assert.equal(is_here[name] or false, found, name)
+      local has = text(("modules/%s/words.lua"):format(name)) ~= ""
+      assert.equal(has and is_here[name] or false, found, name)
       for _, entry in ipairs(found and rows.parse(page, name) or {}) do
         for _, word in ipairs(entry.names) do
           local row = all.by_name[word]

@@ -316,6 +316,7 @@ static int push_torch7(lua_State *L, la_open_file *file)
 {
     la_load_check(L, file, la_check_limit(file->in.size, file->limit));
     la_torch7 *t = lua_newuserdatauv(L, sizeof *t, 0);
+    memset(t, 0, sizeof *t);
     t->file = file;
     push_values(L, t);
     log_functions(L, file, lua_gettop(L));
