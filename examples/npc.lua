@@ -20,8 +20,8 @@ local model = la.llm.load(path, {context = 1024, fast = true})
 local tokenizer = model.tokenizer
 
 local WORLD = {role = "system", content = "You live in Oak Ford, a "
-  .. "small village with a mill, a gate and a dragon in the hills. Answer in one "
-  .. "short sentence."}
+  .. "small village with a mill, a gate and a dragon in the hills. Answer in "
+  .. "one short sentence."}
 local QUESTIONS = {
   guard = "You guard the gate. A stranger asks: may I come in?",
   miller = "You own the mill. A child asks: why does the wheel go round?",
