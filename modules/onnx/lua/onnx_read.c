@@ -29,6 +29,7 @@ typedef struct spot {
 typedef struct reader {
     const char *path;       /* NULL for bytes */
     la_onnx_file *file;
+    bool host;              /* files are those of a sandbox's host */
     bool callback;          /* the function at EXTERNALS gives other files */
 } reader;
 
@@ -81,7 +82,7 @@ static la_onnx_file *read_open_external(lua_State *L, const reader *r,
                          la_type_text(L, lua_gettop(L)));
         f->bytes = lua_tolstring(L, -1, &f->n);
         lua_rawsetp(L, FILES, f->bytes);
-    } else if (!r->path) {
+    } else if (!r->path || r->host) {
         read_check(L, r, p, la_error(LA_EIO, "its elements are in another "
                                      "file: the option externals gives it"));
     } else {
@@ -317,8 +318,12 @@ int la_onnx_read(lua_State *L)
     if (r.callback) la_check_callable(L, EXTERNALS, "onnx.load");
     lua_newtable(L);
     if (read_is_path(L)) {
-        r.path = la_check_path(L, SOURCE, "onnx.load");
-        read_check(L, &r, NULL, la_onnx_file_map(r.file, r.path));
+        la_state *s = la_up_state(L);
+        r.host = s->open != NULL;
+        r.path = r.host ? la_check_name(L, SOURCE, "onnx.load")
+            : la_check_path(L, SOURCE, "onnx.load");
+        read_check(L, &r, NULL, r.host ? la_onnx_file_ask(r.file, s, r.path)
+                   : la_onnx_file_map(r.file, r.path));
     } else {
         r.file->bytes = lua_tolstring(L, SOURCE, &r.file->n);
     }
