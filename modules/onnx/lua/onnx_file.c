@@ -76,7 +76,8 @@ static void file_close(const la_source *source)
     la_host_end(&call);
 }
 
-/* In pieces, so that a length which the host does not have allocates little. */
+/* The host's bytes in pieces, so that a length which it does not have allocates
+** little. */
 static la_status file_read_all(la_onnx_file *f, const la_source *source)
 {
     la_reader in;
