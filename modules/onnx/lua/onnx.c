@@ -1,10 +1,10 @@
 /* la.onnx: the functions in C. Models are lunarray.onnx's, in Lua. */
 #include "modules/onnx/lua/onnx.h"
 
-static const luaL_Reg functions[] = {
-    {"read", la_onnx_read}, {"encode", la_onnx_encode},
-    {"trace", la_onnx_trace}, {"write", la_onnx_write},
-    {NULL, NULL}
+static const la_function functions[] = {
+    {"read", la_onnx_read, LA_MANY}, {"encode", la_onnx_encode, LA_MANY},
+    {"trace", la_onnx_trace, LA_MANY}, {"write", la_onnx_write, LA_MANY},
+    {NULL, NULL, 0}
 };
 
-const la_module la_module_onnx = {NULL, functions};
+const la_module la_module_onnx = {NULL, functions, NULL};
