@@ -48,7 +48,6 @@ local CORE = [[
   io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
   op/create/window.h base/scratch.h base/log.h op/schema.h
-  base/runtime/host_call.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}

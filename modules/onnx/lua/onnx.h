@@ -3,6 +3,7 @@
 #define LA_ONNX_LUA_H
 
 #include "io/bytes.h"
+#include "io/stream.h"
 #include "lua/binding.h"
 #include "modules/onnx/io/schema.h"
 #include "modules/onnx/io/tensor.h"
@@ -19,9 +20,8 @@ la_onnx_file *la_push_onnx_file(lua_State *L);
 /* Map the file at 'path'. LA_EIO. */
 la_status la_onnx_file_map(la_onnx_file *f, const char *path);
 
-/* The bytes that the host of a sandbox has under that name. LA_EIO. */
-la_status la_onnx_file_ask(la_onnx_file *f, const la_state *s,
-                           const char *name);
+/* Take all bytes of a reader. LA_EIO, LA_ENOMEM. */
+la_status la_onnx_file_read(la_onnx_file *f, const la_reader *in);
 
 /* la.onnx.read(path or bytes[, {message=, externals=}]) */
 int la_onnx_read(lua_State *L);
