@@ -2,6 +2,8 @@
 #ifndef LA_ONNX_LUA_H
 #define LA_ONNX_LUA_H
 
+#include "io/bytes.h"
+#include "io/stream.h"
 #include "lua/binding.h"
 #include "modules/onnx/io/schema.h"
 #include "modules/onnx/io/tensor.h"
@@ -10,12 +12,16 @@
 ** the mapping. */
 typedef struct la_onnx_file {
     la_mapping *mapping;
-    const void *bytes;      /* of the mapping, or of an anchored string */
+    la_bytes read;          /* what a host gave */
+    const void *bytes;      /* of one of these, or of an anchored string */
     size_t n;
 } la_onnx_file;
 la_onnx_file *la_push_onnx_file(lua_State *L);
 /* Map the file at 'path'. LA_EIO. */
 la_status la_onnx_file_map(la_onnx_file *f, const char *path);
+
+/* Take all bytes of a reader. LA_EIO, LA_ENOMEM. */
+la_status la_onnx_file_read(la_onnx_file *f, const la_reader *in);
 
 /* la.onnx.read(path or bytes[, {message=, externals=}]) */
 int la_onnx_read(lua_State *L);

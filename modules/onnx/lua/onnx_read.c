@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lua/build_options.h"
+#include "lua/files/loader.h"
 #include "lua/files/media.h"
 #include "modules/onnx/lua/onnx.h"
 
@@ -29,6 +30,7 @@ typedef struct spot {
 typedef struct reader {
     const char *path;       /* NULL for bytes */
     la_onnx_file *file;
+    bool host;              /* files are those of a sandbox's host */
     bool callback;          /* the function at EXTERNALS gives other files */
 } reader;
 
@@ -81,7 +83,7 @@ static la_onnx_file *read_open_external(lua_State *L, const reader *r,
                          la_type_text(L, lua_gettop(L)));
         f->bytes = lua_tolstring(L, -1, &f->n);
         lua_rawsetp(L, FILES, f->bytes);
-    } else if (!r->path) {
+    } else if (!r->path || r->host) {
         read_check(L, r, p, la_error(LA_EIO, "its elements are in another "
                                      "file: the option externals gives it"));
     } else {
@@ -304,6 +306,17 @@ static bool read_is_path(lua_State *L)
         && !memchr(text, 0, n);
 }
 
+/* The bytes are those that the host of a sandbox has under the name. */
+static void read_from_host(lua_State *L, const reader *r)
+{
+    const la_loader *known;
+    la_open_file *open = la_push_load(L, "onnx.load", r->path);
+    read_check(L, r, NULL, la_load_open(L, open, &known));
+    read_check(L, r, NULL, la_onnx_file_read(r->file, &open->in));
+    la_load_close(open);
+    lua_pop(L, 1);
+}
+
 int la_onnx_read(lua_State *L)
 {
     la_begin(L, "onnx.read", 0);
@@ -317,8 +330,12 @@ int la_onnx_read(lua_State *L)
     if (r.callback) la_check_callable(L, EXTERNALS, "onnx.load");
     lua_newtable(L);
     if (read_is_path(L)) {
-        r.path = la_check_path(L, SOURCE, "onnx.load");
-        read_check(L, &r, NULL, la_onnx_file_map(r.file, r.path));
+        la_state *s = la_up_state(L);
+        r.host = s->open != NULL;
+        r.path = r.host ? la_check_name(L, SOURCE, "onnx.load")
+            : la_check_path(L, SOURCE, "onnx.load");
+        if (r.host) read_from_host(L, &r);
+        else read_check(L, &r, NULL, la_onnx_file_map(r.file, r.path));
     } else {
         r.file->bytes = lua_tolstring(L, SOURCE, &r.file->n);
     }

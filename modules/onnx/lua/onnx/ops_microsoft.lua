@@ -32,26 +32,32 @@ function op.DynamicQuantizeMatMul()
 end
 
 -- Weights (directions, inputs, gates) in bytes, with scales for all or for each
--- gate. The weights become floats once. Inputs and states stay floats, so that
--- they have no error of a quantization of their own.
+-- gate. Inputs are quantized as a whole, states before each step, both by their
+-- own ranges, as onnxruntime does: the products are those of integers.
 function op.DynamicQuantizeLSTM(node)
-  local run = recurrent.layer(node, "LSTM")
-  local kept = {}
-  local function weights(name, w, scale, zero)
-    local k = kept[name]
-    if k and rawequal(k[1], w) then return k[2] end
-    local function columns(t)
-      if not t then return nil end
-      return t.ndim == 2 and t:unsqueeze(2) or t:reshape(-1, 1, 1)
-    end
-    local wide = quantize.from(w, columns(scale), columns(zero), "float32")
-    wide = wide:transpose(2, 3):contiguous()
-    kept[name] = {w, wide}
-    return wide
+  local function of(t, d) return t and (t.ndim > 1 and t[d] or t:numel() > 1
+    and t:narrow(1, d, 1) or t) end
+  local function product(x, w, scale, zero)
+    local q, own, own_zero = quantize.dynamic(x)
+    return quantize.matmul(q, w, own_zero, zero):to("float32") * (own * scale)
   end
-  return function(x, w, r, b, lengths, h, c, p, ws, wz, rs, rz)
-    return run(x, weights("w", w, ws, wz), weights("r", r, rs, rz), b, lengths,
-      h, c, p)
+  return function(x, w, r, b, _, h, c, _, ws, wz, rs, rz)
+    local ys, hs, cs = {}, {}, {}
+    for d = 1, w:size(1) do
+      local n = r:size(2)
+      local flat = x:reshape(-1, x:size(3))
+      local gates = product(flat, w[d], of(ws, d), of(wz, d))
+        :reshape(x:size(1), x:size(2), 4 * n)
+      if b then gates = gates + b[d]:narrow(1, 1, 4 * n)
+        + b[d]:narrow(1, 4 * n + 1, 4 * n) end
+      local function multiply(state)
+        return product(state, r[d], of(rs, d), of(rz, d))
+      end
+      local first = h and h[d] or la.zeros({x:size(2), n})
+      ys[d], hs[d], cs[d] = recurrent.lstm_steps(node, d, gates, multiply,
+        first, c and c[d] or la.zeros_like(first))
+    end
+    return la.stack(ys, 2), la.stack(hs, 1), la.stack(cs, 1)
   end
 end
 

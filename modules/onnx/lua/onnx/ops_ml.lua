@@ -408,8 +408,7 @@ function op.SVMClassifier(node)
     local scores, votes = pair_scores(s, kernel(matrix(x):to("float32"), v))
     local best = votes:argmax(2)
     if s.prob_a and #s.prob_a > 0 then
-      local p = probabilities(s, scores)
-      return label(p:argmax(2)), transform(p)
+      return label(best), transform(probabilities(s, scores))
     end
     if classes == 2 then scores = la.cat({-scores, scores}, 2) end
     return label(best), transform(scores)

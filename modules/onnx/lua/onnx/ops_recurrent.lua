@@ -92,7 +92,8 @@ function STEPS.GRU(p, xt, h)
 end
 function STEPS.LSTM(p, xt, h, c)
   local n = h:size(2)
-  local i, o, f, g = unpack((xt + h:matmul(p.r:t())):split(n, 2))
+  local state = p.multiply and p.multiply(h) or h:matmul(p.r:t())
+  local i, o, f, g = unpack((xt + state):split(n, 2))
   local pi, po, pf
   if p.peep then pi, po, pf = unpack(p.peep:split(n, 1)) end
   if pi then i, f = i + pi * c, f + pf * c end
@@ -182,6 +183,16 @@ local function direction(node, name, spec, d, x, t, kept, lengths)
     bias = wb + rb
   end
   return stepwise(name, p, la.linear(x, w, bias), h, c, back, lengths)
+end
+
+-- All steps of an LSTM whose products 'multiply' computes: gates (time, batch,
+-- 4 hidden) are the input's part. Both states at the end.
+function recurrent.lstm_steps(node, d, gates, multiply, h, c)
+  local p = {f = functions_of(node, KINDS.LSTM.defaults, d), multiply =
+    multiply,
+    clip = node.attributes.clip, forget = node:get("input_forget", 0) ~= 0}
+  local reverse = node:get("direction", "forward") == "reverse" or d == 2
+  return stepwise("LSTM", p, gates, h, c, reverse)
 end
 
 -- The whole layer: Y (time, directions, batch, hidden), Y_h, Y_c.
