@@ -70,19 +70,11 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
         return true;
     default: {
         la_handle *h = la_to_handle(L, arg);
-        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
+        if (!h || !h->tensor) return false;
+        if (la_ctx()->recorder && la_record_read(h->tensor)) return false;
+        return la_tensor_to_scalar(h->tensor, out);
     }
     }
-}
-
-/* Functions that read their arguments by hand: what nobody takes is a mistake,
-** as it is in a call of an operation. */
-void la_check_count(lua_State *L, int most, const char *name)
-{
-    int n = lua_gettop(L);
-    if (n > most)
-        la_raise_arg(L, most + 1, name, "at most %d arguments expected, got "
-                     "%d", most, n);
 }
 
 void la_check_table(lua_State *L, int arg, const char *name)

@@ -149,10 +149,11 @@ static int frame_call(lua_State *L)
     return lua_gettop(L);
 }
 
-static const luaL_Reg functions[] = {
-    {"read_jsonl", la_read_jsonl}, {"write_jsonl", la_write_jsonl}, {NULL, NULL}
+static const la_function functions[] = {
+    {"read_jsonl", la_read_jsonl, 1}, {"write_jsonl", la_write_jsonl, 2},
+    {NULL, NULL, 0}
 };
-static const luaL_Reg members[] = {{"_functions", frame_functions},
-                                   {NULL, NULL}};
+static const la_function members[] = {{"_functions", frame_functions, LA_MANY},
+                                   {NULL, NULL, 0}};
 
 const la_module la_module_frame = {functions, members, frame_call};

@@ -251,7 +251,6 @@ int la_read_jsonl(lua_State *L)
     int64_t rows = 0;
     la_begin(L, "read_jsonl", 0);
     const char *path = la_check_path(L, J_PATH, "read_jsonl");
-    la_check_count(L, 1, "read_jsonl");
     lua_settop(L, J_OPTIONS);
     la_bytes *bytes = la_push_bytes(L);
     jsonl_reader r = {.line = 1, .scratch = la_push_bytes(L)};
@@ -404,7 +403,6 @@ int la_write_jsonl(lua_State *L)
 {
     la_begin(L, "write_jsonl", 0);
     const char *path = la_check_path(L, 2, "write_jsonl");
-    la_check_count(L, 2, "write_jsonl");
     jsonl_push_function(L, "_parts");
     lua_pushvalue(L, 1);
     lua_call(L, 1, 4);          /* names, values, letters, categories */

@@ -1,6 +1,6 @@
--- la.frame against pandas: the cases of modules/frame/spec/golden/pandas.jsonl,
+-- la.frame against pandas: the cases of modules/frame/spec/golden/pandas.ndjson,
 -- each an expression of Lua and the columns that pandas has for it; and the ten
--- tasks of tasks.jsonl, whose lines in Lua are at most 1.2 times those with
+-- tasks of tasks.ndjson, whose lines in Lua are at most 1.2 times those with
 -- pandas.
 local la = require "lunarray"
 local cells = require "modules.frame.spec.frame_cells"
@@ -12,7 +12,7 @@ describe("la.frame, as pandas has it:", function()
   local env = {F = F}
   env.f = la.read_csv(GOLDEN .. "sales.csv", {dtypes = {when = "date"}})
   env.g = la.read_csv(GOLDEN .. "people.csv")
-  for _, r in ipairs(cells.records(GOLDEN .. "pandas.jsonl")) do
+  for _, r in ipairs(cells.records(GOLDEN .. "pandas.ndjson")) do
     it(r.lua, function()
       cells.check(r, assert(load("return " .. r.lua, r.lua, "t", env))())
     end)
@@ -31,7 +31,7 @@ end
 describe("la.frame in ten tasks:", function()
   local path = GOLDEN .. "animals.csv"
   local all, theirs = 0, 0
-  for _, r in ipairs(cells.records(GOLDEN .. "tasks.jsonl")) do
+  for _, r in ipairs(cells.records(GOLDEN .. "tasks.ndjson")) do
     it(r.task, function()
       local env = {la = la, F = F, path = path,
         f = la.read_csv(path, {dtypes = {day = "date"}}),

@@ -3,7 +3,7 @@
 
     python3 modules/frame/spec/golden/record.py
 
-Writes two tables (sales.csv, people.csv) and pandas.jsonl next to itself: a
+Writes two tables (sales.csv, people.csv) and pandas.ndjson next to itself: a
 line per case, {"lua": an expression, "names", "columns"}; the expression makes
 a frame of f (sales), g (people) and F (la.frame), the rest is what pandas has.
 A column is a list, gaps are null. Infinities are the texts "inf" and "-inf".
@@ -207,7 +207,7 @@ column("F.date_range('2024-01-31', '2024-12-31', 'month')"
        pd.Series([pd.Timestamp("2024-01-31") + pd.DateOffset(months=k)
                   for k in range(12)]).dt.strftime("%Y-%m-%d"))
 
-with open(os.path.join(here, "pandas.jsonl"), "w") as out:
+with open(os.path.join(here, "pandas.ndjson"), "w") as out:
     for r in records:
         out.write(json.dumps(r, ensure_ascii=False, separators=(",", ":"))
                   + "\n")

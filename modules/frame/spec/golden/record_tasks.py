@@ -3,7 +3,7 @@
 
     python3 modules/frame/spec/golden/record_tasks.py
 
-Writes animals.csv and tasks.jsonl next to itself: a line per task, {"task",
+Writes animals.csv and tasks.ndjson next to itself: a line per task, {"task",
 "lua", "pandas", "names", "columns"}. Both programs set 'out'; the lines of
 both are what a person would write.
 """
@@ -93,6 +93,6 @@ for task, lua, python in TASKS:
                for n, c in zip(names, table.columns)}
     records.append({"task": task, "lua": lua, "pandas": python, "names": names,
                     "columns": columns})
-with open(os.path.join(here, "tasks.jsonl"), "w") as out:
+with open(os.path.join(here, "tasks.ndjson"), "w") as out:
     for r in records:
         out.write(json.dumps(r, ensure_ascii=False) + "\n")
