@@ -205,6 +205,11 @@ end
 
 -- Declares the function or method 'path' ("la.zeros", "Tensor.sum").
 local function add_function(out, row, path)
+  if row.calls[1] and not row.calls[1].params then     -- a value of a theme
+    add_text(out, row)
+    out[#out + 1] = ("---@type any\n%s = nil\n"):format(path)
+    return
+  end
   local keys = add_keys(out, row)
   add_text(out, row)
   local main = row.calls[1]

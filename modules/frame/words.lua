@@ -25,9 +25,8 @@ filter; given a column, they compute now.
 > f.area, f.city[1], f[2].city
 tensor([141.0600,      nan], dtype=float64)    Bonn    Kiel
 see: frame.Frame:with, frame.Frame:group, read_csv, frame.gap
-aka: DataFrame, dataframe
 == frame.gap
-: la.frame.gap
+: la.frame.gap -> value
 Writes a gap (a missing value) into a list. In a column a gap is NaN among
 floats, no text, no date; integers and booleans have none, so such a list is of
 float64. Gaps read as nil; statistics pass over them, comparisons with one are
@@ -65,7 +64,6 @@ tensor([9, 1])    tensor([False,  True])
 > la.frame.date({"29.2.24 8:30"}, {format = "%d.%m.%y %H:%M"})
 date[second]{2024-02-29 08:30:00}
 see: frame.Date:floor, frame.Date:add, frame.Date:format, frame.date_range
-aka: to_datetime
 == frame.date_range
 : la.frame.date_range(first, last, unit[, n]) -> Date
 Every n units from first to last, its end included; months end at their last
@@ -145,8 +143,10 @@ true    false
 : la.frame.{shift,diff}(x[, n = 1])
 The value n rows above (below for n < 0) in the group, or the distance to it.
 Between dates that is in the column's unit. The first rows are gaps.
-> la.frame.shift{1, 2, 4}, la.frame.diff{1, 2, 4}
-tensor([nan, 1., 2.], dtype=float64)    tensor([nan, 1., 2.], dtype=float64)
+> la.frame.shift{1, 2, 4}
+tensor([nan, 1., 2.], dtype=float64)
+> la.frame.diff{1, 2, 4}
+tensor([nan, 1., 2.], dtype=float64)
 see: frame.cumsum
 == frame.cumsum, frame.cumprod, frame.cummax, frame.cummin
 : la.frame.{cumsum,cumprod,cummax,cummin}(x)
@@ -166,13 +166,11 @@ see: frame.Frame:fillna
 true where there is a gap.
 > la.frame.isna{1, la.frame.gap}
 tensor([False,  True])
-aka: isnull
 == frame.number
 : la.frame.number()
 A recipe: rows numbered from 1, within their group.
 > la.frame{k = {"a", "b", "a"}}:group"k":with{n = la.frame.number()}.n
 tensor([1, 1, 2])
-aka: cumcount
 == frame.rank
 : la.frame.rank(x[, {method = "average", descending = false}])
 The rank of each value from 1 in its group. Those that tie have their average
@@ -191,7 +189,6 @@ tensor([   nan, 1.5000, 4.0000, 5.0000], dtype=float64)
 > la.frame.rolling({1, 2, 6, 4}, 3, "max", {min = 1, center = true})
 tensor([2., 6., 6., 6.], dtype=float64)
 see: frame.Frame:resample, avg_pool1d, convolve
-aka: moving_average
 == frame.cut
 : la.frame.cut(x, edges[, {labels=, right = true}])
 The bin of each number, as texts in the order of the bins: "(0, 18]", or your
@@ -239,12 +236,12 @@ Columns as another kind: a dtype, "text", "date", "date[unit]" or "date:format".
 > f = la.frame{x = {"1", "2.5", "?"}}
 > f:to({x = "float64"}, {strict = false}).x
 tensor([1.0000, 2.5000,    nan], dtype=float64)
-aka: astype, to_numeric
 see: frame.date
 == frame.Frame:map
 : f:map(fn[, names])
 Each column as fn(column, name) has it.
-> la.frame{a = {1, 2}, b = {3, 4}}:map(function(c) return c * 10 end):tensor()
+> f = la.frame{a = {1, 2}, b = {3, 4}}
+> f:map(function(c) return c * 10 end):tensor()
 tensor([[10, 30],
         [20, 40]])
 == frame.Frame:with
@@ -261,7 +258,6 @@ list of pairs says the order.
 2      2      9      4
 3      6      9     12
 [3 rows, 3 columns]
-aka: assign, mutate
 see: frame.Groups:with
 == frame.Frame:agg
 : f:agg{name = recipe, ...}
@@ -279,14 +275,12 @@ The rows where a mask, a recipe or a function of the frame is true.
 > f = la.frame{x = {1, 5, 3}}
 > f:filter(f.x:gt(2)).x
 tensor([5, 3])
-aka: query, where
 == frame.Frame:unique, frame.Frame:duplicated
 : f:{unique,duplicated}([cols, {keep = "first"}])
 Each combination once, by its first (or last) row; a mask of the other rows.
 > f = la.frame{k = {"a", "b", "a"}}
 > f:unique().k, f:duplicated()
 text{"a", "b"}    tensor([False, False,  True])
-aka: drop_duplicates
 == frame.Frame:dropna
 : f:dropna([cols, {how = "any"}])
 The rows without gaps; how = "all": those that have a value.
@@ -306,7 +300,6 @@ in both directions, or first.
 > f = la.frame{k = {"b", "a", "b"}, x = {1, 2, 3}}
 > f:sort({"k", "x"}, {descending = {false, true}}).x
 tensor([2, 3, 1])
-aka: sort_values, order_by
 see: frame.rank
 == frame.Frame:group
 : f:group(cols[, {dropna = false, sort = true, complete = false}])
@@ -324,7 +317,6 @@ values. Then agg, with, filter, apply, iter, or sum, mean, ... of columns.
 > for part, k in f:group"k":iter() do print(k, #part) end
 a    1
 b    2
-aka: groupby, group_by
 see: frame.Groups:agg, frame.Frame:pivot
 == frame.Groups:agg
 : g:agg{name = recipe, ...}
@@ -344,9 +336,9 @@ see: frame.Groups:with
 All rows, in their order, with columns that are computed within the groups; one
 value repeats in its group.
 > F = la.frame
-> F{k = {"b", "a", "b"}, x = {1, 2, 3}}:group"k":with{sum = F.cumsum"x"}.sum
+> f = F{k = {"b", "a", "b"}, x = {1, 2, 3}}
+> f:group"k":with{sum = F.cumsum"x"}.sum
 tensor([1, 2, 4])
-aka: transform
 == frame.Groups:filter
 : g:filter(condition)
 The rows of the groups for which a function of the group's frame, or a recipe,
@@ -414,7 +406,6 @@ raises for a key that stands twice.
 1  x         1      nil
 2  y         2      3.0
 [2 rows, 3 columns]
-aka: merge
 see: frame.concat
 == frame.Frame:pivot
 : f:pivot{index=, columns=, values=, agg=, fill=}
@@ -429,7 +420,6 @@ function.
 1      1      5      3
 2      2      4      0
 [2 rows, 3 columns]
-aka: pivot_table, crosstab, unstack
 see: frame.Frame:melt
 == frame.Frame:melt
 : f:melt{id_vars=, value_vars=, var_name = "variable", value_name = "value"}
@@ -514,7 +504,7 @@ tensor([[3., 1.],
 see: data.TensorDataset
 == frame.Frame:table, frame.Frame:records, frame.Frame:rows, frame.Frame:col
 : f:{table,records}()
-: for i, row in f:rows() do ... end
+: f:rows() -> iterator
 : f:col(name)
 The columns as a table of tensors and lists, with names; the rows as a list of
 tables; one after the other; the column of a name that a method has, too.
@@ -543,7 +533,6 @@ tensor([False,  True])    tensor([ True, False])
 A mask: does string.find find the pattern?
 > la.frame.text{"Bonn", "Kiel"}:has"nn$"
 tensor([ True, False])
-aka: contains
 == frame.Text:upper, frame.Text:lower, frame.Text:sub, frame.Text:rep
 == frame.Text:gsub, frame.Text:match, frame.Text:len
 : t:upper()
@@ -580,7 +569,6 @@ tensor([ True, False])
 A Text by a format of strftime's; ISO 8601 without one.
 > la.frame.date{"2024-02-29"}:format"%d %b %Y"
 text{"29 Feb 2024"}
-aka: strftime
 == frame.Date:floor
 : d:floor(unit[, n = 1])
 Begin of the step of n units that the instant is in; also week, month, quarter,
