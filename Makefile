@@ -119,7 +119,8 @@ LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
 MISSED := $(filter $(LEFT_OUT),$(MODULES))
 $(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
-MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
+MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def \
+  readers.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel/% spec/% ranks/%)),$(wildcard $(foreach m,$(MODULES),modules/$m/*.c modules/$m/*/*.c)))
 # Of the files about operating systems the one that the compiler is for, and
@@ -127,8 +128,12 @@ MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel
 OS_linux := posix unix
 OS_macos := posix unix
 OS_wasm := posix
-CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
+# Replaces the binding in a library without Lua.
+NO_LUA_SRC := src/api/no_lua.c
+CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(filter-out $(NO_LUA_SRC),$(wildcard $(foreach f,base tensor iter op grad program fuse vmap io api lua,src/$(f)/*.c src/$(f)/*/*.c)))) \
   src/base/os/os_$(OS).c $(OS_$(OS):%=src/base/os/os_%.c)
+# The binding of Lua.
+LUA_SRC := $(filter src/lua/% $(MODULES:%=modules/%/lua/%),$(CORE_SRC))
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c $(MODULES:%=modules/%/kernel/*.c)))
 REPL_SRC := $(wildcard src/repl/*.c)
@@ -149,6 +154,7 @@ LISTED := $(if $(BORROW),lua.embed.o $(notdir $(patsubst %.d,%.o,$(shell grep -l
 BORROWED := $(if $(BORROW),$(filter-out $(LISTED),$(notdir $(wildcard $(BORROW)/*.o))))
 linked = $(if $(BORROW),$(foreach o,$1,$(if $(filter $(notdir $o),$(BORROWED)),$(BORROW)/$(notdir $o),$o)),$1)
 CORE_OBJ := $(call linked,$(foreach s,$(CORE_SRC),$(call object,$(s))))
+PLAIN_OBJ := $(call linked,$(foreach s,$(filter-out $(LUA_SRC),$(CORE_SRC)) $(NO_LUA_SRC),$(call object,$(s))))
 KERNEL_OBJ := $(call linked,$(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \
   $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s))))
@@ -170,6 +176,9 @@ MODULE := $(BUILD)/lunarray.so
 STATIC := $(BUILD)/liblunarray.a
 DYNAMIC := $(BUILD)/liblunarray.so.$(SOVERSION)
 PROGRAM := $(BUILD)/lunarray
+# The library without Lua (make core), for hosts in other languages.
+PLAIN_STATIC := $(BUILD)/liblunarray-core.a
+PLAIN_DYNAMIC := $(BUILD)/liblunarray-core.so.$(SOVERSION)
 # Ranks of MPI (lunarray.mpi), where its compiler is; never a part of the core.
 # MPICC=mpicc.mpich builds for another MPI than the usual one.
 MPICC ?= mpicc
@@ -234,7 +243,7 @@ core_flags = $(if $(filter src/repl/%,$(1))$(findstring /lua/,$(1)),,$(NO_UNWIND
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(call kernel_key,$(1))),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(call kernel_key,$(1))))))
 kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
-$(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
+$(foreach s,$(CORE_SRC) $(NO_LUA_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(eval $(call RULE,$(s),$(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))),\
     $(call kernel_flags,$(s),$(c)) $(call also_flag,$(call served,$(c),$(call source_caps,$(s)))),$$< $(c)))))
@@ -254,7 +263,7 @@ $(eval $(call RECORD,$(OBJ)/made-by/modules,TABLE_ROWS))
 $(MODULE_LISTS): $(OBJ)/modules/%: $(OBJ)/made-by/modules
 	@mkdir -p $(@D)
 	@printf '%s\n' $(if $(filter %/names.def,$@),$(patsubst %,'MODULE(%)',$(MODULES)),$(patsubst %,'$(HASH)include "%"',$(call module_rows,$*))) > $@
-$(CORE_OBJ): | $(MODULE_LISTS)
+$(CORE_OBJ) $(PLAIN_OBJ): | $(MODULE_LISTS)
 module-lists: $(MODULE_LISTS)
 
 # Other objects or flags of the linker: everything is linked again. The lints
@@ -275,6 +284,14 @@ $(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LUA_LIBS) $(LIBS)
 	@ln -sf $(@F) $(BUILD)/liblunarray.so
+core: $(PLAIN_STATIC) $(PLAIN_DYNAMIC)
+$(PLAIN_STATIC): $(PLAIN_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
+	$(call say,AR,$@)
+	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+$(PLAIN_DYNAMIC): $(PLAIN_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+	@ln -sf $(@F) $(BUILD)/liblunarray-core.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
 # The program finds the library in its own folder (build/); installed it is
@@ -299,7 +316,12 @@ $(CTESTS): $(BUILD)/ctest/%: %.c $(STATIC)
 	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
 # Examples see what a host sees: the public header and the library.
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+PLAIN_EXAMPLES := $(BUILD)/examples/host_no_lua
+EXAMPLES := $(filter-out $(PLAIN_EXAMPLES),$(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)))
+$(PLAIN_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(PLAIN_STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(OPT) $(CFLAGS) $< $(LINKED) $(PLAIN_STATIC) -o $@ $(LIBS)
 $(BUILD)/examples/%: examples/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
@@ -312,7 +334,7 @@ $(CPP_EXAMPLES): $(BUILD)/examples/%: examples/%.cpp include/lunarray.hpp $(STAT
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(LUA_CFLAGS) $(OPT) $(CXXFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
-examples: $(EXAMPLES) $(CPP_EXAMPLES)
+examples: $(EXAMPLES) $(PLAIN_EXAMPLES) $(CPP_EXAMPLES)
 
 include $(sort $(wildcard tools/*.mk))
 clean:
@@ -320,7 +342,7 @@ clean:
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
-  all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
+  all core examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep fuel bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
+  bench-sweep fuel bench-mpi mpi-check deb install install-core install-luajit install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
 FORCE:

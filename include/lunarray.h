@@ -26,6 +26,9 @@
 **     lua_setglobal(L, "image");
 **     luaL_dostring(L, "image:clamp_(0, 1)");      -- works on 'pixels' itself
 **     la_release(image);
+**
+** A host without Lua defines LA_NO_LUA and links liblunarray-core: what takes a
+** Lua state takes NULL then, and what is for states alone is left out.
 */
 #ifndef LUNARRAY_H
 #define LUNARRAY_H
@@ -184,6 +187,7 @@ LA_API size_t la_trim(la_runtime *rt);
 ** use starts afresh. LA_ESTATE while a call of it runs. */
 LA_API int la_shutdown(void);
 
+#ifndef LA_NO_LUA
 /* ---- Lua states ---- */
 
 /* For require "lunarray": pushes the module table. May raise. */
@@ -243,6 +247,7 @@ LA_API la_tensor *la_test(struct lua_State *L, int arg);
 ** pushed then): LA_ESTATE for a state that was never opened, LA_EARG for a
 ** tensor of another runtime. */
 LA_API int la_push(struct lua_State *L, la_tensor *t);
+#endif
 
 /* ---- tokens: limits on the work of a state ---- */
 
@@ -281,6 +286,7 @@ LA_API int la_token_code(la_token *k);
 ** for it; and in a sandbox those of Lua. Each block counts with what the system
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
+#ifndef LA_NO_LUA
 /* The stack on which L's thread runs from now on, for hosts with fibers: its
 ** lowest address and its bytes; NULL: no limit, as in the beginning. An
 ** operation takes at most 32 KiB, whatever its arguments, as does what a job
@@ -294,6 +300,7 @@ LA_API size_t la_token_memory(la_token *k);
 ** To be called before L runs on another stack. 0, or LA_ESTATE for a state that
 ** was not opened. */
 LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
+#endif
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.
 ** Finalizers (__gc) that a script of a sandbox left have a bound besides, which
 ** this does not lift and which holds in lua_close: together they take 4,000
@@ -408,9 +415,11 @@ LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
                                  void *context);
 /* New: {count}, {count, N} or {count, N, M}. NULL on failure. */
 LA_API la_tensor *la_record_field(la_record *r, const char *name);
+#ifndef LA_NO_LUA
 /* Push a record; Lua gets a reference of its own. 0, or a status (nothing is
 ** pushed then): LA_ESTATE in a state where the library was not opened. */
 LA_API int la_push_record(struct lua_State *L, la_record *r);
+#endif
 LA_API void la_record_release(la_record *r);    /* NULL is allowed */
 
 /* The host's memory lies at 'data' from now on (grown, remapped, the other of
@@ -482,6 +491,25 @@ LA_API la_tensor *la_call_list(struct lua_State *L, const char *op, int n,
 LA_API int la_call_many(struct lua_State *L, const char *op, int n,
                         const la_any *args, int capacity,
                         la_tensor **results);
+
+/* The results as they are, for bindings of other languages: each a new tensor,
+** an integer, a number, a boolean or a dtype's text; a list one by one. How
+** many there are, of which at most 'capacity' are written; -1 on failure. */
+LA_API int la_call_any(struct lua_State *L, la_op *op, int n,
+                       const la_any *args, int capacity, la_any *results);
+
+/* What there is, for bindings of other languages. The i-th operation of the
+** thread's runtime, from 0, overloads of a name once; NULL behind the last. */
+LA_API la_op *la_op_listed(int64_t i);
+/* Overload k, from 0, as its row writes it: "sum.dim(Tensor self, dim[]?
+** dim=nil, *, dtype? dtype=nil) -> Tensor". The name ends where the first dot
+** or bracket stands. NULL behind the last. */
+LA_API const char *la_op_schema(const la_op *op, int overload);
+/* A sentence or more on what it computes. */
+LA_API const char *la_op_doc(const la_op *op, int overload);
+/* The forms that the overload has, as bits: la.name, x:name, x:name_, out. */
+enum { LA_OP_FUNCTION = 1, LA_OP_METHOD = 2, LA_OP_INPLACE = 4, LA_OP_OUT = 8 };
+LA_API unsigned la_op_forms(const la_op *op, int overload);
 
 /* What la_call and LA_ARGS make of their arguments. */
 static inline la_any la_any_tensor(la_tensor *t)
@@ -672,6 +700,10 @@ LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
 ** error, when there is none. */
 LA_API la_tensor *la_grad_of(const la_tensor *t);
 LA_API void la_zero_grad(la_tensor *t);     /* t has no gradient then */
+/* Are operations recorded that this thread calls without a state (L is NULL)?
+** They are unless this switched it off, for a step of an optimizer; returns
+** what it was. Scripts have la.no_grad. */
+LA_API bool la_set_grad_enabled(bool on);
 
 /* ---- indexing, as x[key] in Lua ---- */
 
@@ -728,6 +760,13 @@ LA_API int la_get_generator(struct lua_State *L, la_generator_state *out);
 LA_API int la_set_generator(struct lua_State *L,
                             const la_generator_state *from);
 
+/* ---- settings of a thread ---- */
+
+/* The dtype of new tensors of floats for calls of this thread without a state:
+** "float32" unless this set another, of "float16", "bfloat16", "float32" and
+** "float64". 0, or LA_EDTYPE, and nothing has changed. */
+LA_API int la_set_default_dtype(const char *dtype);
+
 /* ---- snapshots ---- */
 
 /* The data of tensors at one moment, by copy on write: taking one copies
@@ -759,6 +798,7 @@ LA_API int la_slot_publish(la_slot *s, la_tensor *t);
 LA_API la_tensor *la_slot_acquire(la_slot *s);
 LA_API void la_slot_release(la_slot *s);                /* NULL is allowed */
 
+#ifndef LA_NO_LUA
 /* ---- frames ---- */
 
 /* Tensors made by scripts are freed at the end of a scope, at once, and cost
@@ -789,11 +829,20 @@ enum {
 /* But for AUTO, no operation starts a full collection where memory is out: it
 ** fails with LA_ENOMEM. LA_EARG for another policy. */
 LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
+#endif
 
 /* ---- errors ---- */
 /* Of the last failure on this thread: its text, and its la_status. */
 LA_API const char *la_error_text(void);
 LA_API int la_error_code(void);
+#ifndef LA_NO_LUA
+/* Text of the error value at that stack index, as lua_pcall leaves it, with the
+** position in the script; never NULL, for any value. It is this thread's last
+** failure then, with its code where the library raised it, else with LA_ELUA
+** (LA_ENOMEM for Lua's own memory). Valid while the value is on the stack and
+** nothing else fails. A __tostring of the value runs, protected. */
+LA_API const char *la_error_of(struct lua_State *L, int index);
+#endif
 
 /* ---- the host's resources ---- */
 

@@ -467,6 +467,7 @@ private:
     la_runtime *before_;
 };
 
+#ifndef LA_NO_LUA
 /* Lua tensors made in the block are freed at its end. */
 class frame {
 public:
@@ -482,6 +483,7 @@ public:
 private:
     lua_State *L_;
 };
+#endif
 
 class token {
 public:
@@ -568,6 +570,7 @@ private:
     la_snapshot *s_ = nullptr;
 };
 
+#ifndef LA_NO_LUA
 /* la::error must be caught before it leaves a lua_CFunction: a Lua that was
 ** built as C has frames which no exception may cross. */
 inline void push(lua_State *L, const tensor &t)
@@ -581,6 +584,7 @@ inline tensor (check)(lua_State *L, int arg)
     return tensor::share(la_check(L, arg));
 }
 inline void openlibs(lua_State *L) { detail::ok(la_openlibs(L)); }
+#endif
 
 }
 

@@ -25,6 +25,16 @@ export PKG_CONFIG_PATH="$lib/pkgconfig"
 cc -Wall -Werror $(pkg-config --cflags lunarray) examples/host.c -o "$top/host" \
     $(pkg-config --libs lunarray lua5.4) -Wl,-rpath,"$lib"
 "$top/host" > "$top.log"
+made "" "$home" "$lib" install-core
+cc -Wall -Werror $(pkg-config --cflags lunarray-core) examples/host_no_lua.c \
+    -o "$top/plain" $(pkg-config --libs lunarray-core) -Wl,-rpath,"$lib"
+"$top/plain" > "$top.log"
+! nm -D "$lib/liblunarray-core.so" | grep -i ' lua'
+made "" "$home" "$lib" install-luajit
+if command -v luajit > /dev/null; then
+    LUA_PATH="$home/share/lua/5.1/?.lua" LUNARRAY_CORE="$lib/liblunarray-core.so" \
+        luajit -e 'assert(require("lunarray.ffi").ones(3):sum():item() == 3)'
+fi
 if command -v cmake > /dev/null; then
     mkdir -p "$top/cmake"
     # The manual's own list and program.

@@ -601,9 +601,12 @@ local whole_parts = {
   wasi = {wasi, 2},
   whole = {embed("whole", 5100, ""), 3},
   small = {embed("small", 2100, "CAPS=default FAMILIES='matmul random'"), 2},
+  ["no-lua"] = {embed("no-lua", 1800,
+                      "LUA=no CAPS=default FAMILIES='matmul random nn'"), 2},
 }
 
-local lists = {cross = {"aarch64", "mingw", "wasi"}, embed = {"whole", "small"}}
+local lists = {cross = {"aarch64", "mingw", "wasi"},
+               embed = {"whole", "small", "no-lua"}}
 
 local parts = {
   ctest = function() ctest("build") end,

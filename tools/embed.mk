@@ -5,6 +5,10 @@
 # the preprocessor what sources declare.
 EMBED := $(BUILD)/embed
 FAMILIES ?=
+# LUA=no: the library without Lua, and a header that says so.
+EMBED_LUA := $(if $(filter no,$(LUA)),no,yes)
+EMBED_WITHOUT := $(if $(filter no,$(EMBED_LUA)),$(LUA_SRC))
+EMBED_INTERPRETER := $(if $(filter no,$(LUA)),lua5.4,$(LUA))
 empty :=
 space := $(empty) $(empty)
 # Kernels have fewer copies than in the module (src/kernel/targets.mk), with
@@ -20,9 +24,9 @@ EMBED_SYSTEMS = $(foreach o,linux macos wasm windows,$(o):$(subst $(space),+,$(O
 EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
 embed: $(MODULE_LISTS)
 	$(call say,EMBED,$(EMBED)/lunarray.c)
-	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' LISTS='$(OBJ)' CC='$(CC)' CFLAGS='-Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS)' \
-	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' NEEDS='$(foreach m,$(ALL_MODULES),$(addprefix $m:,$(NEEDS_$m)))' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC)) $(wildcard tools/embed/flate/*.c)' SYSTEMS='$(EMBED_SYSTEMS)' \
-	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
+	$(Q)$(EMBED_INTERPRETER) tools/embed/embed.lua LUA=$(EMBED_LUA) OUT='$(EMBED)' LISTS='$(OBJ)' CC='$(CC)' CFLAGS='-Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS)' \
+	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' NEEDS='$(foreach m,$(ALL_MODULES),$(addprefix $m:,$(NEEDS_$m)))' CORE='$(filter-out src/base/os/os_% $(EMBED_WITHOUT),$(CORE_SRC)) $(if $(EMBED_WITHOUT),$(NO_LUA_SRC)) $(wildcard tools/embed/flate/*.c)' SYSTEMS='$(EMBED_SYSTEMS)' \
+	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(if $(EMBED_WITHOUT),,$(LUA_FILES))' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
 # All of it, compiled by one call and tried, linked statically, too: its size, the
@@ -36,6 +40,15 @@ EMBED_HEAP := $(if $(COMPILER),,--param ggc-min-expand=400 --param ggc-min-heaps
 EMBED_COMPILE = $(CC) -std=c11 -w $(EMBED_OPT) $(EMBED_HEAP) -fno-asynchronous-unwind-tables -ffunction-sections
 LUA_STATIC = $(shell pkg-config --static --libs lua5.4 2>/dev/null || echo -llua5.4 -ldl)
 EMBED_LINK = $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. $(LUA_CFLAGS)
+# With LUA=no the host is that of examples/, which asks for tanh and means.
+ifeq ($(EMBED_LUA),no)
+embed-check:
+	@$(MAKE) --no-print-directory embed EMBED=$(EMBED_CHECK)
+	@cd $(EMBED_CHECK) && $(SHELL) -c "CCACHE_DISABLE=1 $(EMBED_COMPILE) -c lunarray.c -o lunarray.o && times" && \
+	  $(CC) $(CURDIR)/examples/host_no_lua.c lunarray.o -I. -o host -lm -lpthread -Wl,--gc-sections $(RELR) && \
+	  $(STRIP) host && bytes=`wc -c < host` && echo "$$bytes bytes, at most $(EMBED_LIMIT) KB" && test $$bytes -le $(EMBED_LIMIT)000
+	@$(EMBED_CHECK)/host | grep -q 'after: 0.9'
+else
 embed-check:
 	@$(MAKE) --no-print-directory embed EMBED=$(EMBED_CHECK)
 	@cd $(EMBED_CHECK) && $(SHELL) -c "CCACHE_DISABLE=1 $(EMBED_COMPILE) -c lunarray.c -o lunarray.o $(LUA_CFLAGS) && times" && \
@@ -44,3 +57,4 @@ embed-check:
 	@for c in $(CAPS); do LUNARRAY_CPU=$$c $(EMBED_CHECK)/host spec/embed/smoke.lua || exit 1; done
 	@cd $(EMBED_CHECK) && $(EMBED_LINK) -static -o static $(LUA_STATIC) -lm -lpthread 2> log || { cat log; exit 1; }
 	@$(EMBED_CHECK)/static spec/embed/smoke.lua
+endif

@@ -44,6 +44,21 @@ install-module: $(MODULE) install-lua
 	install -d $(D)$(LUA_CMOD)
 	rm -f $(D)$(LUA_CMOD)/lunarray.so
 	install -s -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
+# The library without Lua, for hosts in other languages.
+install-core: core
+	install -d $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include
+	install -s -m 644 $(PLAIN_DYNAMIC) $(D)$(LIBDIR)/liblunarray-core.so.$(VERSION)
+	ln -sf liblunarray-core.so.$(VERSION) $(D)$(LIBDIR)/liblunarray-core.so.$(SOVERSION)
+	ln -sf liblunarray-core.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray-core.so
+	install -m 644 $(PLAIN_STATIC) $(D)$(LIBDIR)/liblunarray-core.a
+	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray-core.a
+	$(call fill,lunarray-core.pc,$(LIBDIR)/pkgconfig)
+	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
+# lunarray.ffi, for LuaJIT and what embeds it.
+LUAJIT_LMOD ?= $(PREFIX)/share/lua/5.1
+LUAJIT_FILES := $(patsubst luajit/%,%,$(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua))
+install-luajit:
+	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 luajit/$$f $(D)$(LUAJIT_LMOD)/$$f; done
 # Ranks of MPI, apart: who has no MPI cannot load it.
 install-mpi: $(MPI_MODULE)
 	install -d $(D)$(LUA_CMOD)
@@ -52,16 +67,20 @@ install-mpi: $(MPI_MODULE)
 install-lua:
 	set -e; for f in $(foreach f,$(LUA_FILES),$f:$(call lua_path,$f).lua); do install -D -m 644 $${f%%:*} $(D)$(LUA_LMOD)/$${f##*:}; done
 
-# What install and install-module made, and the folders that are theirs alone.
+# What install, install-core and install-module made, and the folders that are theirs alone.
 LUA_FOLDERS := $(sort $(dir $(foreach f,$(LUA_FILES),$(call lua_path,$f))))
 uninstall:
 	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
 	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
 	  $(D)$(LIBDIR)/liblunarray.a $(D)$(LIBDIR)/pkgconfig/lunarray.pc \
+	  $(D)$(LIBDIR)/liblunarray-core.so.$(VERSION) $(D)$(LIBDIR)/liblunarray-core.so.$(SOVERSION) \
+	  $(D)$(LIBDIR)/liblunarray-core.so $(D)$(LIBDIR)/liblunarray-core.a \
+	  $(D)$(LIBDIR)/pkgconfig/lunarray-core.pc \
 	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
-	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua)
+	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua) \
+	  $(addprefix $(D)$(LUAJIT_LMOD)/,$(LUAJIT_FILES))
 	rm -rf $(D)$(TYPESDIR)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
-	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
+	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(LUAJIT_LMOD)/lunarray/ffi $(D)$(LUAJIT_LMOD)/lunarray 2>/dev/null; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true

@@ -88,9 +88,9 @@ static la_status flock_backward(la_formula *x, la_tensor **out, int flags)
 /* boids(p, v, dt, radius, separate, align, cohere, speed, force) */
 la_status la_x_game_boids(la_formula *x, la_tensor **out)
 {
-    bool on = la_set_grad_enabled(true);
+    bool on = la_switch_grad(true);
     la_status status = flock_backward(
         x, out, LA_BW_ALLOW_UNUSED | (on ? LA_BW_CREATE_GRAPH : 0));
-    la_set_grad_enabled(on);
+    la_switch_grad(on);
     return status;
 }

@@ -75,6 +75,19 @@ describe("lunarray.h", function()
   end
 end)
 
+describe("LA_NO_LUA", function()
+  for _, compiler in ipairs{"g++", "clang++"} do
+    once("leaves a clean header with " .. compiler, function()
+      compiles(compiler, "-std=c++17 -Wold-style-cast", "spec/cpp/no_lua.cpp")
+    end)
+  end
+  for _, compiler in ipairs{"gcc", "clang"} do
+    once("is all that a host in C needs with " .. compiler, function()
+      compiles(compiler, "-std=c11", "examples/host_no_lua.c")
+    end)
+  end
+end)
+
 -- Where check, verify, TEXT, None, small and the like are macros.
 describe("headers among an engine's macros", function()
   for _, compiler in ipairs{"gcc", "clang"} do

@@ -10,10 +10,12 @@ local needs = require "needs"
 
 local allowed = {
   repl = "lua base",
-  lua = "base tensor iter op grad fuse vmap io",
+  lua = "base tensor iter op grad program fuse vmap io api",
+  api = "base tensor iter op grad program fuse vmap io",
   io = "base tensor",
   fuse = "base tensor iter op",
   vmap = "base tensor op",
+  program = "base tensor iter op grad fuse",
   grad = "base tensor iter op",
   op = "base tensor iter",
   iter = "base tensor",
@@ -42,9 +44,10 @@ local CORE = [[
   op/value.h op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h
   op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
-  tensor/host/remote.h io/bytes.h io/stream.h io/zip.h io/flate.h io/decimal.h
+  tensor/host/remote.h io/bytes.h io/map.h io/stream.h io/zip.h io/flate.h
+  io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
-  op/create/window.h base/scratch.h
+  op/create/window.h base/scratch.h base/log.h op/schema.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
@@ -53,8 +56,11 @@ local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
 -- belong to modules.
 local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
-  ["lua.state"] = "^la_module_",
+  ["lua.state"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
 }
+
+-- What api/api.h declares of the binding, which api/no_lua.c has too.
+local BINDING = "la_context_of la_backward_on la_is_lua_name"
 
 -- Headers of others, and the folders that may see them.
 local foreign = {
@@ -159,6 +165,7 @@ local function may_link(use, to)
   end
   if from:find("^modules%.") then return to ~= "repl" end
   if not allowed[from] or has(allowed[from], to) then return true end
+  if from == "api" and to == "lua" and has(BINDING, name) then return true end
   return to == "kernel" and has("iter op fuse grad lua", from)
     and name:find("^la_[%w_]+$") ~= nil
 end

@@ -11,6 +11,14 @@ const la_dtype_info la_dtype_table[LA_NDTYPES + 1] = {
     {"undefined", 0, 'x'}
 };
 
+/* Every row begins with a separator; the first one is skipped below. */
+static const char known[] =
+#define DTYPE(ID, name, ctype, kind, tag, title) ", " name
+#include "base/dtype.def"
+#undef DTYPE
+    ;
+const char *const la_known_dtypes = known + 2;
+
 static const struct { const char *name; la_dtype dtype; } aliases[] = {
     {"float", LA_FLOAT32}, {"double", LA_FLOAT64}, {"half", LA_FLOAT16},
     {"long", LA_INT64}, {"int", LA_INT32}, {"short", LA_INT16},

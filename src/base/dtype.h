@@ -52,6 +52,7 @@ static inline bool la_is_integral(la_dtype d)  /* without bool */
 /* LA_UNDEFINED when 'name' (of 'n' bytes) is no dtype; PyTorch's aliases
 ** ("float", "double", "half", "long", "int", ...) are understood. */
 la_dtype la_dtype_parse(const char *name, size_t n);
+extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 
 /* complex64 -> float32 and back; else the same, or LA_UNDEFINED if integral. */
 la_dtype la_dtype_to_real(la_dtype d);

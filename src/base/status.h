@@ -17,7 +17,7 @@
 /* The codes, with the numbers that lunarray.h gives them. That header is not
 ** included, so that a word in it rebuilds what uses it and no more; where both
 ** are seen the first one makes the type, and behind lunarray.h the numbers are
-** compared (src/lua/api/api.c). */
+** compared (src/api/api_tensor.c). */
 #define LA_STATUS_CODES(X) \
     X(OK, 0) X(EARG, 1) X(ESHAPE, 2) X(EDTYPE, 3) X(EINDEX, 4) X(EALIAS, 5) \
     X(ESTATE, 6) X(ENOMEM, 7) X(EIO, 8) X(EINTR, 9) X(EGRAD, 10) X(EKEY, 11) \

@@ -655,7 +655,7 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
     r.captured = out;
     r.outer = current;
     for (int i = 0; i < ninputs && out; i++) out[i] = NULL;
-    bool grad = la_set_grad_enabled((flags & LA_BW_CREATE_GRAPH) != 0);
+    bool grad = la_switch_grad((flags & LA_BW_CREATE_GRAPH) != 0);
     engine_start_list(&r.nodes);
     engine_start_list(&r.ready);
     engine_start_list(&r.last);
@@ -664,7 +664,8 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
     if (!status) status = run_graph(&r, nroots, roots, seeds, edges);
     end_run(&r);
     current = r.outer;
-    la_set_grad_enabled(grad);
+    la_switch_grad(grad);
+    if (!status && la_ctx()->recorder) la_grad_watched.ran(flags);
     if (!status) status = check_used(&r);
     for (int i = 0; status && i < ninputs && out; i++) la_tensor_drop(&out[i]);
     for (int i = 0; i < nedges; i++) la_node_release(edges[i].node);

@@ -21,8 +21,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "base/runtime/passage.h"
-#include "base/runtime/runtime.h"
+#include "api/api.h"
 #include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
 #include "lua/metatable.h"
@@ -182,11 +181,6 @@ int la_extra_levels(lua_State *L);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
 ** nothing, so it can't raise. Needs one free slot of the stack. */
 la_state *la_state_of(lua_State *L);
-/* Functions of the C interface on a tensor run in its runtime. */
-static inline la_runtime *la_owner_of(const la_tensor *t)
-{
-    return t ? la_runtime_at(t->owner) : la_runtime_chosen();
-}
 /* The first half of opening: L belongs to 'rt' from here on. LA_ESTATE when it
 ** belongs to another; LA_ENOMEM. */
 la_status la_join_runtime(lua_State *L, la_runtime *rt);
@@ -195,13 +189,6 @@ static inline void la_use_modes(lua_State *L, la_state *s)
 {
     if (__builtin_expect(s->modes.thread != NULL, 0) && s->modes.thread != L)
         la_settle_modes(L, s);
-}
-/* Its settings; NULL without a state, or with one that was not opened. */
-static inline la_context *la_context_of(lua_State *L)
-{
-    la_state *s = L ? la_state_of(L) : NULL;
-    if (s) la_use_modes(L, s);
-    return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
 /* The state of the running closure, made current on this thread. Every
@@ -357,6 +344,16 @@ static inline void la_pace_data(lua_State *L, la_state *s)
     if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
 }
 
+/* Elements of 't' are about to become values of Lua: raises where a program is
+** recorded whose next call may find others there. */
+void la_raise_read(lua_State *L, const la_tensor *t, const char *name);
+static inline void la_check_read(lua_State *L, const la_tensor *t,
+                                 const char *name)
+{
+    if (__builtin_expect(la_up_state(L)->context.recorder != NULL, 0))
+        la_raise_read(L, t, name);
+}
+
 /* ---- scopes (lua/lifetime/scope.c): la.tidy, la_frame_begin ---- */
 
 /* Open a scope; 'frame' tells la_frame_begin's. LA_ENOMEM. */
@@ -422,6 +419,9 @@ int la_throw_as(lua_State *L, const char *name, int level);
 ** text is in the thread's record too, with the function's name in front where
 ** one is given, but of level 0, which is raised again. */
 int la_module_error(lua_State *L);
+/* Did the library raise the error value at 'index', and is the thread's record
+** about it? */
+bool la_is_raised(lua_State *L, int index);
 /* Raises for what is neither a function nor a value with __call; such as
 ** modules of nn and what la.fuse gave. */
 void la_check_callable(lua_State *L, int arg, const char *name);
@@ -442,13 +442,9 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
-extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 
 /* ---- arguments (lua/args.c) ---- */
 
-/* Integers of all list arguments of a call together; longer lists go into a
-** userdata. Most calls then allocate nothing. */
-#define LA_POOL_INTS 256
 /* Results of parsing, indexed by parameter. handles[k] is NULL unless it is a
 ** tensor; args[k].tensor stays unset until the tensors are taken. */
 typedef struct la_call_args {
@@ -500,8 +496,6 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
-/* Raises when there are more arguments than 'most'. */
-void la_check_count(lua_State *L, int most, const char *name);
 /* Raises unless it is a table. */
 void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
@@ -515,9 +509,6 @@ lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out);
 /* The number or boolean as an owned tensor of no dim; NULL for other values.
 ** Raises when memory is out. */
 la_tensor *la_number_tensor(lua_State *L, int arg);
-/* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
-** word may be interned on the way. */
-int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* Generator of la.Generator at 'arg', or NULL (lua/lifetime/generator.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
 bool la_is_record(lua_State *L, int arg);   /* lua/lifetime/record_handle.c */
@@ -561,6 +552,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
+void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
@@ -576,22 +568,32 @@ int la_missing_name(lua_State *L, const char *where, int level);
 /* A number that cannot be foreseen, not negative as a Lua integer. */
 uint64_t la_fresh_seed(void);
 
+/* A function for scripts. More arguments than 'most', counting self, raise: up
+** to LA_COUNTED, or LA_MANY where the body looks or hands them on. */
+typedef struct la_function {
+    const char *name;
+    lua_CFunction body;
+    int most;
+} la_function;
+enum { LA_MANY = -1, LA_COUNTED = 4 };
+/* Push the function of the row. */
+void la_push_function(lua_State *L, const la_function *row);
+
 /* Each part adds functions to the module (at stack 'lib') and methods (at
-** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
-typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
+** stack 'methods'); the tables are NULL-ended. */
+typedef struct la_part { const la_function *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
-    la_part_fuse, la_part_scope, la_part_share,
-    la_part_vmap, la_part_meta;
+    la_part_fuse, la_part_compile, la_part_recording, la_part_scope,
+    la_part_share, la_part_vmap, la_part_control, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
-** module's name; NULL for none. The name is la_module_<name>, a row
-** BINDING(name) of its binding.def makes it known. */
-typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
-
-/* Has la or a tensor a member of that name which is no operation? By the tables
-** that those are made of, so it needs no state. */
-bool la_is_lua_name(const char *name, size_t n);
+** module's name, and what a call of that theme does; NULL for none. The name is
+** la_module_<name>, a row BINDING(name) of its binding.def makes it known. */
+typedef struct la_module {
+    const la_function *functions, *members;
+    lua_CFunction call;
+} la_module;
 
 #endif

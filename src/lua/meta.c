@@ -137,6 +137,7 @@ static double one_number(lua_State *L, int arg, const char *name)
     la_handle *h = la_to_handle(L, arg);
     if (h) {
         la_tensor *t = la_check_tensor(L, arg, name);
+        la_check_read(L, t, name);
         if (t->numel != 1 || la_is_complex((la_dtype)t->dtype))
             luaL_error(L, "%s between tensors needs one real element on each "
                        "side; compare element by element with x:%s(y)", name,
@@ -293,7 +294,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
     }
 }
 
-static const luaL_Reg own_methods[] = {
-    {"free", method_free}, {"iter", method_iter}, {NULL, NULL}
+static const la_function own_methods[] = {
+    {"free", method_free, 1}, {"iter", method_iter, LA_MANY}, {NULL, NULL, 0}
 };
 const la_part la_part_meta = {NULL, own_methods};

@@ -75,6 +75,49 @@ void la_ending_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_ending, fn);
 }
 
+/* ---- functions of rows ---- */
+
+enum { UP_NAME = LA_UP_BODY + 1 };
+
+/* An argument that nobody takes is a mistake, as in a call of an operation; nil
+** is none. */
+static int too_many(lua_State *L, int most)
+{
+    while (lua_gettop(L) > most && lua_isnil(L, -1)) lua_pop(L, 1);
+    if (lua_gettop(L) == most) return call_body(L);
+    return la_raise_arg(L, most + 1, lua_touserdata(L,
+                            lua_upvalueindex(UP_NAME)),
+                        "at most %d arguments expected, got %d", most,
+                        lua_gettop(L));
+}
+
+static inline int call_counted(lua_State *L, int most)
+{
+    return __builtin_expect(lua_gettop(L) > most, 0) ? too_many(L, most)
+                                                     : call_body(L);
+}
+
+static int call_0(lua_State *L) { return call_counted(L, 0); }
+static int call_1(lua_State *L) { return call_counted(L, 1); }
+static int call_2(lua_State *L) { return call_counted(L, 2); }
+static int call_3(lua_State *L) { return call_counted(L, 3); }
+static int call_4(lua_State *L) { return call_counted(L, 4); }
+
+void la_push_function(lua_State *L, const la_function *row)
+{
+    static const lua_CFunction counted[LA_COUNTED + 1] = {
+        call_0, call_1, call_2, call_3, call_4};
+    lua_pushnil(L);
+    if (row->most == LA_MANY) {
+        la_closure(L, row->body);
+        return;
+    }
+    push_upvalues(L);
+    lua_pushcfunction(L, row->body);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)row->name);
+    lua_pushcclosure(L, counted[row->most], UP_NAME);
+}
+
 /* The state's own block dies with the Lua state: no context of a closed state
 ** may stay current on this thread. */
 static int state_gc(lua_State *L)
@@ -157,11 +200,10 @@ static void new_box_metatable(lua_State *L)
 }
 
 /* Functions of a part, each with the usual upvalues. */
-static void add_functions(lua_State *L, const luaL_Reg *row, int table)
+static void add_functions(lua_State *L, const la_function *row, int table)
 {
     for (; row && row->name; row++) {
-        lua_pushnil(L);
-        la_closure(L, row->func);
+        la_push_function(L, row);
         lua_setfield(L, table, row->name);
     }
 }
@@ -169,8 +211,9 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
 static const la_part *const parts[] = {
     &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
     &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
-    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_scope,
-    &la_part_share, &la_part_vmap, &la_part_meta};
+    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_compile,
+    &la_part_recording, &la_part_scope,
+    &la_part_share, &la_part_vmap, &la_part_control, &la_part_meta};
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 #define BINDING(name) extern const la_module la_module_##name;
@@ -195,6 +238,12 @@ static void add_parts(lua_State *L, int lib, int methods)
         if (!modules[i].module->members) continue;
         lua_getfield(L, lib, modules[i].name);
         add_functions(L, modules[i].module->members, lua_gettop(L));
+        if (modules[i].module->call) {
+            lua_getmetatable(L, -1);
+            lua_pushcfunction(L, modules[i].module->call);
+            lua_setfield(L, -2, "__call");
+            lua_pop(L, 1);
+        }
         lua_pop(L, 1);
     }
 }
@@ -285,6 +334,7 @@ static const struct {
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
     {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
+    {"cond", la_open_cond},
 };
 
 /* ---- names ---- */
@@ -294,7 +344,7 @@ static bool is_same(const char *text, const char *name, size_t n)
     return strlen(text) == n && memcmp(text, name, n) == 0;
 }
 
-static bool is_among(const luaL_Reg *row, const char *name, size_t n)
+static bool is_among(const la_function *row, const char *name, size_t n)
 {
     for (; row && row->name; row++)
         if (is_same(row->name, name, n)) return true;

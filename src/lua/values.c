@@ -70,19 +70,11 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
         return true;
     default: {
         la_handle *h = la_to_handle(L, arg);
-        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
+        if (!h || !h->tensor) return false;
+        if (la_ctx()->recorder && la_record_read(h->tensor)) return false;
+        return la_tensor_to_scalar(h->tensor, out);
     }
     }
-}
-
-/* Functions that read their arguments by hand: what nobody takes is a mistake,
-** as it is in a call of an operation. */
-void la_check_count(lua_State *L, int most, const char *name)
-{
-    int n = lua_gettop(L);
-    if (n > most)
-        la_raise_arg(L, most + 1, name, "at most %d arguments expected, got "
-                     "%d", most, n);
 }
 
 void la_check_table(lua_State *L, int arg, const char *name)
@@ -152,12 +144,6 @@ la_tensor *la_number_tensor(lua_State *L, int arg)
     la_to_scalar(L, arg, &s);
     if (la_tensor_from_scalar(&s, &t)) luaL_error(L, "%s", la_error_message());
     return t;
-}
-
-int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
-{
-    const char *name = t->names ? la_name_intern(word, n) : NULL;
-    return name ? la_names_find(t->names, name) : -1;
 }
 
 /* A uint64 that is no integer of Lua is a float. A complex number is two

@@ -283,3 +283,9 @@ la_status la_names_unify(const la_names *a, int nda, const la_names *b,
     }
     return list_new(ndim, name, out);
 }
+
+int la_dim_by_name(const la_tensor *t, const char *text, size_t n)
+{
+    const char *name = t->names ? la_name_intern(text, n) : NULL;
+    return name ? la_names_find(t->names, name) : -1;
+}

@@ -26,5 +26,8 @@ void la_tensor_set_names(la_tensor *t, la_names *names);
 la_status la_names_pick(const la_names *list, int n, const int *from,
                         la_names **out);
 int la_names_find(const la_names *, const char *interned);   /* dim or -1 */
+/* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
+** word may be interned on the way. */
+int la_dim_by_name(const la_tensor *t, const char *text, size_t n);
 
 #endif

@@ -8,6 +8,7 @@
 --   NEEDS             "image:vision", ...: modules, and those that they need
 --   VERSION, CAPS     for the title
 --   CORE, LUA_FILES   paths
+--   LUA               "no": CORE is without the binding, and so is the header
 --   KERNELS           "path:capability:others+that+it+serves", ...
 --   SYSTEMS           "linux:posix+unix", ...: files of operating systems
 --   DEFINES           "NAME=VALUE", ...
@@ -334,7 +335,7 @@ local TITLE = [[
 /*
 ** lunarray %s in one file, by "make embed": capabilities %s, families %s.
 **
-**     gcc -Oz -c lunarray.c -I/usr/include/lua5.4     for size; -O2 for speed
+**     gcc -Oz -c lunarray.c%s     for size; -O2 for speed
 **
 ** A host includes lunarray.h and links libm and pthread. Do not edit: the
 ** sources are where the version comes from.
@@ -346,8 +347,8 @@ local function title()
     return (("** " .. line):gsub(" +\n$", "\n"))
   end)
   return TITLE:format(option.VERSION, option.CAPS,
-    is_whole and "all"
-      or table.concat(sorted(is_kept), " "), licence)
+    is_whole and "all" or table.concat(sorted(is_kept), " "),
+    option.LUA == "no" and "" or " -I/usr/include/lua5.4", licence)
 end
 
 assert(os.execute("mkdir -p " .. option.OUT))
@@ -357,10 +358,16 @@ source.roots[#source.roots + 1] = option.LISTS .. "/"
 plan.systems = systems.read(option.SYSTEMS)
 read_families(plan.core)
 read_kernels(plan)
-plan.shared = source.shared_headers(plan.core, plan.kernels)
+local sources = table.move(plan.core, 1, #plan.core, 1, {})
+for _, system in ipairs(plan.systems) do sources[#sources + 1] = system.path end
+plan.shared = source.shared_headers(sources, plan.kernels)
 choose(plan)
 plan.lua, plan.title = lua_modules(), title()
 write("lunarray.c", text.of(plan, true))
-write("lunarray.h", read("include/lunarray.h"))
+local header = read("include/lunarray.h")
+if option.LUA == "no" then
+  header = header:gsub("#define LUNARRAY_H\n", "%0#define LA_NO_LUA\n", 1)
+end
+write("lunarray.h", header)
 write("lunarray.hpp", read("include/lunarray.hpp"))
 os.remove(option.OUT .. "/scan.c")

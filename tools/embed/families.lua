@@ -8,15 +8,20 @@ local families = {}
 -- What the binding itself calls: indexing, views, copies, making tensors.
 families.always = {"view", "move", "create", "index", "pointwise", "reduce"}
 
--- The headers of src/io that a source of src/lua includes, itself or by its
--- own folder's headers.
+-- The C interface and the binding, which have parts of every family.
+local function is_interface(path)
+  return path:match("^src/lua/") or path:match("^src/api/")
+end
+
+-- The headers of src/io that such a source includes, itself or by headers of
+-- these folders.
 local function io_headers(path, found)
   for _, line in ipairs(source.lines_of(path)) do
     local name = line:match('^#include "([^"]+)"')
     local io_name = name and name:match("^io/(%w+)%.h$")
     if io_name then
       found[io_name] = true
-    elseif name and name:match("^lua/") then
+    elseif name and is_interface("src/" .. name) then
       io_headers("src/" .. name, found)
     end
   end
@@ -28,7 +33,7 @@ local known_of = {}
 function families.of(path)
   local folder = path:match("^src/op/(%w+)/")
     or path:match("^modules/([%w_]+)/")
-  if folder or not path:match("^src/lua/") then return folder end
+  if folder or not is_interface(path) then return folder end
   if known_of[path] == nil then
     local found = io_headers(path, {})
     found.zip, found.bytes = nil, nil
@@ -37,9 +42,9 @@ function families.of(path)
   return known_of[path] or nil
 end
 
--- The family of a file of the binding: a module's too.
-function families.of_binding(path)
-  return (path:match("^src/lua/") or path:match("^modules/[%w_]+/lua/"))
+-- The family of such a file: a module's too.
+function families.of_interface(path)
+  return (is_interface(path) or path:match("^modules/[%w_]+/lua/"))
     and families.of(path)
 end
 
@@ -143,7 +148,7 @@ local function links(units)
   return defines, refs
 end
 
--- The set of paths that are needed, and what they miss of the binding's own
+-- The set of paths that are needed, and what they miss of the interfaces' own
 -- families: {[name] = family}.
 function families.closure(units, kept)
   local defines, refs = links(units)
@@ -161,7 +166,7 @@ function families.closure(units, kept)
   while #todo > 0 do
     for name in pairs(refs[table.remove(todo)]) do
       local path = defines[name]
-      local family = path and families.of_binding(path)
+      local family = path and families.of_interface(path)
       if family and not kept(family) then
         missing[name] = family
       elseif path then

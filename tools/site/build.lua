@@ -24,7 +24,7 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery building jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance plot lockstep"},
+  {"Guides", "indexing numerics autograd performance programs plot lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "your-program engines embedding extending web platforms "
     .. "environment"},

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lua/api/api_struct.h"
+#include "api/api_struct.h"
 
 typedef struct sample {
     size_t size;

@@ -168,9 +168,9 @@ static bool needs_minors(la_formula *x, la_tensor *a)
     int64_t n = linalg_size_of(x, a, 1), all = a->numel * (n - 1);
     if (x->w.status || a->device != LA_CPU || a->numel == 0 || n > 64
         || all > ((int64_t)1 << 22) / (n * n)) return false;
-    bool before = la_set_grad_enabled(false);
+    bool before = la_switch_grad(false);
     bool yes = near_singular(x, R(detach, a));
-    la_set_grad_enabled(before);
+    la_switch_grad(before);
     return yes;
 }
 

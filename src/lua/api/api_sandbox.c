@@ -1,8 +1,8 @@
 /* Opening a state for scripts that are not trusted (lunarray.h). */
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
-#include "lua/api/api.h"
-#include "lua/api/api_struct.h"
+#include "api/api.h"
+#include "api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/sandbox/guard.h"
 #include "lua/sandbox/sandbox.h"

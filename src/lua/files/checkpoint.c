@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "lua/files/files.h"
+#include "api/files.h"
 #include "base/ascii.h"
 
 #define TREE "lunarray.tree"

@@ -16,7 +16,7 @@ int la_close_unsafe(lua_State *L);
 ** (0: none). The library's state must have begun. LA_ENOMEM. */
 la_status la_count_memory(lua_State *L, size_t limit);
 
-/* la_open_protected, of the C interface (api.c), loads the library into
+/* la_open_protected, of lua/api/api_state.c, loads the library into
 ** package.loaded and a global; raises. la_open_by runs such a function
 ** protected, with the stack as it was afterwards: LA_EARG, LA_ENOMEM, or the
 ** record of what it raised. */

@@ -119,6 +119,9 @@ static int apply(lua_State *L, const char *name, int n)
     lua_settop(L, n + 1);
     la_check_callable(L, n + 1, name);
     luaL_checkstack(L, 32, "too many arguments");
+    for (int k = 1; k <= n; k++)
+        if (la_to_handle(L, k))
+            la_check_read(L, la_check_tensor(L, k, name), name);
     la_begin_work(L, s, name, la_check_tensor(L, 1, name)->numel);
     for (int k = 0; k < n; k++) from[k] = push_copy(L, k + 1, name);
     la_dtype dtype = (la_dtype)from[0]->dtype;
@@ -267,11 +270,11 @@ static int fn_from_function(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"from_function", fn_from_function}, {NULL, NULL}
+static const la_function functions[] = {
+    {"from_function", fn_from_function, 3}, {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {
-    {"apply_", method_apply}, {"map_", method_map}, {"map2_", method_map2},
-    {NULL, NULL}
+static const la_function methods[] = {
+    {"apply_", method_apply, 2}, {"map_", method_map, 3},
+    {"map2_", method_map2, 4}, {NULL, NULL, 0}
 };
 const la_part la_part_apply = {functions, methods};

@@ -25,11 +25,6 @@ la_status la_keep_error(lua_State *L, la_state *s, const char *what);
 /* Raise the value that a function of the user's raised during this backward,
 ** else the error record as la_raise does. */
 int la_raise_kept(lua_State *L, const char *name, la_status status);
-/* Backward of one tensor for a C host, 'seed' NULL for ones. 's' is L's, both
-** may be NULL; the current context is that of the call. Raises nothing: what a
-** function in Lua raised is in the error record. The caller holds 't'. */
-la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,
-                             la_tensor *seed);
 /* Make the slot where errors wait; raises for want of memory. */
 void la_open_errors(lua_State *L);
 /* Push a new handle on a borrowed tensor, from outside a closure of ours.

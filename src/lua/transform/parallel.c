@@ -16,7 +16,7 @@
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
 #include "base/runtime/token.h"
-#include "lua/api/api.h"
+#include "api/api.h"
 #include "lua/binding.h"
 
 #define GROUP_NAME "lunarray.parallel"
