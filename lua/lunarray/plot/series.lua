@@ -129,7 +129,7 @@ marks.across = marks.class{
   draw = function(self, plane)
     local style = {color = self.color, width = self.linewidth or 1.2,
       alpha = self.alpha, dash = dashes[self.style], mark = self.mark}
-    local xs, ys = {plane.left, plane.right}, nil
+    local xs, ys = {plane.left, plane.right}
     if self.upright then
       local x = plane:x(self.at)
       xs, ys = {x, x}, {plane.top, plane.bottom}
