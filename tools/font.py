@@ -2,8 +2,9 @@
 
     python3 tools/font.py [DejaVuSans.ttf] > lua/lunarray/plot/dejavu.lua
 
-A part of DejaVu Sans (Debian: fonts-dejavu-core): Latin with its accents, Greek,
-Cyrillic, signs of mathematics, arrows, without hints. Needs fontTools."""
+A part of DejaVu Sans (Debian: fonts-dejavu-core): Latin with its accents,
+Greek, Cyrillic, signs of mathematics, arrows, without hints. It needs
+fontTools."""
 import base64
 import io
 import sys
@@ -42,8 +43,8 @@ def main():
     start = notice.index("Files: *")
     stop = notice.index("Files:", start + 8) if "Files:" in notice[start + 8:] \
         else len(notice)
-    print("-- lunarray.plot.dejavu: a part of the font DejaVu Sans in base64, by "
-          "tools/font.py.\n"
+    print("-- lunarray.plot.dejavu: a part of the font DejaVu Sans in base64,\n"
+          "-- by tools/font.py.\n"
           "return [==[")
     for line in notice[start:stop].rstrip().splitlines():
         print("# " + line.rstrip())

@@ -116,7 +116,7 @@ function methods.line(fig, x, y, options)
 end
 
 local SCATTER = {label = "any", color = "any", marker = "any",
-  markersize = "positive", alpha = "part", values = "any", colormap = "any",
+  markersize = "any", alpha = "part", values = "any", colormap = "any",
   low = "number", high = "number"}
 
 -- The ends of a map of colours: given, or those of the finite values.
@@ -136,8 +136,21 @@ function methods.scatter(fig, x, y, options)
   y = arguments.series("scatter", y)
   x = x ~= nil and arguments.series("scatter", x) or counted(y)
   arguments.same("scatter", x, y)
-  local mark = dress(fig, "scatter", marks.scatter{x = x, y = y,
-    marker = check_marker("scatter", o.marker), size = o.markersize}, o, 1)
+  -- One colour or size for each point.
+  local many = type(o.color) == "userdata" or type(o.color) == "table"
+    and #o.color == y:numel() and #o.color ~= 3 and type(o.color[1]) == "number"
+  if many then o.values, o.color = o.values or o.color, nil end
+  local size, sizes = o.markersize, nil
+  if type(size) == "table" or type(size) == "userdata" then
+    sizes, size = arguments.series("scatter: markersize", size), nil
+    arguments.same("scatter: markersize", sizes, y)
+  elseif size ~= nil and not (type(size) == "number" and size > 0
+    and size <= 1000) then
+    error("scatter: markersize: a number above 0, at most 1000, or one for "
+      .. "each point expected", 0)
+  end
+  local mark = dress(fig, "scatter", marks.scatter{x = x, y = y, sizes = sizes,
+    marker = check_marker("scatter", o.marker), size = size}, o, 1)
   if o.values ~= nil then
     mark.values = arguments.series("scatter: values", o.values)
     arguments.same("scatter: values", mark.values, y)
@@ -148,7 +161,8 @@ function methods.scatter(fig, x, y, options)
   fig:add(mark)
 end
 
-local BAR = {label = "any", color = "any", alpha = "part", names = "list"}
+local BAR = {label = "any", color = "any", alpha = "part", names = "list",
+  stacked = "boolean", horizontal = "boolean"}
 
 function methods.bar(fig, names, values, options)
   names, values, options = pair(names, values, options)
@@ -156,19 +170,39 @@ function methods.bar(fig, names, values, options)
   fig:merge(axes)
   names = names or o.names
   if type(names) == "table" and type(names[1]) == "string" then
-    fig.options.xticks = arguments.texts("bar", names)
+    fig.options[o.horizontal and "yticks" or "xticks"] = arguments.texts("bar",
+      names)
     names = nil
   end
   local list = arguments.several("bar", values)
   local at = names and arguments.series("bar", names)
+  local ups, downs
   for k, one in ipairs(list) do
     local x = at or counted(one)
     arguments.same("bar", x, one)
     local step = statistics.least_step(x)
-    local whole = 0.8 * step / #list
-    local left = x - 0.4 * step + (k - 1) * whole
-    fig:add(dress(fig, "bar", marks.bars{left = left, right = left + whole,
-      heights = one, xwhole = not at}, o, k))
+    local whole = 0.8 * step / (o.stacked and 1 or #list)
+    local left = x - 0.4 * step + (o.stacked and 0 or (k - 1) * whole)
+    -- Stacked: on what is there of the same sign.
+    local base
+    if o.stacked then
+      ups, downs = ups or la.zeros_like(one), downs or la.zeros_like(one)
+      base = la.where(one:ge(0), ups, downs)
+      local tip = base + one:nan_to_num(0)
+      ups, downs = la.where(one:ge(0), tip, ups), la.where(one:lt(0), tip,
+        downs)
+      one = base + one
+    end
+    local mark = {left = left, right = left + whole, heights = one,
+      bases = base}
+    if o.horizontal then
+      mark.ywhole = not at
+      fig.down = type(fig.options.yticks) == "table"
+      fig:add(dress(fig, "bar", marks.lying(mark), o, k))
+    else
+      mark.xwhole = not at
+      fig:add(dress(fig, "bar", marks.bars(mark), o, k))
+    end
   end
 end
 
@@ -246,7 +280,7 @@ function methods.heatmap(fig, matrix, options)
 end
 
 local CONTOUR = {x = "any", y = "any", levels = "any", filled = "boolean",
-  colormap = "any", colorbar = "boolean"}
+  labels = "boolean", colormap = "any", colorbar = "boolean"}
 
 local function increasing(name, t, n)
   t = arguments.series("contour: " .. name, t)
@@ -271,6 +305,7 @@ function methods.contour(fig, matrix, options)
       z:size(1), z:size(2)), 0)
   end
   local mark = marks.contour{z = z, filled = o.filled,
+    labels = o.labels ~= false,
     x = increasing("x", o.x or la.arange(1, z:size(2) + 1, float64),
       z:size(2)),
     y = increasing("y", o.y or la.arange(1, z:size(1) + 1, float64),
@@ -307,6 +342,9 @@ function methods.image(fig, t, options)
   fig:add(mark)
 end
 
+require "lunarray.plot.series"(methods, {pair = pair, counted = counted,
+  dress = dress, ends = ends, check_marker = check_marker})
+
 -- ---- figures ----
 
 -- Errors are the caller's, 'level' calls above: those of modules of the library
@@ -327,6 +365,18 @@ local function new_figure(level, add, ...)
   local fig = figure.new()
   call(level + 1, add, fig, ...)
   return fig
+end
+
+-- x of dates, in texts, stands on an axis of time.
+for _, name in ipairs{"line", "scatter", "errorbar", "step", "stem", "band",
+  "fill_between"} do
+  local add = methods[name]
+  methods[name] = function(fig, x, y, ...)
+    if y ~= nil and type(x) == "table" and type(x[1]) == "string" then
+      fig.dated = true
+    end
+    return add(fig, x, y, ...)
+  end
 end
 
 for name, add in pairs(methods) do
@@ -356,8 +406,8 @@ function plot.live(options)
   return object
 end
 
-for _, name in ipairs{"save", "text", "show", "svg", "png", "pixels",
-  "set"} do
+for _, name in ipairs{"save", "text", "twin", "show", "svg", "png", "pixels",
+  "pdf", "set"} do
   local f = Figure[name]
   Figure[name] = function(...)
     local results = table.pack(call(2, f, ...))
@@ -406,6 +456,49 @@ function plot.grid(list)
     fig.columns = figure.is_figure(list[1]) and math.min(columns, #list) or nil
   end)
   return fig
+end
+
+-- A frame as {3, height, width} of uint8: a figure's pixels, or an image.
+local function frame_of(one, options)
+  if figure.is_figure(one) then return one:pixels(options) end
+  local image, dtype = arguments.picture("animate", one)
+  if image:size(1) == 1 then image = image:expand(3, -1, -1) end
+  local white = dtype == "uint8" and 255 or dtype == "uint16" and 65535 or 1
+  return (image[{{1, 3}}] / white * 255):clamp(0, 255):round():to("uint8")
+end
+
+local ANIMATE = {fps = "positive", loops = "number", width = "number",
+  height = "number", scale = "positive"}
+
+-- plot.animate(frames, path[, {fps = 10, loops = 0}]): figures or images one
+-- after the other as a GIF; its bytes where the path is nil.
+function plot.animate(frames, path, options)
+  local bytes
+  call(2, function()
+    if type(frames) ~= "table" or getmetatable(frames) or #frames == 0 then
+      error("animate: a list of figures or images expected", 0)
+    end
+    local o = arguments.options("animate", ANIMATE, options)
+    local list = {}
+    for k, one in ipairs(frames) do
+      list[k] = frame_of(one, {scale = o.scale or 1, width = o.width,
+        height = o.height})
+      if list[k]:size(2) ~= list[1]:size(2)
+        or list[k]:size(3) ~= list[1]:size(3) then
+        error(("animate: frame %d is %d x %d, the first %d x %d"):format(k,
+          list[k]:size(3), list[k]:size(2), list[1]:size(3), list[1]:size(2)),
+          0)
+      end
+    end
+    local loops = math.tointeger(o.loops or 0)
+    if not loops or loops < 0 or loops > 65535 then
+      error("animate: loops: an integer from 0 to 65535 expected", 0)
+    end
+    bytes = require "lunarray.plot.gif".encode(list,
+      math.max(1, math.floor(100 / (o.fps or 10) + 0.5)), loops)
+    if path ~= nil then figure.write(path, bytes, "animate") end
+  end)
+  return path == nil and bytes or nil
 end
 
 -- columns, rows, and the width and height in pixels (0 when it does not tell)

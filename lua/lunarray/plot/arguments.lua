@@ -2,6 +2,7 @@
 -- Errors are strings without a position; plot.lua says whose call it was.
 local la = require "lunarray"
 local colour = require "lunarray.plot.colour"
+local dates = require "lunarray.plot.dates"
 local numbers = require "lunarray.numbers"
 
 local arguments = {}
@@ -37,10 +38,25 @@ local function list_tensor(name, list)
   return la.tensor(list, {dtype = "float64"})
 end
 
+-- Texts of dates as seconds since 1970.
+local function moments(name, list)
+  local out = {}
+  for k, text in ipairs(list) do
+    out[k] = type(text) == "string" and dates.parse(text)
+    if not out[k] then
+      error(("%s: numbers or dates (\"2024-05-17\", \"2024-05-17 12:30\") "
+        .. "expected, got %s at [%d]"):format(name, type(text) == "string"
+        and numbers.text(text) or type(text), k), 0)
+    end
+  end
+  return out
+end
+
 -- A tensor of one dim, float64, from a list, a tensor of at most one dim or a
 -- number.
 function arguments.series(name, v)
   if type(v) == "number" then v = {v} end
+  if type(v) == "table" and type(v[1]) == "string" then v = moments(name, v) end
   if is_tensor(v) then
     if v.ndim > 1 then
       error(("%s: a tensor of 1 dim expected, got %d"):format(name, v.ndim), 0)
@@ -58,7 +74,8 @@ function arguments.several(name, v)
     local list, t = {}, plain(name, v)
     for k = 1, t:size(2) do list[k] = t:select(2, k) end
     return list
-  elseif type(v) == "table" and type(v[1]) ~= "number" and #v > 0
+  elseif type(v) == "table" and type(v[1]) ~= "number"
+    and type(v[1]) ~= "string" and #v > 0
     and not (is_tensor(v[1]) and v[1].ndim == 0) then
     local list = {}
     for k, one in ipairs(v) do list[k] = arguments.series(name, one) end
@@ -105,8 +122,16 @@ end
 -- text, size is that of pictures in pixels.
 local AXES = {title = "string", xlabel = "string", ylabel = "string",
   xlim = "pair", ylim = "pair", xscale = "scale", yscale = "scale",
-  xticks = "list", yticks = "list", legend = "boolean", grid = "boolean",
+  xticks = "list", yticks = "list", legend = "legend", grid = "boolean",
+  aspect = "aspect", font = "string",
   width = "count", height = "count", size = "pair", ascii = "boolean"}
+
+-- Where a legend may stand: parts of the free part to its left and above it.
+arguments.legends = {best = true, outside = true,
+  ["upper right"] = {1, 0}, ["upper left"] = {0, 0},
+  ["upper center"] = {0.5, 0}, ["lower right"] = {1, 1},
+  ["lower left"] = {0, 1}, ["lower center"] = {0.5, 1},
+  left = {0, 0.5}, right = {1, 0.5}, center = {0.5, 0.5}}
 
 local checks = {
   count = function(v)
@@ -133,7 +158,17 @@ local checks = {
     return ok and v, "{width, height}, pixels from 40 to 10000"
   end,
   scale = function(v)
-    return (v == "linear" or v == "log") and v, '"linear" or "log"'
+    return (v == "linear" or v == "log" or v == "time") and v,
+      '"linear", "log" or "time"'
+  end,
+  legend = function(v)
+    local known = type(v) == "boolean" or arguments.legends[v]
+    return known and {v}, "a boolean, \"best\", or a corner or side such as "
+      .. "\"upper left\", \"right\", \"lower center\", \"outside\""
+  end,
+  aspect = function(v)
+    return (v == "equal" or math.type(v) and v > 0 and v < math.huge) and v,
+      '"equal" or a number above 0'
   end,
   list = function(v) return type(v) == "table" and v, "a list" end,
   positive = function(v)
@@ -171,6 +206,7 @@ local function check(name, key, value, kind)
       type(value)), 0)
   end
   local ok, wanted = checks[kind](value)
+  if kind == "legend" and ok then return ok[1] end
   if ok or kind == "any" then return ok end
   error(("%s: %s: %s expected"):format(name, key, wanted), 0)
 end

@@ -1,6 +1,7 @@
 -- lunarray.plot.axis: from numbers to parts of an axis. axis:at(v) is 0 at its
 -- start and 1 at its end, for a number or a tensor; on a logarithmic axis what
 -- is not positive is NaN or -inf, and drawn nowhere.
+local dates = require "lunarray.plot.dates"
 local ticks = require "lunarray.plot.ticks"
 
 local axis = {}
@@ -76,7 +77,7 @@ function axis.new(low, high, options)
   return setmetatable({low = low, high = high, log = o.log, flip = flip,
     unit = unit, from = o.log and log10(low) or low * unit,
     to = o.log and log10(high) or high * unit, ticks = o.ticks,
-    whole = o.whole}, Axis)
+    whole = o.whole, time = o.time}, Axis)
 end
 
 local function inside(self, v)
@@ -101,6 +102,14 @@ function Axis:labels(wanted)
       if inside(self, k) then out[#out + 1] = {k, own[k]} end
     end
     return out
+  end
+  if self.time and not own then
+    local list
+    for more = 0, 4 do
+      list = dates.labels(self.low, self.high, wanted + more)
+      if #list > 1 then break end
+    end
+    return list
   end
   local list
   for more = 0, 4 do      -- two numbers tell the scale

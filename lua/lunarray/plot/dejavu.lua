@@ -1,4 +1,5 @@
--- lunarray.plot.dejavu: a part of the font DejaVu Sans in base64, by tools/font.py.
+-- lunarray.plot.dejavu: a part of the font DejaVu Sans in base64,
+-- by tools/font.py.
 return [==[
 # Files: *
 # Copyright: Copyright (c) 2003 by Bitstream, Inc. All Rights Reserved.

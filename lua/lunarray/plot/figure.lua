@@ -3,9 +3,11 @@
 local la = require "lunarray"
 local axis = require "lunarray.plot.axis"
 local arguments = require "lunarray.plot.arguments"
+local font = require "lunarray.plot.font"
 local graphics = require "lunarray.plot.graphics"
 local images = require "lunarray.images"
 local layout = require "lunarray.plot.layout"
+local pdf = require "lunarray.plot.pdf"
 local raster = require "lunarray.plot.raster"
 local svg = require "lunarray.plot.svg"
 local terminal = require "lunarray.plot.terminal"
@@ -67,6 +69,18 @@ function Figure:set(options)
   return self
 end
 
+-- fig:twin{ylabel = ...}: marks that share x and have numbers of their own at
+-- the right; a figure to add them to.
+function Figure:twin(options)
+  if self.rows then error("twin: a grid has figures, and no axes", 0) end
+  if not self.second then
+    self.second = figure.new()
+    self.second.count = self.count
+  end
+  if options ~= nil then self.second:set(options) end
+  return self.second
+end
+
 -- ---- axes ----
 
 local function limits(marks, xlog, ylog)
@@ -106,21 +120,36 @@ local function any(marks, key)
 end
 
 -- The figure as back ends draw it: axes with limits and ticks.
-function Figure:view(margin)
+function Figure:view(margin, x_of)
   local o, marks = self.options, self.marks
   local xlog, ylog = o.xscale == "log", o.yscale == "log"
   local a, b, c, d = limits(marks, xlog, ylog)
+  local second = self.second
+  if second then
+    local a2, b2 = limits(second.marks, xlog, second.options.yscale == "log")
+    a, b = min(a, a2), max(b, b2)
+  end
   local tight, zero = all(marks, "tight"), any(marks, "zero") and true
   local view = {marks = marks, options = o, bare = self.bare,
     grid = o.grid or o.grid == nil and not any(marks, "tight"),
     areas = any(marks, "zero") or any(marks, "tight"), bar = any(marks, "bar")}
-  view.xaxis = new_axis("xlim", a, b, o.xlim, {log = xlog, tight = tight,
+  view.xaxis = new_axis("xlim", a, b, o.xlim, {log = xlog,
+    time = o.xscale == "time" or o.xscale == nil and self.dated, tight = tight,
     margin = margin, ticks = o.xticks, whole = any(marks, "xwhole")})
-  view.yaxis = new_axis("ylim", c, d, o.ylim, {log = ylog, tight = tight,
+  view.yaxis = new_axis("ylim", c, d, o.ylim, {log = ylog,
+    time = o.yscale == "time", tight = tight,
     margin = margin, zero = zero, ticks = o.yticks, flip = self.down,
     whole = any(marks, "ywhole")})
   if self.square then
     view.square = max(b - a, 1e-9) / max(d - c, 1e-9)
+  end
+  if second and not x_of then
+    view.second = second:view(margin, view.xaxis)
+  end
+  if not self.square and o.aspect then
+    local x, y = view.xaxis, view.yaxis
+    view.square = max(x.to - x.from, 1e-300) / max(y.to - y.from, 1e-300)
+      / (o.aspect == "equal" and 1 or o.aspect)
   end
   return view
 end
@@ -220,7 +249,10 @@ end
 -- fig:text{width=, height=, color=, ascii=}: for terminals and logs, without a
 -- newline at the end. color: true or "24bit", "256", false or "none"; width and
 -- height are those of the marks.
-function Figure:text(options)
+function Figure:text(options, y, text, more)
+  if type(options) == "number" then      -- fig:text(x, y, text): a note
+    return self:note(options, y, text, more)
+  end
   local given = arguments.options("text", {width = "count", height = "count",
     color = "any", ascii = "boolean"}, options)
   for key in pairs(options or {}) do
@@ -267,7 +299,18 @@ local function natural_size(fig)
   if fig.rows then
     local most = 1
     for _, row in ipairs(fig.rows) do most = max(most, #row) end
-    return min(420 * most, 4000), min(300 * #fig.rows, 4000)
+    -- Panels of one figure: of many, each is smaller.
+    local wide = most * max(240, 420 - 45 * (most - 1))
+    local bare = true
+    for _, row in ipairs(fig.rows) do
+      for _, one in ipairs(row) do bare = bare and one.bare and one.square end
+    end
+    if bare then
+      local each = min(300, 1200 // most)
+      return max(each * most, 240), max(each * #fig.rows, 120)
+        + (fig.options.title and 28 or 0)
+    end
+    return min(wide, 4000), min(wide / most * 0.72 * #fig.rows, 4000)
   end
   if fig.square and fig.marks[1] then
     local ratio = fig:view(0).square
@@ -300,12 +343,26 @@ function Figure:svg(options)
   return canvas:finish()
 end
 
+-- f() with the letters of the font that the figure names.
+local function with_font(fig, f, ...)
+  local path = fig.options.font
+  return font.with(path and font.load(path), f, ...)
+end
+
 -- {3, height, width}, uint8.
 function Figure:pixels(options)
   local w, h, scale = picture_options(self, "pixels", options)
   local canvas = raster.new(w, h, scale)
-  draw_picture(self, canvas, 0, 0, w, h)
+  with_font(self, draw_picture, self, canvas, 0, 0, w, h)
   return canvas:image()
+end
+
+-- The bytes of a page of that many points (pixels of the other forms).
+function Figure:pdf(options)
+  local w, h = picture_options(self, "pdf", options)
+  local canvas = pdf.new(w, h)
+  with_font(self, draw_picture, self, canvas, 0, 0, w, h)
+  return canvas:finish()
 end
 
 function Figure:png(options)
@@ -313,6 +370,21 @@ function Figure:png(options)
 end
 
 -- ---- output ----
+
+-- Bytes to a file; 'name' is for errors.
+function figure.write(path, bytes, name)
+  if type(path) ~= "string" then
+    error(("%s: a path expected, got %s"):format(name, type(path)), 0)
+  end
+  if not open then error(name .. ": no files in a sandbox", 0) end
+  local file, why = open(path, "wb")
+  if not file then error(name .. ": " .. why, 0) end
+  local ok, problem = file:write(bytes)
+  local closed, problem2 = file:close()
+  if not (ok and closed) then
+    error(("%s: %s: %s"):format(name, path, problem or problem2), 0)
+  end
+end
 
 local function ending(path) return path:lower():match("%.(%w+)$") end
 
@@ -322,23 +394,17 @@ function Figure:save(path, options)
     error(("save: a path expected, got %s"):format(type(path)), 0)
   end
   local kind = ending(path)
-  if kind == "svg" or kind == "txt" then
+  if kind == "svg" or kind == "txt" or kind == "pdf" then
     local text = kind == "svg" and self:svg(options)
+      or kind == "pdf" and self:pdf(options)
       or self:text{color = false} .. "\n"
-    if not open then error("save: no files in a sandbox", 0) end
-    local file, why = open(path, "wb")
-    if not file then error("save: " .. why, 0) end
-    local ok, problem = file:write(text)
-    local closed, problem2 = file:close()
-    if not (ok and closed) then
-      error(("save: %s: %s"):format(path, problem or problem2), 0)
-    end
+    figure.write(path, text, "save")
   elseif kind == "png" or kind == "jpg" or kind == "jpeg" or kind == "bmp"
     or kind == "tga" then
     images.get "save".save(self:pixels(options), path)
   else
-    error(("save: %s: a path that ends with .svg, .png, .jpg, .bmp, .tga or "
-      .. ".txt expected"):format(path), 0)
+    error(("save: %s: a path that ends with .svg, .pdf, .png, .jpg, .bmp, .tga "
+      .. "or .txt expected"):format(path), 0)
   end
   return self
 end

@@ -1,5 +1,6 @@
 -- lunarray.plot.layout: a figure on a canvas of pixels (raster or svg): frame,
 -- ticks, labels, legend, and the marks in the middle.
+local arguments = require "lunarray.plot.arguments"
 local font = require "lunarray.plot.font"
 
 local layout = {}
@@ -27,18 +28,57 @@ local function widest(labels)
   return most
 end
 
+local RAISED = {["-"] = "⁻", ["0"] = "⁰", ["1"] = "¹", ["2"] = "²",
+  ["3"] = "³", ["4"] = "⁴", ["5"] = "⁵", ["6"] = "⁶", ["7"] = "⁷",
+  ["8"] = "⁸", ["9"] = "⁹"}
+
+local function power_of_ten(v)
+  local k = v > 0 and math.floor(math.log(v, 10) + 0.5)
+  return k and math.abs(v / 10.0 ^ k - 1) < 1e-9 and k or nil
+end
+
+-- Labels as one prints them: a minus that is none of a word, powers of ten with
+-- raised digits, all or none of a logarithmic axis.
+local function tidy(axis, labels)
+  if axis.ticks and type(axis.ticks[1]) == "string" or axis.time then
+    return labels
+  end
+  local powers, far = axis.log and #labels > 0, false
+  for _, label in ipairs(labels) do
+    local k = axis.log and power_of_ten(label[1])
+    powers = powers and k ~= nil
+    far = far or k and (k > 3 or k < -2)
+  end
+  local out = {}
+  for n, label in ipairs(labels) do
+    local text = label[2]
+    local digits, power = text:match("^(.-)e(%-?%d+)$")
+    if powers and far then
+      text = "10" .. ("%d"):format(power_of_ten(label[1])):gsub(".", RAISED)
+    elseif digits then
+      text = (digits == "1" and "" or digits .. "·") .. "10"
+        .. power:gsub(".", RAISED)
+    end
+    out[n] = {label[1], (text:gsub("^%-", "−"))}
+  end
+  return out
+end
+
 -- As many labels as fit side by side.
 local function x_labels(axis, w)
   local wanted = math.max(2, math.floor(w / 70))
   for n = wanted, 2, -1 do
-    local labels = axis:labels(n)
+    local labels = tidy(axis, axis:labels(n))
     if #labels < 2 or widest(labels) + 12 < w / #labels then return labels end
   end
-  return axis:labels(2)
+  return tidy(axis, axis:labels(2))
 end
 
 local function y_labels(axis, h)
-  return axis:labels(math.max(2, math.floor(h / 40)))
+  -- Names stand at every bar, numbers where there is margin.
+  local names = axis.ticks and type(axis.ticks[1]) == "string"
+  return tidy(axis, axis:labels(math.max(2, math.floor(h / (names and 16
+    or 40)))))
 end
 
 -- ---- frame ----
@@ -98,35 +138,67 @@ local function draw_swatch(canvas, mark, x, y)
   end
 end
 
--- The corner where the fewest points are: of 300 of each mark.
-local function best_corner(plane, list, w, h)
-  local counts = {0, 0, 0, 0}
-  local function look(x, y)
-    if x > plane.left + w and x < plane.right - w then return end
-    local right = x > plane.right - w
-    if y < plane.top + h then
-      counts[right and 1 or 2] = counts[right and 1 or 2] + 1
-    elseif y > plane.bottom - h then
-      counts[right and 3 or 4] = counts[right and 3 or 4] + 1
-    end
-  end
+-- Points of the marks on the canvas, about 300 of each, those between two of a
+-- line too.
+local function points_of(plane, list)
+  local out = {}
+  local function add(x, y) out[#out + 1] = {x, y} end
   for _, mark in ipairs(list) do
+    local own = mark.plane or plane
     local x = mark.x or mark.left
     local y = mark.heights or mark.high or mark.y
     if type(y) == "userdata" and type(x) == "userdata" and x.ndim == 1
-      and x:numel() == y:numel() and x:numel() > 0 then
+      and x:numel() == y:numel() and x:numel() > 0 and not mark.bases then
       local stride = math.max(1, x:numel() // 300)
-      local px = plane:x(x[{{1, -1, stride}}]):totable()
-      local py = plane:y(y[{{1, -1, stride}}]):totable()
-      for k = 1, #px do look(px[k], py[k]) end
+      local px = own:x(x[{{1, -1, stride}}]):totable()
+      local py = own:y(y[{{1, -1, stride}}]):totable()
+      for k = 1, #px do
+        add(px[k], py[k])
+        local steps = mark.swatch == "line" and px[k + 1]
+          and math.min(20, math.ceil((math.abs(px[k + 1] - px[k])
+          + math.abs(py[k + 1] - py[k])) / 10)) or 1
+        if steps ~= steps then steps = 1 end
+        for i = 1, steps - 1 do
+          local t = i / steps
+          add(px[k] + t * (px[k + 1] - px[k]), py[k] + t * (py[k + 1] - py[k]))
+        end
+        if mark.heights then
+          for t = 0.2, 1, 0.2 do
+            add(px[k], py[k] + t * (plane.bottom - py[k]))
+          end
+        end
+      end
     end
   end
-  local best = 1
-  for k = 2, 4 do if counts[k] < counts[best] then best = k end end
-  return best
+  return out
 end
 
-local function draw_legend(canvas, plane, marks)
+local CORNERS = {"upper right", "upper left", "lower left", "lower right",
+  "right", "left", "lower center", "upper center", "center"}
+
+-- Where a legend of w x h hides the fewest points: its left and top.
+local function best_position(plane, list, w, h, position)
+  local points = position and {} or points_of(plane, list)
+  local best, least
+  for _, name in ipairs(position and {position} or CORNERS) do
+    local part = arguments.legends[name]
+    local x = plane.left + 8 + part[1] * (plane.width - w - 16)
+    local y = plane.top + 8 + part[2] * (plane.height - h - 16)
+    local count = 0
+    for _, p in ipairs(points) do
+      if p[1] > x - 3 and p[1] < x + w + 3 and p[2] > y - 3
+        and p[2] < y + h + 3 then
+        count = count + 1
+      end
+    end
+    if not least or count < least then best, least = {x, y}, count end
+    if count == 0 then break end
+  end
+  return best[1], best[2]
+end
+
+-- The marks that a legend names, and its width and height.
+local function legend_of(marks)
   local list, wide = {}, 0
   for _, mark in ipairs(marks) do
     if mark.label and mark.swatch then
@@ -134,12 +206,17 @@ local function draw_legend(canvas, plane, marks)
       wide = math.max(wide, font.width(mark.label, SMALL))
     end
   end
+  return list, wide + 44, #list * 17 + 8
+end
+
+local function draw_legend(canvas, plane, marks, position)
+  local list, w, h = legend_of(marks)
   if #list == 0 then return end
-  local w, h = wide + 44, #list * 17 + 8
-  local corner = best_corner(plane, marks, w + 8, h + 8)
-  local x = (corner == 1 or corner == 3) and plane.right - w - 8
-    or plane.left + 8
-  local y = corner <= 2 and plane.top + 8 or plane.bottom - h - 8
+  local x, y = plane.right + 10 + (plane.aside or 0), plane.top
+  if position ~= "outside" then
+    x, y = best_position(plane, marks, w, h, position ~= "best"
+      and position ~= true and position or nil)
+  end
   canvas:rect(x, y, w, h, {color = 0xFFFFFF, alpha = 0.85})
   canvas:path({x, x + w, x + w, x, x}, {y, y, y + h, y + h, y},
     {color = 0xCCCCCC, width = 1})
@@ -154,7 +231,7 @@ end
 local function bar_labels(mark, h)
   local axis = require "lunarray.plot.axis"
   local scale = axis.new(mark.low, mark.high, {fixed = true})
-  return scale, scale:labels(math.max(2, math.floor(h / 40)))
+  return scale, tidy(scale, scale:labels(math.max(2, math.floor(h / 40))))
 end
 
 local function draw_bar(canvas, mark, x, y, h)
@@ -204,14 +281,45 @@ local function draw_names(canvas, o, plane, x)
   end
 end
 
+-- Numbers and the name of a second axis, at the right.
+local function draw_second(canvas, plane, labels, name)
+  local style = {color = LINE, width = 1}
+  for _, label in ipairs(labels) do
+    local y = plane:y(label[1])
+    canvas:path({plane.right, plane.right + 5}, {y, y}, style)
+    canvas:text(plane.right + 8, y + 4, label[2], {color = INK, size = SMALL})
+  end
+  if name then
+    canvas:text(plane.right + widest(labels) + 24,
+      (plane.top + plane.bottom) / 2, name, {color = INK, size = SMALL + 1,
+        anchor = "middle", upwards = true})
+  end
+end
+
+-- What stands right of the frame, and how much margin it takes.
+local function right_margin(view, h)
+  local bar, second, o = view.bar, view.second, view.options
+  local margin = bar and 34 + widest((select(2, bar_labels(bar, h)))) or 14
+  local labels = second and y_labels(second.yaxis, h)
+  local aside = 0
+  if second then
+    aside = widest(labels) + 16 + (second.options.ylabel and 18 or 0)
+    margin = margin + aside
+  end
+  if o.legend == "outside" then
+    local list, wide = legend_of(view.marks)
+    if #list > 0 then margin = margin + wide + 8 end
+  end
+  return margin, labels, aside
+end
+
 -- Draws the axes of a figure (fig:view() has resolved them) into a rectangle.
 function layout.draw(view, canvas, x, y, w, h)
-  local o = view.options
+  local o, second = view.options, view.second
   local top = o.title and 30 or 12
   local bottom = view.bare and 8 or o.xlabel and 44 or 26
-  local bar = view.bar
-  local right = bar and 34 + widest((select(2, bar_labels(bar, h)))) or 14
   local inner = math.max(h - top - bottom, 10)
+  local right, second_labels, aside = right_margin(view, inner)
   local ys = view.bare and {} or y_labels(view.yaxis, inner)
   local left = view.bare and 8 or widest(ys) + 14 + (o.ylabel and 18 or 0)
   local px, py, pw, ph = square(view, x + left, y + top,
@@ -220,15 +328,36 @@ function layout.draw(view, canvas, x, y, w, h)
   px, py = math.floor(px) + 0.5, math.floor(py) + 0.5
   pw, ph = math.floor(pw), math.floor(ph)
   local plane = layout.plane(canvas, view.xaxis, view.yaxis, px, py, pw, ph)
+  plane.aside = aside + (view.bar and right - 14 - aside or 0)
   local xs = view.bare and {} or x_labels(view.xaxis, pw)
   if not view.bare and view.grid then draw_grid(canvas, plane, xs, ys) end
+  local all = {}
   canvas:clip(px, py, pw, ph)
-  for _, mark in ipairs(view.marks) do mark:draw(plane) end
-  canvas:unclip()
+  for _, mark in ipairs(view.marks) do
+    if not mark.over then mark:draw(plane) end
+    all[#all + 1] = mark
+  end
+  if second then
+    local other = layout.plane(canvas, view.xaxis, second.yaxis, px, py, pw, ph)
+    for _, mark in ipairs(second.marks) do
+      mark:draw(other)
+      all[#all + 1] = setmetatable({plane = other}, {__index = mark})
+    end
+    canvas:unclip()
+    draw_second(canvas, other, second_labels, second.options.ylabel)
+  else
+    canvas:unclip()
+  end
   if not view.bare then draw_ticks(canvas, plane, xs, ys) end
+  -- Notes may reach over the frame.
+  for _, mark in ipairs(view.marks) do
+    if mark.over then mark:draw(plane) end
+  end
   draw_names(canvas, o, plane, x)
-  if bar then draw_bar(canvas, bar, px + pw + 12, py, ph) end
-  if o.legend ~= false then draw_legend(canvas, plane, view.marks) end
+  if view.bar then draw_bar(canvas, view.bar, px + pw + 12 + aside, py, ph) end
+  if o.legend ~= false then
+    draw_legend(canvas, plane, all, o.legend or true)
+  end
 end
 
 return layout

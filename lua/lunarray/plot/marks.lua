@@ -7,6 +7,8 @@ local la = require "lunarray"
 local axis = require "lunarray.plot.axis"
 local colour = require "lunarray.plot.colour"
 local curve = require "lunarray.plot.curve"
+local font = require "lunarray.plot.font"
+local numbers = require "lunarray.numbers"
 
 local marks = {}
 
@@ -62,7 +64,7 @@ marks.line = class{
 -- Points of about the same colour are drawn together: 64 steps of the map.
 local STEPS = 64
 
-marks.scatter = class{
+marks.scatter_fields = {
   swatch = "dot",
   limits = function(self, xlog, ylog)
     return both(self.x, self.y, xlog, ylog)
@@ -74,6 +76,7 @@ marks.scatter = class{
       plane.canvas:dots(px, py, {color = c, alpha = self.alpha,
         size = self.size or 5, marker = self.marker, mark = self.mark})
     end
+    if self.sizes then return self:draw_sizes(plane, xs, ys) end
     if not self.values then return draw(xs, ys, self.color) end
     local part = (self.values - self.low) / (self.high - self.low)
     local groups = {}
@@ -93,6 +96,28 @@ marks.scatter = class{
     end
   end,
 }
+marks.scatter = class(marks.scatter_fields)
+
+-- Points of several sizes, the largest first.
+marks.scatter_fields.draw_sizes = function(self, plane, xs, ys)
+  local sizes, order = self.sizes:totable(), {}
+  local values = self.values and ((self.values - self.low)
+    / (self.high - self.low)):totable()
+  for k = 1, #xs do order[k] = k end
+  table.sort(order, function(a, b)
+    if sizes[a] ~= sizes[b] then return sizes[a] > sizes[b] end
+    return a < b
+  end)
+  for _, k in ipairs(order) do
+    local px, py = curve.inside({xs[k]}, {ys[k]}, plane)
+    local v = values and values[k]
+    if sizes[k] > 0 and (not values or v == v) then
+      plane.canvas:dots(px, py, {alpha = self.alpha, size = sizes[k],
+        color = v and colour.at(self.points, math.max(0, math.min(v, 1)))
+          or self.color, marker = self.marker, mark = self.mark})
+    end
+  end
+end
 
 -- ---- bars, histograms ----
 
@@ -111,8 +136,11 @@ marks.bars = class{
     local tops = plane:y(self.heights):totable()
     local zero = plane.ylog and plane.bottom or plane:y(0)
     zero = math.max(plane.top, math.min(zero, plane.bottom))
+    local bases = self.bases and plane:y(self.bases):totable()
     for k = 1, #tops do
       local x, x1, y = left[k], right[k], tops[k]
+      if bases then zero = math.max(plane.top, math.min(bases[k],
+        plane.bottom)) end
       if x == x and x1 == x1 and y == y then
         x = math.max(math.min(x, x1), plane.left)
         x1 = math.min(math.max(left[k], right[k]), plane.right)
@@ -121,6 +149,33 @@ marks.bars = class{
           plane.canvas:rect(x, y, x1 - x, zero - y, {color = self.color,
             alpha = self.alpha, mark = self.mark})
         end
+      end
+    end
+  end,
+}
+
+-- The same lying down: top and bottom are tensors, from 'bases' to lengths.
+marks.lying = class{
+  swatch = "box",
+  limits = function(self, xlog, ylog)
+    local c, d = limits_of(la.cat({self.left, self.right}, 1), ylog)
+    local a, b = limits_of(self.heights, xlog)
+    if not xlog and a <= b then a, b = math.min(a, 0), math.max(b, 0) end
+    return a, b, c, d
+  end,
+  draw = function(self, plane)
+    local low, high = plane:y(self.left):totable(), plane:y(self.right)
+      :totable()
+    local tips = plane:x(self.heights):totable()
+    local bases = self.bases and plane:x(self.bases):totable()
+    local function inside(x) return math.max(plane.left,
+      math.min(x, plane.right)) end
+    for k = 1, #tips do
+      local from = inside(bases and bases[k] or plane:x(0))
+      local to = inside(tips[k])
+      if to == to and to ~= from then
+        plane.canvas:rect(from, low[k], to - from, high[k] - low[k],
+          {color = self.color, alpha = self.alpha, mark = self.mark})
       end
     end
   end,
@@ -240,6 +295,27 @@ marks.cells = class{
 
 -- ---- contours ----
 
+-- The number of a line in a gap of it, where it is long enough: at the point of
+-- the middle part that runs the most level.
+local function number_line(canvas, xs, ys, level, color)
+  local n, length = #xs, 0
+  for k = 2, n do
+    length = length + math.abs(xs[k] - xs[k - 1]) + math.abs(ys[k] - ys[k - 1])
+  end
+  local text = numbers.format("%.4g", level):gsub("^%-", "−")
+  local wide = font.width(text, 9)
+  if length < 4 * wide or n < 5 then return end
+  local best, least = n // 2, math.huge
+  for k = n // 4 + 1, n - n // 4 - 1 do
+    local steep = math.abs(ys[k + 1] - ys[k - 1])
+      / (math.abs(xs[k + 1] - xs[k - 1]) + 1e-9)
+    if steep < least then best, least = k, steep end
+  end
+  local x, y = xs[best], ys[best]
+  canvas:rect(x - wide / 2 - 1.5, y - 5, wide + 3, 10, {color = 0xFFFFFF})
+  canvas:text(x, y + 3.3, text, {color = color, size = 9, anchor = "middle"})
+end
+
 marks.contour = class{
   tight = true,
   limits = function(self)
@@ -268,11 +344,14 @@ marks.contour = class{
         curve.runs(xs, ys, plane, function(px, py)
           plane.canvas:path(px, py, style)
         end)
+        if self.labels and plane.canvas.text then
+          number_line(plane.canvas, xs, ys, level, style.color)
+        end
       end
     end
   end,
 }
 
-marks.limits_of = limits_of
+marks.limits_of, marks.class, marks.dashes = limits_of, class, dashes
 
 return marks

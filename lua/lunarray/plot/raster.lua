@@ -216,11 +216,11 @@ function Raster:outlines(lines, style)
         end
       end
       table.sort(cuts, function(a, b) return a[1] < b[1] end)
-      local turns, from = 0, nil
+      local winding, from = 0, nil
       for _, cut in ipairs(cuts) do
-        if turns == 0 then from = cut[1] end
-        turns = turns + cut[2]
-        if turns == 0 then
+        if winding == 0 then from = cut[1] end
+        winding = winding + cut[2]
+        if winding == 0 then
           add_span(self, row, from, cut[1], 1 / TEXT_LINES)
         end
       end

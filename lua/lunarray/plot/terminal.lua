@@ -264,6 +264,15 @@ function Text:grid(w, h)
 end
 
 function Text:clip() end
+
+-- A text on the canvas: its characters, from the one at x, y on.
+function Text:text(x, y, text, style)
+  local column = floor(x / self.wide)
+  local wide = terminal.width(text)
+  if style.anchor == "middle" then column = column - wide // 2
+  elseif style.anchor == "end" then column = column - wide end
+  self:put(column, floor(y / self.high), text, style.color)
+end
 Text.unclip = Text.clip
 
 -- ---- text ----
@@ -425,6 +434,10 @@ function terminal.draw(view, columns, rows, style, whole)
   local text = new_text(columns, head + rows + 2 + (o.xlabel and 1 or 0), style)
   local plane = new_plane(text, view, left, head, w, rows)
   for _, mark in ipairs(view.marks) do mark:draw(plane) end
+  if view.second then
+    local other = new_plane(text, view.second, left, head, w, rows)
+    for _, mark in ipairs(view.second.marks) do mark:draw(other) end
+  end
   draw_axes(text, plane, labels, left, head, w, rows)
   local row = 0
   if o.title then

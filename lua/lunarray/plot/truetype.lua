@@ -88,7 +88,7 @@ function truetype.open(data)
   return nil, "no TrueType font"
 end
 
-local function place_of(self, glyph)
+local function glyph_at(self, glyph)
   local t = self.tables
   if glyph < 0 or glyph >= self.count then return nil end
   local from, to
@@ -147,7 +147,6 @@ local function contour(flags, xs, ys, first, last)
   while start < n and not select(3, at(start)) do start = start + 1 end
   local x0, y0
   if start == n then
-    start = 0
     local ax, ay = at(0)
     local bx, by = at(n - 1)
     x0, y0 = (ax + bx) / 2, (ay + by) / 2
@@ -203,11 +202,11 @@ end
 
 -- A glyph of others, each moved and scaled.
 local function composite(self, at, depth)
-  local data, out, flags = self.data, {}, nil
+  local data, out = self.data, {}
   at = at + 10
   repeat
-    local glyph, dx, dy
-    flags, glyph = unpack(">I2I2", data, at)
+    local dx, dy
+    local flags, glyph = unpack(">I2I2", data, at)
     at = at + 4
     if flags & 1 ~= 0 then
       dx, dy = unpack(">i2i2", data, at)
@@ -242,7 +241,7 @@ local function composite(self, at, depth)
 end
 
 function outline(self, glyph, depth)
-  local at = place_of(self, glyph)
+  local at = glyph_at(self, glyph)
   if not at or depth > 6 then return {} end
   local count = unpack(">i2", self.data, at)
   if count >= 0 then return simple(self, at, count) end
