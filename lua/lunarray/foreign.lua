@@ -286,7 +286,7 @@ local ROWS = {
   "share_memory_ :share_memory_ :is_shared fork wait multiprocessing " ..
   "prepare_multiprocessing_environment",
   "x:share() gives a handle that la.open takes in another Lua state",
-  "compile jit onnx export fx", "la.fuse(f) joins loops over the elements",
+  "jit onnx export fx", "la.compile(f) records f and runs what was recorded",
   -- settings
   "is_deterministic_algorithms_warn_only_enabled " ..
   "set_deterministic_debug_mode get_deterministic_debug_mode",
@@ -307,7 +307,7 @@ local ROWS = {
   "tostring(x), with la.set_printoptions",
   "sym_constrain_range sym_constrain_range_for_size sym_float " ..
   "sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt " ..
-  "sym_sum while_loop",
+  "sym_sum",
   "sizes are plain numbers: use if, while, math.max",
   "test", "the library's tests are run by make test",
   ":numpy", "x:totable(), or x:tostring_raw() for the bytes",

@@ -65,6 +65,14 @@ end
 function Optimizer:add_param_group(group) add_group(self, group) end
 
 function Optimizer:zero_grad()
+  local note = la._recording()
+  if note then
+    for k = 1, #self.param_groups + 1 do note("field", self.param_groups, k) end
+    for _, group in ipairs(self.param_groups) do
+      note("field", group, "params")
+      for i = 1, #group.params + 1 do note("field", group.params, i) end
+    end
+  end
   for _, group in ipairs(self.param_groups) do
     for _, p in ipairs(group.params) do p.grad = nil end
   end
@@ -81,8 +89,29 @@ function Optimizer:step(closure)
   return loss
 end
 
+-- While a program is recorded: what the optimiser keeps is looked at in each
+-- later call, but for the numbers that a step reads anew (la.compile).
+local recording = la._recording
+local NUMBERS = {lr = true}
+
+local function note_group(note, group)
+  for key, value in pairs(group) do
+    if not NUMBERS[key] then note("field", group, key) end
+    if type(value) == "table" then
+      for i = 1, #value + 1 do note("field", value, i) end
+    end
+  end
+end
+
+local function note_all(self, note)
+  for k = 1, #self.param_groups + 1 do note("field", self.param_groups, k) end
+  for _, group in ipairs(self.param_groups) do note_group(note, group) end
+end
+
 local function run(self)
   local state, update = self.state, self.update
+  local note, outside = recording()
+  if note then note_all(self, note) end
   for _, group in ipairs(self.param_groups) do
     for _, p in ipairs(group.params) do
       local g = p.grad
@@ -92,7 +121,8 @@ local function run(self)
           own = {}
           state[p] = own
         end
-        update(p, g, own, group)
+        if note then note("field", state, p) end
+        update(p, g, own, group, note, outside)
       end
     end
   end
@@ -190,20 +220,26 @@ local function define(name, names, defaults, update, check, complete)
   end
 end
 
--- A tensor of the state, made when it is first asked for. It outlives the
--- la.tidy that the step is made in.
-local function spare(own, name, like)
+local function fresh(like) return la.keep(la.zeros_like(like)) end
+
+-- A tensor of the state, made when it is first asked for: outside of a program
+-- that is recorded, which finds it there. It outlives the la.tidy that the step
+-- is made in.
+local function spare(own, name, like, note, outside)
   local t = own[name]
   if not t then
-    t = la.keep(la.zeros_like(like))
+    t = outside and outside(fresh, like) or fresh(like)
     own[name] = t
   end
+  if note then note("field", own, name) end
   return t
 end
 
-local function count(own)
+-- The number of the step, argument 'arg' of the operation that follows.
+local function count(own, note, arg)
   local step = (own.step or 0) + 1
   own.step = step
+  if note then note("count", arg, own, "step") end
   return step
 end
 
@@ -214,12 +250,14 @@ local rmsprop_step, adagrad_step = la.rmsprop_step_, la.adagrad_step_
 
 define("SGD", {"lr", "momentum", "dampening", "weight_decay", "nesterov"},
   {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,
-  nesterov = false, maximize = false}, function(p, g, own, group)
+  nesterov = false, maximize = false}, function(p, g, own, group, note, outside)
   local momentum, buffer, first = group.momentum, nil, false
   if momentum ~= 0 then
     first = own.momentum_buffer == nil
-    buffer = spare(own, "momentum_buffer", p)
+    buffer = spare(own, "momentum_buffer", p, note, outside)
+    if note then note("number", 10, own, "first") end   -- later ones: false
   end
+  if note then note("number", 4, group, "lr") end
   sgd_step(p, g, buffer, group.lr, momentum, group.dampening,
     group.weight_decay, group.nesterov, group.maximize, first)
 end, function(group)
@@ -230,12 +268,15 @@ end)
 
 -- Adam and AdamW differ in where the weight decay goes.
 local function adam(decoupled)
-  return function(p, g, own, group)
+  return function(p, g, own, group, note, outside)
     local betas = group.betas
-    adam_step(p, g, spare(own, "exp_avg", p), spare(own, "exp_avg_sq", p),
-      group.amsgrad and spare(own, "max_exp_avg_sq", p) or nil, count(own),
-      group.lr, betas[1], betas[2], group.eps, group.weight_decay, decoupled,
-      group.maximize)
+    local mean = spare(own, "exp_avg", p, note, outside)
+    local square = spare(own, "exp_avg_sq", p, note, outside)
+    local most = group.amsgrad
+      and spare(own, "max_exp_avg_sq", p, note, outside) or nil
+    if note then note("number", 7, group, "lr") end
+    adam_step(p, g, mean, square, most, count(own, note, 6), group.lr, betas[1],
+      betas[2], group.eps, group.weight_decay, decoupled, group.maximize)
   end
 end
 
@@ -261,11 +302,14 @@ define("AdamW", ADAM, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
 define("RMSprop", {"lr", "alpha", "eps", "weight_decay", "momentum",
   "centered"}, {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
   momentum = 0, centered = false, maximize = false},
-  function(p, g, own, group)
-    rmsprop_step(p, g, spare(own, "square_avg", p),
-      group.centered and spare(own, "grad_avg", p) or nil,
-      group.momentum > 0 and spare(own, "momentum_buffer", p) or nil,
-      group.lr, group.alpha, group.eps, group.weight_decay, group.momentum,
+  function(p, g, own, group, note, outside)
+    local square = spare(own, "square_avg", p, note, outside)
+    local mean = group.centered and spare(own, "grad_avg", p, note, outside)
+    local buffer = group.momentum > 0
+      and spare(own, "momentum_buffer", p, note, outside)
+    if note then note("number", 6, group, "lr") end
+    rmsprop_step(p, g, square, mean or nil, buffer or nil, group.lr,
+      group.alpha, group.eps, group.weight_decay, group.momentum,
       group.maximize)
   end)
 
@@ -273,15 +317,24 @@ define("Adagrad", {"lr", "lr_decay", "weight_decay",
   "initial_accumulator_value", "eps"}, {lr = 1e-2, lr_decay = 0,
   weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10,
   maximize = false},
-  function(p, g, own, group)
-    local step = count(own)
+  function(p, g, own, group, note, outside)
     local sum = own.sum
     if not sum then
-      sum = la.keep(la.full_like(p, group.initial_accumulator_value))
+      local function full()
+        return la.keep(la.full_like(p, group.initial_accumulator_value))
+      end
+      sum = outside and outside(full) or full()
       own.sum = sum
     end
-    adagrad_step(p, g, sum, group.lr / (1 + (step - 1) * group.lr_decay),
-      group.eps, group.weight_decay, group.maximize)
+    local function rate()
+      return group.lr / (1 + (count(own) - 1) * group.lr_decay)
+    end
+    if note then
+      note("field", own, "sum")
+      note("call", 4, rate)
+    end
+    adagrad_step(p, g, sum, rate(), group.eps, group.weight_decay,
+      group.maximize)
   end)
 
 define("LBFGS", {"lr", "max_iter", "max_eval", "tolerance_grad",

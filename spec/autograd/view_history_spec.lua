@@ -161,6 +161,21 @@ describe("results of composite operations", function()
   end)
 end)
 
+describe("a view that a composite operation gives back", function()
+  it("keeps the history of its root, which nobody else holds", function()
+    for _, call in ipairs{"contiguous", "double", "ravel"} do
+      local x = la.rand(6, {dtype = "float64"}):reshape(6)
+      local w = la.ones(6, {dtype = "float64", requires_grad = true})
+      collectgarbage()
+      x:mul_(w)
+      x[call](x)
+      assert.is_false(x.is_leaf)
+      x:sum():backward()
+      assert.truthy(w.grad)
+    end
+  end)
+end)
+
 describe("views that can't be written while recording", function()
   it("were made under no_grad", function()
     local w, v = leaf(4), nil

@@ -665,6 +665,7 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
     end_run(&r);
     current = r.outer;
     la_switch_grad(grad);
+    if (!status && la_ctx()->recorder) la_grad_watched.ran(flags);
     if (!status) status = check_used(&r);
     for (int i = 0; status && i < ninputs && out; i++) la_tensor_drop(&out[i]);
     for (int i = 0; i < nedges; i++) la_node_release(edges[i].node);

@@ -100,6 +100,9 @@ void la_visit_tensor(const la_tensor *t, la_visitor *v);
 void la_visit_node(la_node *n, la_visitor *v);
 void la_visit_saved(const la_saved *s, la_visitor *v);
 
+/* The number that this thread's next node will have. */
+uint64_t la_node_sequence(void);
+
 struct la_node {
     _Atomic int32_t refs;
     int32_t nedges, noutputs;
@@ -184,6 +187,18 @@ bool la_grad_enabled(void);
 ** la_mem_alloc with its NUL in the last byte, or NULL. */
 typedef char *(*la_where_fn)(void *host);
 void la_set_anomaly(la_where_fn where, void *host);
+
+/* Events that a recorder of programs hears of, on a context that has one; set
+** by src/program. A leaf's gradient is looked at, or is about to be added to;
+** becomes another tensor (NULL: none); a leaf begins or ends to record; a
+** backward pass ran. */
+typedef struct la_grad_watch {
+    void (*asked)(la_tensor *leaf);
+    void (*set)(la_tensor *leaf, la_tensor *grad);
+    void (*required)(la_tensor *leaf, bool on);
+    void (*ran)(uint32_t flags);
+} la_grad_watch;
+extern la_grad_watch la_grad_watched;
 
 /* Connects the dispatcher; called when a state opens, idempotent. */
 void la_grad_init(void);

@@ -16,6 +16,11 @@
 #include "op/call.h"
 #include "tensor/shape.h"
 
+la_grad_watch la_grad_watched;
+
+/* Is a program recorded? */
+static bool leaf_is_watched(void) { return la_ctx()->recorder != NULL; }
+
 /* ---- the accumulator of a leaf ---- */
 
 typedef struct accumulator {
@@ -43,6 +48,7 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     la_grad_meta *m;
     LA_TRY(la_meta_of(leaf, &m));
     la_tensor *sum = NULL;
+    if (leaf_is_watched()) la_grad_watched.asked(leaf);
     if (!m->grad) {
         if (la_exclusive(grad) || la_grad_enabled())
             sum = la_tensor_retain(grad);
@@ -56,6 +62,7 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     }
     la_tensor_drop(&m->grad);
     m->grad = sum;
+    if (leaf_is_watched()) la_grad_watched.set(leaf, sum);
     return LA_OK;
 }
 
@@ -223,6 +230,7 @@ la_status la_require_grad(la_tensor *t, bool on)
                         "dtype can require gradients, this one is %s",
                         la_dtype_name((la_dtype)t->dtype));
     LA_TRY(la_meta_of(t, &m));
+    if (leaf_is_watched()) la_grad_watched.required(t, on);
     m->requires_grad = on;
     if (on) la_tensor_drop(&t->base);  /* its views now belong to this leaf */
     if (on) t->flags |= LA_F_REQUIRES_GRAD;
@@ -249,6 +257,7 @@ static bool owns(const la_tensor *grad, const la_tensor *t)
 la_status la_set_grad(la_tensor *t, la_tensor *grad)
 {
     la_grad_meta *m;
+    if (!grad && leaf_is_watched()) la_grad_watched.set(t, NULL);
     if (!grad && !t->grad) return LA_OK;
     if (grad && (grad->dtype != t->dtype || !la_same_sizes(grad, t)))
         return la_error(LA_ESHAPE, "assigned grad must have the shape and "
@@ -266,6 +275,7 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad)
     la_tensor *before = m->grad;
     m->grad = grad ? la_tensor_retain(grad) : NULL;
     if (before) la_tensor_release(before);
+    if (grad && leaf_is_watched()) la_grad_watched.set(t, grad);
     return LA_OK;
 }
 

@@ -25,6 +25,7 @@
 #include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
 #include "lua/metatable.h"
+#include "lua/versions.h"
 #include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -258,7 +259,7 @@ static inline void la_debug_collect(lua_State *L, const la_state *s)
 {
 #ifdef LA_EAGER_GC
     if (s->policy == LA_PACE_AUTO && s->scopes.depth == 0)
-        lua_gc(L, LUA_GCSTEP, 0);
+        la_lua_step(L, 0);
 #endif
 }
 
@@ -341,6 +342,16 @@ void la_pace_data_now(lua_State *L, la_state *s);
 static inline void la_pace_data(lua_State *L, la_state *s)
 {
     if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
+}
+
+/* Elements of 't' are about to become values of Lua: raises where a program is
+** recorded whose next call may find others there. */
+void la_raise_read(lua_State *L, const la_tensor *t, const char *name);
+static inline void la_check_read(lua_State *L, const la_tensor *t,
+                                 const char *name)
+{
+    if (__builtin_expect(la_up_state(L)->context.recorder != NULL, 0))
+        la_raise_read(L, t, name);
 }
 
 /* ---- scopes (lua/lifetime/scope.c): la.tidy, la_frame_begin ---- */
@@ -541,6 +552,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
+void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
@@ -573,12 +585,15 @@ typedef struct la_part { const la_function *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
-    la_part_fuse, la_part_scope, la_part_share,
-    la_part_vmap, la_part_meta;
+    la_part_fuse, la_part_compile, la_part_recording, la_part_scope,
+    la_part_share, la_part_vmap, la_part_control, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
-** module's name; NULL for none. The name is la_module_<name>, a row
-** BINDING(name) of its binding.def makes it known. */
-typedef struct la_module { const la_function *functions, *members; } la_module;
+** module's name, and what a call of that theme does; NULL for none. The name is
+** la_module_<name>, a row BINDING(name) of its binding.def makes it known. */
+typedef struct la_module {
+    const la_function *functions, *members;
+    lua_CFunction call;
+} la_module;
 
 #endif

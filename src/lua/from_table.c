@@ -539,7 +539,7 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
 static bool lies_plain(const la_tensor *t)
 {
     enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_DEFERRED };
-    return t->device == LA_CPU && t->storage
+    return t->device == LA_CPU && t->storage && !la_ctx()->recorder
         && !(t->flags & ODD) && la_is_contiguous(t)
         && (t->offset + t->numel) * (int64_t)la_itemsize(t)
            <= t->storage->nbytes;
@@ -551,7 +551,7 @@ static bool lies_plain(const la_tensor *t)
 static la_tensor *table_push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
-    if (lua_isnone(L, arg)) la_check_tensor(L, arg, name);
+    la_check_read(L, la_check_tensor(L, arg, name), name);
     la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
     la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;

@@ -84,6 +84,7 @@ static const char *item_element(lua_State *L, const la_tensor *t, int64_t at,
 static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
                                        const char *name, fetched *own)
 {
+    la_check_read(L, t, name);
     if (t->flags & LA_F_DEFERRED) {
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));

@@ -137,6 +137,7 @@ static double one_number(lua_State *L, int arg, const char *name)
     la_handle *h = la_to_handle(L, arg);
     if (h) {
         la_tensor *t = la_check_tensor(L, arg, name);
+        la_check_read(L, t, name);
         if (t->numel != 1 || la_is_complex((la_dtype)t->dtype))
             luaL_error(L, "%s between tensors needs one real element on each "
                        "side; compare element by element with x:%s(y)", name,

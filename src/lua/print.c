@@ -66,6 +66,7 @@ static int tensor_text(lua_State *L)
         return 1;
     }
     la_tensor *t = la_check_tensor(L, 1, "tostring");
+    la_check_read(L, t, "tostring");
     const char *history = history_text(L, t);
     t = la_check_tensor(L, 1, "tostring");  /* finalizers may have run */
     la_charge_more(L, "tostring", WORK_SHOWN

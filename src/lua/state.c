@@ -79,9 +79,12 @@ void la_ending_closure(lua_State *L, lua_CFunction fn)
 
 enum { UP_NAME = LA_UP_BODY + 1 };
 
-/* An argument that nobody takes is a mistake, as in a call of an operation. */
+/* An argument that nobody takes is a mistake, as in a call of an operation; nil
+** is none. */
 static int too_many(lua_State *L, int most)
 {
+    while (lua_gettop(L) > most && lua_isnil(L, -1)) lua_pop(L, 1);
+    if (lua_gettop(L) == most) return call_body(L);
     return la_raise_arg(L, most + 1, lua_touserdata(L,
                             lua_upvalueindex(UP_NAME)),
                         "at most %d arguments expected, got %d", most,
@@ -166,6 +169,9 @@ static int begin_protected(lua_State *L)
 la_status la_join_runtime(lua_State *L, la_runtime *rt)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
+    if (la_foreign_lua(L))
+        return la_error(LA_ESTATE, LA_FOREIGN_LUA, (int)lua_version(L) / 100,
+                        (int)lua_version(L) % 100);
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
     la_state *s = la_state_of(L);
     if (s && s->context.runtime != rt)
@@ -205,8 +211,9 @@ static void add_functions(lua_State *L, const la_function *row, int table)
 static const la_part *const parts[] = {
     &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
     &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
-    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_scope,
-    &la_part_share, &la_part_vmap, &la_part_meta};
+    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_compile,
+    &la_part_recording, &la_part_scope,
+    &la_part_share, &la_part_vmap, &la_part_control, &la_part_meta};
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 #define BINDING(name) extern const la_module la_module_##name;
@@ -231,6 +238,12 @@ static void add_parts(lua_State *L, int lib, int methods)
         if (!modules[i].module->members) continue;
         lua_getfield(L, lib, modules[i].name);
         add_functions(L, modules[i].module->members, lua_gettop(L));
+        if (modules[i].module->call) {
+            lua_getmetatable(L, -1);
+            lua_pushcfunction(L, modules[i].module->call);
+            lua_setfield(L, -2, "__call");
+            lua_pop(L, 1);
+        }
         lua_pop(L, 1);
     }
 }
@@ -321,6 +334,7 @@ static const struct {
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
     {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
+    {"cond", la_open_cond},
 };
 
 /* ---- names ---- */
@@ -365,11 +379,20 @@ bool la_is_lua_name(const char *name, size_t n)
 
 /* ---- opening ---- */
 
+/* Nothing here may ask for the registry, whose index is another. */
+static int refuse_lua(lua_State *L)
+{
+    int version = (int)lua_version(L);
+    lua_pushfstring(L, LA_FOREIGN_LUA, version / 100, version % 100);
+    return lua_error(L);
+}
+
 /* Returns the module table. Opening again gives the same table. After an
 ** attempt that failed for want of memory it starts anew on the same state
 ** block, which closures of the first attempt may point at. */
 LA_API int luaopen_lunarray(lua_State *L)
 {
+    if (la_foreign_lua(L)) return refuse_lua(L);
     la_state *s = la_state_of(L);
     if (s && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
                  == LUA_TTABLE) return 1;

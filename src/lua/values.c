@@ -70,7 +70,9 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
         return true;
     default: {
         la_handle *h = la_to_handle(L, arg);
-        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
+        if (!h || !h->tensor) return false;
+        if (la_ctx()->recorder && la_record_read(h->tensor)) return false;
+        return la_tensor_to_scalar(h->tensor, out);
     }
     }
 }

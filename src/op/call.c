@@ -171,6 +171,7 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
 {
     la_tensor *plain = NULL;
     if (t->numel != 1 || t->device != LA_CPU || la_grad_flag(t)) return false;
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0)) la_record_peek(t);
     if (t->flags & (LA_F_CONJ | LA_F_NEG)) {
         if (la_run(clone, &plain, (la_tensor *)t)) return false;
         *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));

@@ -237,13 +237,16 @@ static la_op_fn dispatch_kernel_of(int key)
     case LA_KEY_CPU: return run_cpu;
     case LA_KEY_META: return run_meta;
     case LA_KEY_INPLACE_OR_VIEW: return run_inplace_or_view;
+    case LA_KEY_RECORD: return la_record_kernel;
     case LA_KEY_AUTOGRAD: return la_autograd_kernel;
     case LA_KEY_FUSE: return la_fuse_kernel;
     default: return NULL;
     }
 }
 
-la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel;
+la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
+la_status (*la_record_read)(const la_tensor *t);
+void (*la_record_peek)(const la_tensor *t);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -278,16 +281,44 @@ la_status la_redispatch(la_frame *f, la_key below)
 
 /* ---- outputs of composites and lazy bits ---- */
 
+static bool is_argument(const la_frame *f, const la_tensor *t)
+{
+    for (int k = 0; k < f->nargs; k++)
+        if (f->args[k].tag == LA_VTENSOR && f->args[k].tensor == t) return true;
+    return false;
+}
+
 /* A result that is a view of a tensor which nobody else holds is that tensor's
 ** only user: it becomes the owner, so that it has a history of its own and may
-** be detached or written like any other result. */
-static void own_result(la_tensor *t)
+** be detached or written like any other result. An argument that is given back
+** keeps its root, which may have a history that the view has not seen yet. */
+static void own_result(const la_frame *f, la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
-    if (t->flags & LA_F_BATCHED) return;
+    if ((t->flags & LA_F_BATCHED) || is_argument(f, t)) return;
     la_tensor_drop(&t->base);
     t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
                             | LA_F_CUSTOM_VIEW);
+}
+
+la_status la_check_reads(const la_frame *f)
+{
+    if (!la_ctx()->recorder) return LA_OK;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) LA_TRY(la_record_read(v->tensor));
+        for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
+            if (v->tensors.list[i]) LA_TRY(la_record_read(v->tensors.list[i]));
+    }
+    return LA_OK;
+}
+
+/* Does the composite look at elements, or give Lua a truth about them? */
+static bool gives_values(const la_frame *f)
+{
+    return (f->op->forms & LA_READS_VALUES)
+        || (la_schema_of(f->op)->results[0] == LA_VBOOL
+            && f->op != LA_OP(is_set_to));
 }
 
 /* A composite runs in its functional form; its results go to the outputs by
@@ -299,6 +330,8 @@ static la_status run_composite(la_frame *f)
     if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0) && gives_values(f))
+        LA_TRY(la_check_reads(f));
     if (__builtin_expect(f->keys & REMOTE, 0)) {
         la_device d = (la_device)(31 - __builtin_clz(f->keys & REMOTE));
         la_op_fn fn = f->keys & BIT(LA_KEY_AUTOGRAD) ? NULL
@@ -309,7 +342,8 @@ static la_status run_composite(la_frame *f)
     LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
                                         : f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)
-        if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
+        if (f->results[k].tag == LA_VTENSOR)
+            own_result(f, f->results[k].tensor);
     return LA_OK;
 }
 
@@ -368,6 +402,16 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
+/* A composite that a recording takes as one call, not as those that it makes:
+** it draws numbers, may compute on elements between its calls, and has no
+** derivative. */
+static bool is_whole(const la_frame *f)
+{
+    return !(la_ctx()->excluded_keys & BIT(LA_KEY_RECORD))
+        && (f->op->forms & LA_NO_GRAD_OP)
+        && la_draws_numbers(la_schema_of(f->op));
+}
+
 /* The way from the gate to a kernel: vmap and recording for la.fuse before all
 ** else, lazy bits resolved, composites before keys (they have none), then the
 ** keys. */
@@ -397,7 +441,9 @@ static la_status launch(la_frame *f, const gate *g)
         keys |= BIT(LA_KEY_AUTOGRAD);
     if (dispatch_writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
-    if (f->op->forms & LA_COMPOSITE) return run_composite(f);
+    if (f->op->forms & LA_COMPOSITE)
+        return __builtin_expect(c->recorder != NULL, 0) && is_whole(f)
+            ? la_record_kernel(f) : run_composite(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);
     if (!on_cpu_alone(f)) return run_keys(f);
     bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);
@@ -425,6 +471,7 @@ launch_watched(la_frame *f, const gate *g, const la_context *c)
     if (observed)
         la_observe_begin(&call, LA_OBSERVED_CALL, f->op->signature,
                          la_op_name_length(f->op), 0);
+    if (observed) call.frame = f;
     la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
     if (observed) la_observe_end(&call);
     return status;

@@ -18,6 +18,9 @@ la_op_fn la_registered_kernel(const la_op *op, int key);
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
+extern la_op_fn la_record_kernel;           /* the same, by src/program */
+/* la_record_read of all tensors of a call. LA_OK where nothing is recorded. */
+la_status la_check_reads(const la_frame *f);
 /* A call for a device of the host's, which has kernel 'fn' for it or none
 ** (NULL). LA_EKEY for an operation that needs one. */
 la_status la_run_remote(la_frame *f, la_device device, la_op_fn fn);

@@ -17,6 +17,7 @@
 typedef enum la_key {         /* from the inside out */
     LA_KEY_CPU, LA_KEY_META, LA_KEY_EXT,      /* device keys: CPU + device */
     LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
+    LA_KEY_RECORD,                            /* recording of a program */
     LA_KEY_AUTOGRAD,
     LA_KEY_FUSE,                              /* recording for la.fuse */
     LA_NKEYS
@@ -136,6 +137,14 @@ static inline void la_set_result(la_frame *f, int k, la_tensor *owned)
     if (k >= f->nresults) f->nresults = k + 1;
 }
 void la_set_result_value(la_frame *f, int k, la_value v);
+
+/* Set by src/program: asks, while a program is recorded, whether somebody may
+** look at elements of 't' now. LA_ESTATE where the next call may find other
+** ones. */
+extern la_status (*la_record_read)(const la_tensor *t);
+/* Asks that for an operation that looks at an element between its calls: then
+** the recording is none, and calls go on. */
+extern void (*la_record_peek)(const la_tensor *t);
 
 /* ---- running it ---- */
 

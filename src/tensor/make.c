@@ -42,7 +42,8 @@ static void drop_extras(la_tensor *t)
 static bool is_whole_block(const la_tensor *t, const la_storage *s)
 {
     return (t->flags & LA_F_INLINE_BLOCK) && s == la_headed_storage(t)
-        && (s->flags & (LA_S_INLINE | LA_S_COUNTER | LA_S_WATCHED))
+        && (s->flags & (LA_S_INLINE | LA_S_COUNTER | LA_S_WATCHED
+                        | LA_S_RECORDED))
            == LA_S_INLINE
         && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
@@ -325,6 +326,23 @@ la_status la_tensor_owed(const la_tensor *t)
     return la_error(LA_ESTATE, "inside vmap a tensor has no elements to look "
                     "at: it stands for each element of a batch; return what is "
                     "needed from the function and look at it afterwards");
+}
+
+la_status la_tensor_form(const la_tensor *like, la_tensor **out)
+{
+    LA_TRY(header_new((la_device)like->device, (la_dtype)like->dtype,
+                      like->ndim, la_sizes(like), la_strides(like), out));
+    (*out)->flags |= like->flags & (LA_F_CONJ | LA_F_NEG | LA_F_WRAPPED);
+    (*out)->names = la_names_retain(like->names);
+    return LA_OK;
+}
+
+void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset)
+{
+    la_storage *old = t->storage;
+    t->storage = s ? la_storage_retain(s) : NULL;
+    t->offset = offset;
+    if (old) drop_storage(old);
 }
 
 /* --- sharing --- */

@@ -27,6 +27,9 @@
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
                               LA_MAX_BYTES_TEXT;
 
+_Thread_local uint32_t la_storage_birth;
+void (*la_storage_ends)(const la_storage *s);
+
 static void data_free(la_storage *s)
 {
     if (la_is_remote(s->device))
@@ -47,6 +50,7 @@ void la_storage_destroy(la_storage *s)
         return;
     }
     if (s->flags & LA_S_WATCHED) la_storage_unwatch(s);
+    if (s->flags & LA_S_RECORDED) la_storage_ends(s);
     la_storage_unpay(s, la_storage_price(s));
     data_free(s);
     if (s->flags & LA_S_COUNTER) la_storage_let_go(s);

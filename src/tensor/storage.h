@@ -49,6 +49,7 @@ static inline void la_storage_init(la_storage *s, la_device device,
     atomic_init(&s->holders, 0);
     s->moved_at = 0;
     atomic_init(&s->others, 0);
+    s->born = la_storage_birth;
     s->payer = NULL;
 }
 

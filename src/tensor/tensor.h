@@ -77,7 +77,8 @@ enum {
     LA_S_COUNTER = 1 << 6,  /* is or was the counter of a tensor elsewhere */
     LA_S_MOVED = 1 << 7,    /* the host took the memory away (la_rebind) */
     LA_S_OWED = 1 << 8,     /* a step of la.fuse is to write it (src/fuse) */
-    LA_S_WATCHED = 1 << 9   /* a snapshot wants its bytes before a write */
+    LA_S_WATCHED = 1 << 9,  /* a snapshot wants its bytes before a write */
+    LA_S_RECORDED = 1 << 10 /* a recorder wants to hear of its end */
 };
 
 typedef struct la_storage la_storage;
@@ -101,6 +102,7 @@ struct la_storage {
                             ** data; all 'refs' are one of them */
     uint32_t moved_at;      /* la_rebind made it: the version it began with */
     _Atomic uint32_t others;   /* writes by tensors that count elsewhere */
+    uint32_t born;          /* la_storage_birth then */
     la_token *payer;        /* whom its bytes are charged to; NULL: nobody */
 };
 
@@ -242,6 +244,11 @@ static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
 la_status la_tensor_owed(const la_tensor *t);
 /* src/fuse sets this once: computes the value of a deferred tensor. */
 extern la_status (*la_deferred_value)(la_tensor *);
+/* Mark of storages that this thread makes: a recording of a program tells its
+** own by it; 0 outside of one. */
+extern _Thread_local uint32_t la_storage_birth;
+/* src/program sets this once: a storage with LA_S_RECORDED ends. */
+extern void (*la_storage_ends)(const la_storage *s);
 /* src/grad sets this once: frees a dying tensor's grad_meta. */
 extern void (*la_grad_meta_free)(struct la_grad_meta *);
 
@@ -259,6 +266,12 @@ la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
 /* Converts a result of la_tensor_from_scalar to the default dtype: *number is
 ** replaced where it holds a float or complex number of another one. */
 la_status la_number_to_default(la_tensor **number);
+/* A header like that of 'like' (dtype, geometry, names, bits) without storage,
+** to be shown some: for whoever runs the same calls again on other memory. */
+la_status la_tensor_form(const la_tensor *like, la_tensor **out);
+/* Lets such a header show 's' from 'offset' on, where all of it is inside;
+** NULL: nothing. Counts its reference. */
+void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,

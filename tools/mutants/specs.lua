@@ -38,6 +38,8 @@ local ROWS = {
   {"^src/kernel", "spec/registry/golden spec/registry/dtypes"},
   {"^src/simd", "spec/op/elementwise spec/registry/golden"},
   {"^src/grad", "spec/autograd spec/registry/derivatives spec/vmap", "grad"},
+  {"^src/program", "spec/program"},
+  {"^src/lua/transform/compile", "spec/program"},
   {"^src/fuse", "spec/fuse spec/registry/chains"},
   {"^src/vmap", "spec/vmap spec/registry/vmap"},
   {"^src/io", "spec/io", "files flate io"},

@@ -24,9 +24,10 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery building jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance plot lockstep"},
+  {"Guides", "indexing numerics autograd performance programs plot lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
-  {"Hosts", "engines embedding extending web platforms environment"},
+  {"Hosts", "your-program engines embedding extending web platforms "
+    .. "environment"},
   {"Reference", "coverage"},
   {"The project", "architecture CONTRIBUTING CHANGELOG"},  -- and those in none
 }

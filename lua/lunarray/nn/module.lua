@@ -78,9 +78,15 @@ local function assign(self, name, value)
   register(state, name, value, kind or known)
 end
 
+-- While a program is recorded (la.compile): notes what a module holds that is
+-- asked for anything, so that a later call sees that it holds something else.
+local note
+la._recording(function(f) note = f end)
+
 -- Every object has the field STATE: it is read without a call of rawget.
 local function lookup(class)
   return function(self, name)
+    if note then note("module", self) end
     local value = self[STATE].values[name]
     if value ~= nil then return value end
     return class[name]

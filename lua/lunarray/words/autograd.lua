@@ -220,6 +220,29 @@ Operations run on the whole batch; those that can't run once per element.
 > dots(la.tensor{{1., 2}, {3, 4}}, la.tensor{{1., 1}, {1, 1}})
 tensor([3., 7.])
 see: jacobian, bmm
+== while_loop
+: la.while_loop(test, body, ...) -> ...
+Replaces the values ... by body(...) while test(...) holds, and returns the last
+ones. test returns a boolean or a tensor of one element; body returns as many
+values as it takes, of the same sizes and dtypes. Within vmap a loop goes on
+until all elements of the batch are done. A compiled function whose loop or cond
+depends on its arguments runs as it is.
+> la.while_loop(function(n, x) return n:lt(3) end,
+>>   function(n, x) return n + 1, x * 2 end, la.tensor(0), la.ones(2))
+tensor(3)    tensor([8., 8.])
+! A value of body with other sizes or another dtype than the one before.
+see: scan, cond
+== scan
+: la.scan(f, init, xs) -> carry, stacked
+Calls carry, y = f(carry, x) for each x along dim 1 of xs, from carry = init,
+and returns the last carry and all y stacked along dim 1. init, xs and y are
+tensors or tables of them; y may be nil. The carry keeps its sizes and dtypes.
+Where xs is empty, one call on zeros tells the sizes of y.
+> la.scan(function(sum, x) return sum + x, sum end, la.tensor(0.),
+>>   la.tensor{1., 2, 3})
+tensor(6.)    tensor([0., 1., 3.])
+! Tensors in xs with different sizes of dim 1; a carry that changes its sizes.
+see: while_loop, cumsum, cond
 == fuse
 : la.fuse(f) -> function
 Makes a function that does what f does, but computes f's chains of element-wise
@@ -230,5 +253,30 @@ table) has no value afterwards.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])
-see: addcmul, tidy
+see: addcmul, tidy, compile
+== compile
+: la.compile(f[, {partial=, cache=, without=}]) -> compiled function
+Makes a function that runs f once for each kind of arguments, records its
+operations, and runs the recorded ones from then on: f itself (what it prints or
+counts in Lua) runs only while recording. Backward passes, changes in place,
+random numbers and steps of optimisers are recorded too, so that a training step
+is one program. Sizes, dtypes, numbers, modes and the tensors that f uses are
+looked at in each call; where they differ, f is recorded again. Bits are those
+of f.
+step:into(outs, ...) writes the results into given tensors, step:explain() is a
+text about the plan, step:profile(...) the seconds of each step of a call.
+step:begin(...) and then step:advance(microseconds), again and again, run a
+call in parts: advance gives true and the results when all is done.
+step:program() is the last program: #p counts its steps, p:steps() lists them.
+- partial: where f reads values in Lua, f runs at each call; else an error
+- cache: how many kinds of arguments are kept, 64 at most
+- without: names of passes to leave out
+! compile: a value is read that the next call has another of: return it, or use
+! la.where, la.cond, la.while_loop or la.scan
+> step = la.compile(function(x, v) return (x * 1.5 + v) * 0.5 end)
+> step(la.tensor{1., 2}, la.tensor{3., 4})
+tensor([2.2500, 3.5000])
+> #step:program()
+3
+see: fuse, no_grad
 ]==]

@@ -377,11 +377,16 @@ tensor(5.)
 tensor(7.)
 see: vector_norm, matrix_norm
 == cond
-A solution may lose about log10 of it in digits.
+A solution may lose about log10 of it in digits. With functions it is another
+thing: la.cond(pred, f, g, ...) returns f(...) where pred, a boolean or a tensor
+of one element, holds, else g(...). Within vmap, where pred may differ, both run
+and their results, of equal sizes and dtypes, are chosen from.
 > la.cond(la.tensor{{2., 0}, {0, 0.8}})
 tensor(2.5000)
+> la.cond(la.tensor(2.):gt(1), la.exp, la.neg, la.zeros(1))
+tensor([1.])
 needs: lapack
-see: svdvals, solve
+see: svdvals, solve, where, while_loop, scan
 == cdist
 > la.tensor{{0., 0}, {3, 4}}:cdist(la.tensor{{0., 0}})
 tensor([[0.],

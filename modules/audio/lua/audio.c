@@ -381,4 +381,4 @@ static const la_function functions[] = {
     {"encode", audio_encode, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_audio = {NULL, functions};
+const la_module la_module_audio = {NULL, functions, NULL};

@@ -51,4 +51,4 @@ static const la_function functions[] = {
     {NULL, NULL, 0}
 };
 
-const la_module la_module_csv = {functions, NULL};
+const la_module la_module_csv = {functions, NULL, NULL};

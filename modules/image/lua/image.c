@@ -384,4 +384,4 @@ static const la_function functions[] = {
     {"encode", image_encode, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_image = {NULL, functions};
+const la_module la_module_image = {NULL, functions, NULL};

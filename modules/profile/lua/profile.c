@@ -210,4 +210,4 @@ static const la_function functions[] = {
     {"profile", fn_profile, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_profile = {functions, NULL};
+const la_module la_module_profile = {functions, NULL, NULL};

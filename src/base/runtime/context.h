@@ -58,6 +58,7 @@ typedef struct la_context {
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
     struct la_fuse *fuse;       /* the open recording; NULL for none */
+    struct la_recorder *recorder;   /* of a program (src/program), or NULL */
     la_token *token;            /* its limits, runtime/token.h; never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
     bool wanted_batched;        /* elements of its tensors were asked for */

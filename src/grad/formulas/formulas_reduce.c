@@ -4,6 +4,7 @@
 */
 #include <math.h>
 
+#include "base/runtime/context.h"
 #include "grad/formulas/formulas.h"
 #include "op/op.h"
 #include "tensor/shape.h"
@@ -68,10 +69,11 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
     const la_output_meta *o = la_x_meta(x, 0, 0);
     int64_t n = 1;
     for (int d = 0; d < o->ndim; d++) n *= o->sizes[d];
-    if (g && n > 0 && n <= FEW_ELEMENTS && !la_grad_enabled()
-        && is_plain_scalar(g))
-        return filled(x, g, o, n);
-    return R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
+    bool few = g && n > 0 && n <= FEW_ELEMENTS && !la_grad_enabled()
+        && is_plain_scalar(g);
+    if (few && !la_ctx()->recorder) return filled(x, g, o, n);
+    la_tensor *t = R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
+    return few ? R(contiguous, t) : t;
 }
 
 double la_x_count(la_formula *x, int dims)

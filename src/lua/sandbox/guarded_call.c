@@ -175,7 +175,7 @@ static int resume_wrapped(lua_State *L)
     if (n >= 0) return n;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co);       /* runs what is to be closed */
+        status = la_reset_thread(co);       /* runs what is to be closed */
         lua_xmove(co, L, 1);
         la_guard_begin(L, "resume");
     }

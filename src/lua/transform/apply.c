@@ -119,6 +119,9 @@ static int apply(lua_State *L, const char *name, int n)
     lua_settop(L, n + 1);
     la_check_callable(L, n + 1, name);
     luaL_checkstack(L, 32, "too many arguments");
+    for (int k = 1; k <= n; k++)
+        if (la_to_handle(L, k))
+            la_check_read(L, la_check_tensor(L, k, name), name);
     la_begin_work(L, s, name, la_check_tensor(L, 1, name)->numel);
     for (int k = 0; k < n; k++) from[k] = push_copy(L, k + 1, name);
     la_dtype dtype = (la_dtype)from[0]->dtype;

@@ -29,6 +29,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
     if (t->flags & LA_F_BATCHED)
         return luaL_error(L, "grad: inside vmap gradients are results of "
                           "la.grad");
+    if (la_up_state(L)->context.recorder) la_grad_watched.asked(t);
     la_tensor *g = la_leaf_grad(t);
     if (!g) {
         lua_pushnil(L);

@@ -15,6 +15,7 @@
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
 #include "lua/transform/autograd.h"
+#include "program/program.h"
 #include "tensor/names.h"
 #include "vmap/vmap.h"
 
@@ -411,6 +412,7 @@ static la_status function_record(lua_State *L, int top, int ctx, int first,
     int ctx_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_getfield(L, 1, "backward");
     int backward_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    la_record_function();
     la_status status = la_node_new(&class_function, count_tensors(L, top),
                                    last - first + 1,
                                    sizeof(function_node) + inputs, &n);

@@ -69,16 +69,16 @@ static la_status fuse_finish(lua_State *L, la_state *s)
     return status;
 }
 
-/* Function that la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused
-** function it is a part of that one. f's results are returned as they are;
-** errors of f pass through unchanged. A yield across the recording is refused
-** by lua_pcall (no continuation), as the recording belongs to this thread's
-** context. */
+/* Function that la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused or
+** compiled function it is a part of that one. f's results are returned as they
+** are; errors of f pass through unchanged. A yield across the recording is
+** refused by lua_pcall (no continuation), as the recording belongs to this
+** thread's context. */
 static int call_fused(lua_State *L)
 {
     int n = lua_gettop(L);
     la_state *s = la_begin(L, "fuse", 0);
-    bool nested = la_fuse_is_open();
+    bool nested = la_fuse_is_open() || s->context.recorder;
     luaL_checkstack(L, 3 * MAX_DEPTH + 4, "too many arguments");
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
     lua_insert(L, 1);

@@ -124,6 +124,7 @@ void la_trace_keys(const la_frame *f)
         if (!(f->keys >> key & 1)) continue;
         trace_put(&l, " %s", key == LA_KEY_FUSE ? "Fuse"
                              : key == LA_KEY_AUTOGRAD ? "Autograd"
+                             : key == LA_KEY_RECORD ? "Record"
                              : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
                              : la_device_name((la_device)key));
     }

@@ -1,0 +1,174 @@
+/*
+** la.compile: what its files share. A compiled function is a userdata; each
+** signature that it met is an entry, a userdata too (what step:program()
+** gives), whose user value is a table of the Lua values that it refers to.
+*/
+#ifndef LA_LUA_TRANSFORM_COMPILE_H
+#define LA_LUA_TRANSFORM_COMPILE_H
+
+#include "lua/binding.h"
+#include "program/passes.h"
+#include "program/program.h"
+
+#define LA_COMPILED_NAME "lunarray.Compiled"
+#define LA_PROGRAM_NAME "lunarray.Program"
+
+enum {
+    LA_COMPILE_DEPTH = 16,      /* tables in tables */
+    LA_COMPILE_TENSORS = 250,   /* of the arguments of a call */
+    LA_COMPILE_CACHE = 64,
+    LA_COMPILE_NUMBERS = 8      /* recordings for one number before the log
+                                ** speaks */
+};
+
+/* A value of the arguments, or of the results, in the order of a walk. */
+typedef enum la_sig_kind {
+    LA_SIG_NIL, LA_SIG_BOOL, LA_SIG_INT, LA_SIG_FLOAT,
+    LA_SIG_VALUE,      /* the very same value: refs[at] */
+    LA_SIG_STRING,     /* an equal one: refs[at] */
+    LA_SIG_KEYS,       /* a table of 'at' entries: KEY and value of each */
+    LA_SIG_KEY,        /* refs[at] */
+    LA_SIG_ARGUMENT,   /* arguments: tensor number 'at'; results: that one */
+    LA_SIG_STACK,      /* results: argument 'at' of the call */
+    LA_SIG_OUTPUT      /* results: handle 'at' of the outputs */
+} la_sig_kind;
+
+typedef struct la_sig {
+    uint8_t kind;
+    int32_t at;
+    union { int64_t i; double d; };
+} la_sig;
+
+/* table[key] is what it was: indices in refs. */
+typedef struct la_guard {
+    int32_t table, key, value;
+    const void *table_at;
+} la_guard;
+
+/* A number that is read anew. */
+typedef struct la_number {
+    enum { LA_NUMBER_FIELD, LA_NUMBER_COUNT, LA_NUMBER_CALL } kind;
+    int32_t table, key;     /* of a call: the function */
+} la_number;
+
+/* Two tensors on one storage: arguments a and b, or argument a and object b. */
+typedef struct la_shared {
+    int32_t a, b;
+    int64_t bytes;
+} la_shared;
+
+typedef struct la_entry {
+    la_prog *p;             /* NULL: was never finished */
+    la_prog_list items, results, guards, numbers, shared, handles;
+    int32_t narguments;     /* values of the call */
+    int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
+    int32_t nrefs;
+    int32_t runs;
+} la_entry;
+
+typedef struct la_compiled {
+    int n, most;            /* entries; at most so many */
+    bool partial, fast;
+    la_entry *last;         /* the last signature's */
+    la_entry *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
+    const char *without[LA_NPASSES + 1];    /* NULL-ended */
+    struct la_walk *walk;       /* of step:begin; NULL: none */
+} la_compiled;
+
+enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
+
+/* A run asks Lua for numbers through this. */
+typedef struct la_run_host {
+    lua_State *L;
+    la_state *state;
+    const la_entry *e;
+    int refs;
+} la_run_host;
+
+/* ---- compile_walk.c ---- */
+
+int la_compiled_begin(lua_State *L);        /* step:begin(...) */
+int la_compiled_advance(lua_State *L);      /* step:advance(microseconds) */
+void la_drop_walk(la_compiled *c);
+
+/* ---- compile_signature.c ---- */
+
+/* Tensors of a call, each once, with the handles that they are in. */
+typedef struct la_call_tensors {
+    int n;
+    la_handle *handles[LA_COMPILE_TENSORS];
+    la_tensor *tensors[LA_COMPILE_TENSORS];
+} la_call_tensors;
+
+/* Writes the signature of values first..top into the entry, whose refs are at
+** 'refs'. Raises. */
+void la_write_signature(lua_State *L, la_entry *e, int refs, int first, int top,
+                        la_call_tensors *c);
+/* Have values first..top this signature? Fills 'c'. Raises nothing. */
+bool la_match_signature(lua_State *L, const la_entry *e, int refs, int first,
+                        int top, la_call_tensors *c);
+/* After the recording: which arguments share memory. LA_ENOMEM. */
+la_status la_note_shared(la_entry *e, la_tensor *const *arguments);
+/* Do they still, and do the guards hold? */
+bool la_match_shared(const la_entry *e, la_tensor *const *arguments);
+bool la_match_guards(lua_State *L, const la_entry *e, int refs);
+/* The value on the top, popped, as a new ref. Raises for want of memory. */
+int32_t la_add_ref(lua_State *L, la_entry *e, int refs);
+/* One more item. Raises for want of memory. */
+la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
+                     int32_t at);
+
+/* ---- compile_record.c ---- */
+
+/* Runs the compiled function at 'self' on the arguments behind it, under a
+** recorder; the entry, whose signature is written, gets what comes of it.
+** Leaves f's results on the top. Raises f's errors. */
+void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
+                    int self, int refs, la_call_tensors *t);
+
+/* ---- compile_run.c ---- */
+
+/* Runs the entry's program and pushes the results; their number. */
+int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
+                 la_call_tensors *c, int first, struct la_prog_clock *clock);
+
+/* Handles for the results, which then take 'out' and are pushed with the rest
+** of them: for a run in parts. 'handles' is where the first one is. */
+void la_push_handles(lua_State *L, la_state *s, const la_entry *e);
+int la_give_results(lua_State *L, la_state *s, la_entry *e, int refs,
+                    int handles, int first, la_tensor **out);
+la_prog_host la_run_host_of(struct la_run_host *h, lua_State *L, la_state *s,
+                            const la_entry *e, int refs);
+int la_run_raise(lua_State *L, const la_prog *p, la_status status);
+
+/* Runs it into the tensors of the value at 'outs'. False, with nothing done,
+** where results have another structure than that. */
+bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
+                       la_call_tensors *c, int outs);
+
+/* ---- compile.c ---- */
+
+la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
+/* The entry for the arguments behind 'self', which are first..top of the stack,
+** and its refs pushed; NULL: none yet, and nothing pushed. */
+la_entry *la_find_entry(lua_State *L, la_compiled *c, int self,
+                        la_call_tensors *t);
+
+/* Can the entry's program run, with its plan made? */
+bool la_entry_is_ready(la_entry *e, const char *const *without);
+/* Does somebody else transform what f calls? It is a part of that then. */
+bool la_compile_is_inside(const la_state *s);
+/* Finds the entry, recorded first where there is none; NULL: f has to run as it
+** is. */
+la_entry *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
+                         la_call_tensors *t);
+/* step:into where the program can write into the tensors that were given: the
+** function is at 1, they at 2, the arguments behind. False: nothing was
+** done. */
+bool la_run_into(lua_State *L);
+
+/* ---- compile_methods.c ---- */
+
+extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+
+#endif

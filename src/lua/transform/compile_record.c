@@ -1,0 +1,432 @@
+/*
+** Recording a call of a compiled function: f runs once, protected, under a
+** recorder; then its results are written down, and what modules and optimisers
+** asked to be looked at in each call (la._recording).
+*/
+#include <string.h>
+
+#include "lua/transform/compile.h"
+#include "op/dispatch.h"
+#include "op/op.h"
+
+/* Recording of this state, as la_record_host gives it. */
+typedef struct recording {
+    lua_State *L;               /* that f runs on */
+    la_state *state;
+    la_recorder *r;
+    la_entry *e;
+    la_compiled *c;
+    int refs, base;             /* indices on the stack of L */
+    int ran;                    /* f's results are above 'base' */
+    char chunk[LUA_IDSIZE];     /* of the line that was asked for last */
+} recording;
+
+/* Registry: the refs of the entry that is recorded; listeners (nn). */
+static const char record_refs, record_listeners;
+
+/* ---- where ---- */
+
+static bool record_is_ours(const char *chunk)
+{
+    return strncmp(chunk, "lunarray.", 9) == 0;
+}
+
+/* The line of the innermost function that is not of the library. */
+static int record_where(void *host, const char **chunk)
+{
+    recording *w = host;
+    lua_Debug ar;
+    for (int level = 0; lua_getstack(w->L, level, &ar); level++) {
+        lua_getinfo(w->L, "Sl", &ar);
+        if (ar.currentline <= 0 || record_is_ours(ar.short_src)) continue;
+        memcpy(w->chunk, ar.short_src, sizeof w->chunk);
+        *chunk = w->chunk;
+        return ar.currentline;
+    }
+    return 0;
+}
+
+/* ---- notes: la._recording ---- */
+
+static recording *record_here(la_state *s)
+{
+    la_recorder *r = s->context.recorder;
+    return r ? la_record_host(r) : NULL;
+}
+
+static void record_push_refs(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &record_refs);
+}
+
+/* A guard on table[key], the values at these indices; once for each. */
+static void record_guard(lua_State *L, la_entry *e, int refs, int table,
+                         int key)
+{
+    const void *at = lua_topointer(L, table);
+    int32_t known = 0;
+    table = lua_absindex(L, table);
+    key = lua_absindex(L, key);
+    for (int32_t i = e->guards.n - 1; i >= 0; i--) {
+        const la_guard *g = LA_PROG_AT(e->guards, la_guard, i);
+        if (g->table_at != at) continue;
+        known = g->table;
+        lua_rawgeti(L, refs, g->key);
+        bool same = lua_rawequal(L, -1, key);
+        lua_pop(L, 1);
+        if (same) return;
+    }
+    la_guard g = {.table_at = at, .table = known};
+    if (!known) {
+        lua_pushvalue(L, table);
+        g.table = la_add_ref(L, e, refs);
+    }
+    lua_pushvalue(L, key);
+    g.key = la_add_ref(L, e, refs);
+    lua_pushvalue(L, key);
+    lua_rawget(L, table);
+    g.value = la_add_ref(L, e, refs);
+    la_guard *to = la_prog_add(&e->guards, sizeof g);
+    if (!to) la_raise(L, "compile", LA_ENOMEM);
+    *to = g;
+}
+
+/* Plain values among the fields of the table at 'table', and all of the table
+** in its field '_registered.values': a module of nn. */
+static void record_module(lua_State *L, la_entry *e, int refs, int table)
+{
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+        int type = lua_type(L, -1);
+        if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING)
+            record_guard(L, e, refs, table, -2);
+    }
+    lua_pushliteral(L, "_registered");
+    lua_rawget(L, table);
+    if (lua_istable(L, -1)) {
+        lua_pushliteral(L, "hooks");
+        record_guard(L, e, refs, -2, -1);
+        lua_pop(L, 1);
+        lua_pushliteral(L, "names");
+        lua_rawget(L, -2);
+        if (lua_istable(L, -1)) {
+            lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -1) + 1);
+            record_guard(L, e, refs, -2, -1);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+        lua_pushliteral(L, "values");
+        lua_rawget(L, -2);
+        int values = lua_gettop(L);
+        if (lua_istable(L, values))
+            for (lua_pushnil(L); lua_next(L, values); lua_pop(L, 1))
+                record_guard(L, e, refs, values, -2);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+/* note("number", arg, table, key), note("count", ...), note("call", arg, f):
+** where argument 'arg' (from 1) of the next step is read. */
+static void record_number(lua_State *L, recording *w, int refs, int kind)
+{
+    la_number n = {.kind = kind};
+    int arg = (int)lua_tointeger(L, 2);
+    lua_pushvalue(L, 3);
+    n.table = la_add_ref(L, w->e, refs);
+    lua_pushvalue(L, 4);
+    n.key = la_add_ref(L, w->e, refs);
+    la_number *to = la_prog_add(&w->e->numbers, sizeof n);
+    if (!to) la_raise(L, "compile", LA_ENOMEM);
+    *to = n;
+    la_record_source(w->r, arg - 1, w->e->numbers.n - 1);
+}
+
+/* note(what, ...), which la._recording gives while f is recorded. */
+static int record_note(lua_State *L)
+{
+    static const char *const whats[] = {"field", "module", "number", "count",
+                                        "call", NULL};
+    recording *w = record_here(la_enter(L));
+    int what = luaL_checkoption(L, 1, NULL, whats);
+    if (!w) return 0;
+    lua_settop(L, 4);
+    record_push_refs(L);
+    int refs = lua_gettop(L);
+    switch (what) {
+    case 0: record_guard(L, w->e, refs, 2, 3); break;
+    case 1: record_module(L, w->e, refs, 2); break;
+    case 2: record_number(L, w, refs, LA_NUMBER_FIELD); break;
+    case 3: record_number(L, w, refs, LA_NUMBER_COUNT); break;
+    default: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    }
+    return 0;
+}
+
+/* note.outside(f, ...): runs f without recording, as what it makes was there
+** before. */
+static int record_outside(lua_State *L)
+{
+    la_enter(L);
+    bool on = la_record_pause(true);
+    int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    la_enter(L);
+    if (on) la_record_pause(false);
+    return failed ? lua_error(L) : lua_gettop(L);
+}
+
+/* la._recording([listener]): while a program is recorded the functions note and
+** outside, else nothing. A listener is called with them as a recording begins,
+** and with nothing as it ends. */
+static int fn_recording(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    if (lua_isfunction(L, 1)) {
+        if (lua_rawgetp(L, LUA_REGISTRYINDEX, &record_listeners)
+            != LUA_TTABLE) {
+            lua_newtable(L);
+            lua_pushvalue(L, -1);
+            lua_rawsetp(L, LUA_REGISTRYINDEX, &record_listeners);
+        }
+        lua_pushvalue(L, 1);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        return 0;
+    }
+    if (!record_here(s) || s->context.excluded_keys & 1u << LA_KEY_RECORD)
+        return 0;
+    lua_pushnil(L);
+    la_closure(L, record_note);
+    lua_pushnil(L);
+    la_closure(L, record_outside);
+    return 2;
+}
+
+static void record_tell(lua_State *L, bool begins)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &record_listeners) == LUA_TTABLE)
+        for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
+            int n = 0;
+            if (begins) {
+                lua_pushnil(L);
+                la_closure(L, record_note);
+                n = 1;
+            }
+            lua_call(L, n, 0);
+        }
+    else lua_pushnil(L);
+    lua_pop(L, 2);
+}
+
+/* ---- results ---- */
+
+typedef struct result_walk {
+    lua_State *L;
+    recording *w;
+    const la_call_tensors *c;
+    la_tensor *known[LA_COMPILE_TENSORS];   /* tensors with an output */
+    const void *handles[LA_COMPILE_TENSORS];
+    int32_t outputs[LA_COMPILE_TENSORS], n;
+} result_walk;
+
+/* Which argument of the call the value is, from 0; -1: it is none. */
+static int record_stack_index(const result_walk *r, int at)
+{
+    for (int i = 0; i < r->w->e->narguments; i++) {
+        lua_pushvalue(r->L, r->w->refs - r->w->e->narguments + i);
+        bool same = lua_rawequal(r->L, -1, at);
+        lua_pop(r->L, 1);
+        if (same) return i;
+    }
+    return -1;
+}
+
+/* An object from outside is its own userdata again. */
+static void record_handle(result_walk *r, int at, la_handle *h)
+{
+    lua_State *L = r->L;
+    la_entry *e = r->w->e;
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->handles[i] == h) {
+            la_add_sig(L, &e->results, LA_SIG_OUTPUT, i);
+            return;
+        }
+    if (r->n == LA_COMPILE_TENSORS)
+        luaL_error(L, "compile: more than %d tensors in the results",
+                   LA_COMPILE_TENSORS);
+    int k = la_record_output(r->w->r, h->tensor);
+    if (k < 0) return;          /* the recording came to nothing */
+    int32_t *to = la_prog_add(&e->handles, sizeof *to);
+    if (!to) la_raise(L, "compile", LA_ENOMEM);
+    const la_prog *p = la_record_program(r->w->r);
+    int32_t object = la_prog_output_at(p, k)->object;
+    bool captured = object >= 0
+        && la_prog_object_at(p, object)->argument < 0;
+    *to = captured ? -1 : e->nhandles;
+    if (captured) {
+        lua_pushvalue(L, at);
+        la_add_sig(L, &e->results, LA_SIG_VALUE,
+                    la_add_ref(L, e, r->w->refs));
+        return;
+    }
+    r->handles[r->n++] = h;
+    e->nhandles++;
+    la_add_sig(L, &e->results, LA_SIG_OUTPUT, r->n - 1);
+}
+
+static void record_result(result_walk *r, int at, int depth);
+
+static void record_table(result_walk *r, int at, int depth)
+{
+    lua_State *L = r->L;
+    la_entry *e = r->w->e;
+    if (depth == LA_COMPILE_DEPTH)
+        luaL_error(L, "compile: tables in tables, more than %d deep",
+                   LA_COMPILE_DEPTH);
+    luaL_checkstack(L, 8, "compile: too many results");
+    int32_t start = e->results.n, n = 0;
+    la_add_sig(L, &e->results, LA_SIG_KEYS, 0);
+    for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        la_add_sig(L, &e->results, LA_SIG_KEY,
+                    la_add_ref(L, e, r->w->refs));
+        record_result(r, lua_gettop(L), depth + 1);
+        n++;
+    }
+    LA_PROG_AT(e->results, la_sig, start)->at = n;
+}
+
+static void record_result(result_walk *r, int at, int depth)
+{
+    lua_State *L = r->L;
+    la_entry *e = r->w->e;
+    int type = lua_type(L, at), index = type > LUA_TSTRING
+        ? record_stack_index(r, at) : -1;
+    la_handle *h = la_to_handle(L, at);
+    la_sig *item;
+    if (index >= 0) {
+        la_add_sig(L, &e->results, LA_SIG_STACK, index);
+    } else if (h && h->tensor) {
+        record_handle(r, at, h);
+    } else if (type == LUA_TTABLE && !lua_getmetatable(L, at)) {
+        record_table(r, at, depth);
+    } else if (type == LUA_TNIL || type == LUA_TBOOLEAN) {
+        la_add_sig(L, &e->results, type == LUA_TNIL ? LA_SIG_NIL
+                    : LA_SIG_BOOL, lua_toboolean(L, at));
+    } else if (type == LUA_TNUMBER && lua_isinteger(L, at)) {
+        item = la_add_sig(L, &e->results, LA_SIG_INT, 0);
+        item->i = lua_tointeger(L, at);
+    } else if (type == LUA_TNUMBER) {
+        item = la_add_sig(L, &e->results, LA_SIG_FLOAT, 0);
+        item->d = lua_tonumber(L, at);
+    } else {
+        lua_pushvalue(L, at);
+        la_add_sig(L, &e->results, LA_SIG_VALUE,
+                    la_add_ref(L, e, r->w->refs));
+    }
+}
+
+/* ---- the recording ---- */
+
+/* f's results are the values above 'base'; protected, as it may raise for want
+** of memory. */
+static int record_results(lua_State *L)
+{
+    recording *w = lua_touserdata(L, lua_gettop(L));
+    lua_pop(L, 1);
+    result_walk *r = lua_newuserdatauv(L, sizeof *r, 0);
+    *r = (result_walk){.L = L, .w = w};
+    w->L = L;
+    int n = w->ran, first = w->refs + 1;
+    luaL_checkstack(L, n + 12, "compile: too many results");
+    for (int i = 0; i < n; i++) {
+        int top = lua_gettop(L);
+        record_result(r, first + i, 0);
+        lua_settop(L, top);
+    }
+    return 0;
+}
+
+/* Copies of the arguments, refs and f's results, for the walk. */
+static int record_walk_results(lua_State *L, recording *w, int first)
+{
+    int n = lua_gettop(L) - w->base, refs = w->refs;
+    luaL_checkstack(L, n + w->e->narguments + 8, "compile: too many results");
+    w->ran = n;
+    lua_pushcfunction(L, record_results);
+    for (int i = 0; i < w->e->narguments; i++) lua_pushvalue(L, first + i);
+    lua_pushvalue(L, refs);
+    for (int i = 0; i < n; i++) lua_pushvalue(L, w->base + 1 + i);
+    lua_pushlightuserdata(L, w);
+    w->refs = w->e->narguments + 1;
+    int failed = lua_pcall(L, w->e->narguments + n + 2, 0, 0);
+    w->refs = refs;
+    return failed;
+}
+
+/* f and the listeners, with the arguments: function, then the values. */
+static int record_body(lua_State *L)
+{
+    int n = lua_gettop(L) - 1;
+    record_tell(L, true);
+    lua_call(L, n, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int record_quiet(lua_State *L)
+{
+    record_tell(L, false);
+    return 0;
+}
+
+void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_entry *e,
+                    int self, int refs, la_call_tensors *t)
+{
+    int first = self + 1, last = self + e->narguments;
+    recording w = {.L = L, .state = s, .e = e, .c = c, .refs = refs,
+                   .base = lua_gettop(L)};
+    lua_pushvalue(L, refs);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &record_refs);
+    luaL_checkstack(L, last - first + 12, "compile: too many arguments");
+    lua_pushnil(L);
+    la_closure(L, record_body);
+    lua_getiuservalue(L, self, LA_COMPILED_F);
+    for (int i = first; i <= last; i++) lua_pushvalue(L, i);
+    LA_CHECK_TWICE(L, "compile", la_record_begin(t->n, t->tensors,
+                   record_where, &w, c->partial, &w.r));
+    int failed = lua_pcall(L, last - first + 2, LUA_MULTRET, 0);
+    la_enter(L);
+    if (!failed) {
+        la_record_pause(true);
+        failed = record_walk_results(L, &w, first) != LUA_OK;
+        la_enter(L);
+        la_record_pause(false);
+    }
+    la_record_end(w.r, &e->p);
+    lua_pushnil(L);
+    la_closure(L, record_quiet);
+    lua_call(L, 0, 0);
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &record_refs);
+    if (failed) lua_error(L);
+    if (e->p && la_note_shared(e, t->tensors)) {
+        la_prog_free(e->p);
+        e->p = NULL;
+    }
+}
+
+/* The line is that of the script, also where Lua's own tostring calls. */
+void la_raise_read(lua_State *L, const la_tensor *t, const char *name)
+{
+    la_enter(L);
+    la_status status = la_record_read(t);
+    lua_Debug ar;
+    if (!status) return;
+    if (strcmp(name, "tostring") != 0 || !lua_getstack(L, 1, &ar)
+        || !lua_getinfo(L, "l", &ar) || ar.currentline > 0)
+        la_raise(L, name, status);
+    lua_pushfstring(L, "%s: %s", name, la_error_message());
+    la_throw_as(L, name, 2);
+}
+
+static const la_function functions[] = {
+    {"_recording", fn_recording, LA_MANY}, {NULL, NULL, 0}};
+const la_part la_part_recording = {functions, NULL};

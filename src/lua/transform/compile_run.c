@@ -1,0 +1,245 @@
+/*
+** A call of a compiled function whose signature is known: the handles of its
+** results, the run, the values that f gave.
+*/
+#include <string.h>
+
+#include "lua/transform/compile.h"
+#include "op/op.h"
+#include "program/clock.h"
+
+/* Reads or counts raw: nothing that raises. */
+static double run_field(lua_State *L, int refs, const la_number *n)
+{
+    lua_rawgeti(L, refs, n->table);
+    lua_rawgeti(L, refs, n->key);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, -3);
+    lua_Number v = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    if (n->kind == LA_NUMBER_COUNT) {
+        v += 1;
+        lua_pushinteger(L, (lua_Integer)v);
+        lua_rawset(L, -3);
+        lua_pop(L, 1);
+    } else lua_pop(L, 2);
+    return v;
+}
+
+static la_status run_function(la_run_host *h, const la_number *n, double *v)
+{
+    lua_State *L = h->L;
+    lua_rawgeti(L, h->refs, n->table);
+    la_context *context = &h->state->context;
+    uint32_t keys = context->excluded_keys;
+    bool no_grad = context->no_grad;
+    int failed = lua_pcall(L, 0, 1, 0);
+    la_make_current(context);
+    context->excluded_keys = keys;
+    context->no_grad = no_grad;
+    *v = failed ? 0 : lua_tonumber(L, -1);
+    la_status status = failed
+        ? la_error(LA_ELUA, "%s", lua_tostring(L, -1)
+                   ? lua_tostring(L, -1) : "an error in a setting") : LA_OK;
+    lua_pop(L, 1);
+    return status;
+}
+
+static la_status run_read(void *context, int source, la_value *v)
+{
+    la_run_host *h = context;
+    const la_number *n = LA_PROG_AT(h->e->numbers, la_number, source);
+    double d = 0;
+    if (!lua_checkstack(h->L, 6)) return LA_ENOMEM;
+    if (n->kind == LA_NUMBER_CALL) LA_TRY(run_function(h, n, &d));
+    else d = run_field(h->L, h->refs, n);
+    if (v->tag == LA_VINT) v->i = (int64_t)d;
+    else if (v->tag == LA_VBOOL) v->b = d != 0;
+    else if (v->tag == LA_VSCALAR) v->scalar = la_scalar_float(d);
+    else v->d = d;
+    return LA_OK;
+}
+
+static bool run_collect(void *context)
+{
+    la_run_host *h = context;
+    la_context *c = &h->state->context;
+    uint32_t keys = c->excluded_keys;
+    bool no_grad = c->no_grad, done = la_collect_all(h->L, h->state);
+    la_make_current(c);
+    c->excluded_keys = keys;
+    c->no_grad = no_grad;
+    return done;
+}
+
+/* ---- results ---- */
+
+/* Pushes the result that begins at item *at. */
+static void run_push(lua_State *L, const la_entry *e, int refs, int handles,
+                     int first, int32_t *at)
+{
+    const la_sig *item = LA_PROG_AT(e->results, la_sig, (*at)++);
+    switch (item->kind) {
+    case LA_SIG_NIL: lua_pushnil(L); return;
+    case LA_SIG_BOOL: lua_pushboolean(L, item->at); return;
+    case LA_SIG_INT: lua_pushinteger(L, item->i); return;
+    case LA_SIG_FLOAT: lua_pushnumber(L, item->d); return;
+    case LA_SIG_OUTPUT: lua_pushvalue(L, handles + item->at); return;
+    case LA_SIG_STACK: lua_pushvalue(L, first + item->at); return;
+    case LA_SIG_KEYS: break;
+    default: lua_rawgeti(L, refs, item->at); return;
+    }
+    luaL_checkstack(L, 8, "compile: too many results");
+    lua_createtable(L, 0, 0);
+    for (int32_t n = item->at; n > 0; n--) {
+        const la_sig *key = LA_PROG_AT(e->results, la_sig, (*at)++);
+        lua_rawgeti(L, refs, key->at);
+        run_push(L, e, refs, handles, first, at);
+        lua_rawset(L, -3);
+    }
+}
+
+static int run_push_all(lua_State *L, const la_entry *e, int refs, int handles,
+                        int first)
+{
+    int n = 0;
+    luaL_checkstack(L, e->results.n + 8, "compile: too many results");
+    for (int32_t at = 0; at < e->results.n; n++)
+        run_push(L, e, refs, handles, first, &at);
+    return n;
+}
+
+/* ---- the run ---- */
+
+static la_status run_program(la_run_host *h, la_call_tensors *c, la_tensor **out,
+                             bool into, la_prog_clock *clock)
+{
+    la_prog *p = h->e->p;
+    la_prog_host host = {.read = run_read, .collect = run_collect,
+                         .context = h, .clock = clock};
+    for (int i = 0; i < c->n; i++) la_tensor_retain(c->tensors[i]);
+    la_status status = p->live ? la_prog_run_graph(p, c->tensors, out, &host)
+                               : la_prog_run(p, c->tensors, out, into, &host);
+    for (int i = 0; i < c->n; i++) la_tensor_release(c->tensors[i]);
+    return status;
+}
+
+/* The error of the operation that failed, in its name. */
+int la_run_raise(lua_State *L, const la_prog *p, la_status status)
+{
+    char name[64] = "compile";
+    if (p->failed && p->failed->op) {
+        size_t n = la_op_name_length(p->failed->op);
+        if (n < sizeof name) {
+            memcpy(name, p->failed->op->signature, n);
+            name[n] = 0;
+        }
+    }
+    return la_raise(L, name, status);
+}
+
+la_prog_host la_run_host_of(la_run_host *h, lua_State *L, la_state *s,
+                            const la_entry *e, int refs)
+{
+    *h = (la_run_host){L, s, e, refs};
+    return (la_prog_host){.read = run_read, .collect = run_collect,
+                          .context = h};
+}
+
+void la_push_handles(lua_State *L, la_state *s, const la_entry *e)
+{
+    luaL_checkstack(L, e->nhandles + 12, "compile: too many results");
+    la_pace_data(L, s);
+    for (int32_t i = 0; i < e->nhandles; i++) la_new_handle(L, s);
+}
+
+int la_give_results(lua_State *L, la_state *s, la_entry *e, int refs,
+                    int handles, int first, la_tensor **out)
+{
+    for (int32_t i = 0; i < e->p->outputs.n; i++) {
+        int32_t at = *LA_PROG_AT(e->handles, int32_t, i);
+        la_handle *to = at < 0 ? NULL : la_to_handle(L, handles + at);
+        if (!to || to->tensor) la_tensor_release(out[i]);
+        else la_fill_handle(s, to, out[i]);
+    }
+    e->runs++;
+    la_pace(L, s);
+    return run_push_all(L, e, refs, handles, first);
+}
+
+int la_run_entry(lua_State *L, la_state *s, la_entry *e, int refs,
+                 la_call_tensors *c, int first, la_prog_clock *clock)
+{
+    la_tensor *out[LA_COMPILE_TENSORS];
+    la_run_host h = {L, s, e, refs};
+    int handles = lua_gettop(L) + 1;
+    la_push_handles(L, s, e);
+    for (int i = 0; i < c->n; i++) {            /* finalizers have run */
+        c->tensors[i] = c->handles[i]->tensor;
+        if (!c->tensors[i])
+            return luaL_error(L, "compile: %s", la_freed_text(c->handles[i]));
+    }
+    for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
+    la_status status = run_program(&h, c, out, false, clock);
+    if (status) return la_run_raise(L, e->p, status);
+    return la_give_results(L, s, e, refs, handles, first, out);
+}
+
+/* ---- into given tensors ---- */
+
+/* The tensor for the result that is 'item', at the top of the stack; NULL where
+** it is none of its form. */
+static la_tensor *run_out(lua_State *L, const la_entry *e, const la_sig *item,
+                          int32_t *output)
+{
+    la_handle *h = la_to_handle(L, -1);
+    if (item->kind != LA_SIG_OUTPUT || !h || !h->tensor) return NULL;
+    for (int32_t i = 0; i < e->p->outputs.n; i++) {
+        if (*LA_PROG_AT(e->handles, int32_t, i) != item->at) continue;
+        const la_prog_output *o = la_prog_output_at(e->p, i);
+        if (o->object >= 0) return NULL;
+        const la_tensor *f = la_prog_view_at(e->p, o->view)->form;
+        const la_tensor *t = h->tensor;
+        if (t->dtype != f->dtype || t->ndim != f->ndim
+            || memcmp(la_sizes(t), la_sizes(f), 8 * (size_t)t->ndim) != 0)
+            luaL_error(L, "into: a tensor of the sizes and dtype of the result "
+                       "expected");
+        *output = i;
+        return h->tensor;
+    }
+    return NULL;
+}
+
+/* One result, or a list of them: other structures take the long way. */
+static bool run_outs(lua_State *L, const la_entry *e, int outs,
+                     la_tensor **out)
+{
+    int32_t found = 0, at;
+    bool single = e->results.n == 1;
+    for (int32_t i = 0; i < e->results.n; i++) {
+        if (single) lua_pushvalue(L, outs);
+        else if (lua_istable(L, outs)) lua_rawgeti(L, outs, i + 1);
+        else return false;
+        la_tensor *t = run_out(L, e, LA_PROG_AT(e->results, la_sig, i), &at);
+        lua_pop(L, 1);
+        if (!t || out[at] || la_requires_grad(t)) return false;
+        out[at] = t;
+        found++;
+    }
+    return found == e->p->outputs.n;
+}
+
+bool la_run_entry_into(lua_State *L, la_state *s, la_entry *e, int refs,
+                       la_call_tensors *c, int outs)
+{
+    la_tensor *out[LA_COMPILE_TENSORS];
+    la_run_host h = {L, s, e, refs};
+    for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
+    if (!run_outs(L, e, outs, out)) return false;
+    for (int32_t i = 0; i < e->p->outputs.n; i++)
+        LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
+    la_status status = run_program(&h, c, out, true, NULL);
+    if (status) la_run_raise(L, e->p, status);
+    e->runs++;
+    return true;
+}

@@ -1,0 +1,172 @@
+/*
+** A call of a compiled function in parts: step:begin(...) notes the arguments,
+** step:advance(microseconds) runs steps for that long, and gives true and the
+** results when all have run.
+**
+** The arguments stay as they are meanwhile: their versions are compared. A call
+** that can't be cut (a recording, one with autograd) runs whole in the first
+** advance.
+*/
+#include "base/os/clock.h"
+#include "base/runtime/memory.h"
+#include "lua/transform/compile.h"
+
+typedef struct la_walk {
+    la_entry *e;                /* that runs in parts; NULL: not begun yet */
+    int n, nvalues;             /* tensors; values of the call */
+    la_tensor *tensors[LA_COMPILE_TENSORS];     /* owned */
+    uint32_t versions[LA_COMPILE_TENSORS];
+} la_walk;
+
+void la_drop_walk(la_compiled *c)
+{
+    la_walk *w = c->walk;
+    if (!w) return;
+    if (w->e && w->e->p) la_prog_leave(w->e->p);
+    for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
+    la_mem_free(w, sizeof *w);
+    c->walk = NULL;
+}
+
+static void walk_note(la_walk *w)
+{
+    for (int i = 0; i < w->n; i++)
+        w->versions[i] = la_tensor_version(w->tensors[i]);
+}
+
+/* The tensors among the arguments, in tables too, each retained. */
+static void walk_tensors(lua_State *L, la_walk *w, int at, int depth)
+{
+    la_handle *h = la_to_handle(L, at);
+    if (h && h->tensor && w->n < LA_COMPILE_TENSORS)
+        w->tensors[w->n++] = la_tensor_retain(h->tensor);
+    if (!lua_istable(L, at) || depth == LA_COMPILE_DEPTH
+        || !lua_checkstack(L, 6)) return;
+    for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1))
+        walk_tensors(L, w, lua_gettop(L), depth + 1);
+}
+
+int la_compiled_begin(lua_State *L)
+{
+    la_compiled *c = la_check_compiled(L, 1, "begin");
+    int n = lua_gettop(L) - 1;
+    la_enter(L);
+    if (c->walk)
+        return luaL_error(L, "begin: a call has begun: advance it to its end "
+                          "first");
+    lua_createtable(L, n, 0);
+    for (int i = 1; i <= n; i++) {
+        lua_pushvalue(L, 1 + i);
+        lua_rawseti(L, -2, i);
+    }
+    lua_setiuservalue(L, 1, LA_COMPILED_WALK);
+    la_walk *w = la_mem_zalloc(sizeof *w);
+    if (!w) return la_raise(L, "begin", LA_ENOMEM);
+    w->nvalues = n;
+    c->walk = w;
+    for (int i = 1; i <= n; i++) walk_tensors(L, w, 1 + i, 0);
+    walk_note(w);
+    return 0;
+}
+
+static void walk_check(lua_State *L, la_compiled *c)
+{
+    const la_walk *w = c->walk;
+    for (int i = 0; i < w->n; i++) {
+        if (la_tensor_version(w->tensors[i]) == w->versions[i]) continue;
+        la_drop_walk(c);
+        la_raise(L, "advance", la_error(LA_EALIAS, "an argument was written "
+                 "since the call began, which ends it"));
+    }
+}
+
+/* All of the call at once: pushes true and the results. */
+static int walk_whole(lua_State *L, la_compiled *c, int first)
+{
+    int n = c->walk->nvalues;
+    la_drop_walk(c);
+    lua_pushvalue(L, 1);
+    for (int i = 0; i < n; i++) lua_pushvalue(L, first + i);
+    int top = lua_gettop(L) - n - 1;
+    lua_pushboolean(L, true);
+    lua_insert(L, top + 1);
+    lua_call(L, n, LUA_MULTRET);
+    return lua_gettop(L) - top;
+}
+
+/* The entry, begun; NULL where the call must run whole. */
+static la_entry *walk_begin(lua_State *L, la_state *s, la_compiled *c,
+                            int self, la_call_tensors *t)
+{
+    la_walk *w = c->walk;
+    if (la_compile_is_inside(s)) return NULL;
+    la_entry *e = la_find_entry(L, c, self, t);
+    if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return NULL;
+    LA_CHECK(L, "advance", la_prog_begin(e->p, t->tensors));
+    for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
+    w->n = t->n;
+    for (int i = 0; i < t->n; i++)
+        w->tensors[i] = la_tensor_retain(t->tensors[i]);
+    w->e = e;
+    return e;
+}
+
+/* Behind the last step: pushes true and the results. */
+static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
+                    int first)
+{
+    la_tensor *out[LA_COMPILE_TENSORS] = {NULL};
+    la_entry *e = c->walk->e;
+    lua_pushboolean(L, true);
+    int handles = lua_gettop(L) + 1;
+    la_push_handles(L, s, e);
+    if (!c->walk || c->walk->e != e)
+        return luaL_error(L, "advance: the call was ended meanwhile");
+    la_status status = la_prog_results(e->p, c->walk->tensors, out);
+    la_drop_walk(c);
+    if (status) return la_run_raise(L, e->p, status);
+    int top = handles - 2;
+    la_give_results(L, s, e, refs, handles, first, out);
+    for (int32_t i = 0; i < e->nhandles; i++) lua_remove(L, handles);
+    return lua_gettop(L) - top;
+}
+
+int la_compiled_advance(lua_State *L)
+{
+    la_call_tensors t;
+    la_compiled *c = la_check_compiled(L, 1, "advance");
+    la_state *s = la_begin(L, "advance", 0);
+    lua_Number us = luaL_checknumber(L, 2);
+    if (!c->walk)
+        return luaL_error(L, "advance: no call has begun: step:begin(...)");
+    if (!(us >= 0)) us = 0;
+    int64_t end = us > 1e12 ? INT64_MAX
+        : la_nanoseconds() + (int64_t)(us * 1000);
+    lua_settop(L, 2);
+    lua_getiuservalue(L, 1, LA_COMPILED_WALK);
+    int n = c->walk->nvalues, self = 4;
+    luaL_checkstack(L, n + 24, "advance: too many arguments");
+    lua_pushvalue(L, 1);
+    for (int i = 1; i <= n; i++) lua_rawgeti(L, 3, i);
+    walk_check(L, c);
+    la_entry *e = c->walk->e ? c->walk->e : walk_begin(L, s, c, self, &t);
+    if (!e) {
+        lua_settop(L, self + n);
+        return walk_whole(L, c, self + 1);
+    }
+    lua_settop(L, self + n);
+    lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
+    lua_rawgetp(L, -1, e);
+    lua_getiuservalue(L, -1, 1);
+    int refs = lua_gettop(L);
+    la_run_host h;
+    la_prog_host host = la_run_host_of(&h, L, s, e, refs);
+    la_status status = la_prog_advance(e->p, c->walk->tensors, end, &host);
+    if (status) {
+        la_drop_walk(c);
+        return la_run_raise(L, e->p, status);
+    }
+    walk_note(c->walk);
+    if (e->p->at < e->p->steps.n) return 0;
+    return walk_end(L, s, c, refs, self + 1);
+}

@@ -1,0 +1,251 @@
+/*
+** Binding: which tensor each view is in a run.
+**
+** A slot has a base, a tensor whose storage its views show. Bases of arguments
+** and objects come at the entry; of made slots in the arena once for all; of
+** new ones when their step runs. A view is the base itself, or its form shown
+** on the base's storage.
+*/
+#include "program/bind.h"
+
+#include <string.h>
+
+#include "base/runtime/memory.h"
+#include "grad/graph.h"
+#include "tensor/names.h"
+
+static size_t bind_views_bytes(const la_prog *p)
+{
+    return ((size_t)p->views.n + 1) * sizeof(la_tensor *);
+}
+
+static size_t bind_slots_bytes(const la_prog *p)
+{
+    return ((size_t)p->slots.n + 1) * sizeof(la_tensor *);
+}
+
+/* ---- slots ---- */
+
+la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, slot);
+    int64_t origin = s->kind == LA_SLOT_OBJECT
+        ? base->offset * (int64_t)la_itemsize(base) : 0;
+    for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
+        la_prog_view *v = la_prog_view_at(p, i);
+        if (v->whole) {
+            p->bind->tensors[i] = base;
+            continue;
+        }
+        int64_t at = origin + v->bytes, item = (int64_t)la_itemsize(v->form);
+        if (at < 0 || at % item)
+            return la_error(LA_EALIAS, "a view of another dtype would begin "
+                            "inside of an element");
+        la_tensor_show(v->form, base->storage, at / item);
+        p->bind->tensors[i] = v->form;
+    }
+    return LA_OK;
+}
+
+void la_bind_clear(la_prog *p, int32_t slot)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, slot);
+    for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
+        la_prog_view *v = la_prog_view_at(p, i);
+        if (!v->whole) la_tensor_show(v->form, NULL, 0);
+        p->bind->tensors[i] = NULL;
+    }
+}
+
+/* The arena's piece of a slot, as a storage of its own. */
+static void bind_keep_nothing(void *context, void *data)
+{
+    (void)context, (void)data;
+}
+
+static la_status bind_piece(la_prog *p, int32_t slot)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, slot);
+    int64_t n = s->nbytes;
+    la_tensor *t = NULL;
+    LA_TRY(la_tensor_wrap(la_data(p->arena) + s->at, LA_UINT8, 1, &n, NULL,
+                          bind_keep_nothing, NULL, &t));
+    p->bind->bases[slot] = t;
+    return la_bind_slot(p, slot, t);
+}
+
+static bool bind_is_piece(const la_prog *p, const la_prog_slot *s)
+{
+    if (p->live || s->first < 0 || s->escapes) return false;
+    return s->kind == LA_SLOT_STEP ? s->memory == LA_MEMORY_ARENA
+        : s->kind == LA_SLOT_CONST && s->written;
+}
+
+/* ---- making ---- */
+
+static la_status bind_arena(la_prog *p)
+{
+    int64_t n = p->arena_bytes > 0 ? p->arena_bytes : 1;    /* empty pieces */
+    if (!p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
+    for (int32_t i = 0; i < p->slots.n; i++) {
+        const la_prog_slot *s = la_prog_slot_at(p, i);
+        if (bind_is_piece(p, s)) LA_TRY(bind_piece(p, i));
+        else if (s->kind == LA_SLOT_CONST && !s->written && !s->escapes)
+            LA_TRY(la_bind_slot(p, i, s->own));
+    }
+    return LA_OK;
+}
+
+la_status la_bind_new(la_prog *p)
+{
+    la_prog_bind *b = la_mem_zalloc(sizeof *b);
+    if (!b) return LA_ENOMEM;
+    p->bind = b;
+    b->tensors = la_mem_zalloc(bind_views_bytes(p));
+    b->bases = la_mem_zalloc(bind_slots_bytes(p));
+    la_status status = b->tensors && b->bases ? bind_arena(p) : LA_ENOMEM;
+    if (status) la_bind_free(p);
+    return status;
+}
+
+void la_bind_free(la_prog *p)
+{
+    la_prog_bind *b = p->bind;
+    if (!b) return;
+    for (int32_t i = 0; i < p->views.n; i++)
+        la_tensor_show(la_prog_view_at(p, i)->form, NULL, 0);
+    for (int32_t i = 0; b->bases && i < p->slots.n; i++)
+        la_tensor_release(b->bases[i]);
+    if (b->tensors) la_mem_free(b->tensors, bind_views_bytes(p));
+    if (b->bases) la_mem_free(b->bases, bind_slots_bytes(p));
+    la_mem_free(b, sizeof *b);
+    la_tensor_drop(&p->arena);
+    p->bind = NULL;
+}
+
+/* ---- a run's begin and end ---- */
+
+la_tensor *la_bind_object(const la_prog *p, int32_t i,
+                          la_tensor *const *arguments)
+{
+    const la_prog_object *o = la_prog_object_at(p, i);
+    return o->argument >= 0 ? arguments[o->argument] : o->tensor;
+}
+
+static la_status bind_object_slot(la_prog *p, int32_t i,
+                                  la_tensor *const *arguments)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, i);
+    la_tensor *t = la_bind_object(p, s->index, arguments);
+    if (s->grad) t = la_leaf_grad(t);
+    if (!t) return la_error(LA_ESTATE, "a gradient is gone");
+    /* It may be replaced while the program runs. */
+    p->bind->bases[i] = la_tensor_retain(t);
+    return la_bind_slot(p, i, t);
+}
+
+/* A constant that the program writes, or that somebody keeps: as it was. */
+static la_status bind_constant(la_prog *p, int32_t i)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, i);
+    la_tensor *t = p->bind->bases[i];
+    if (!t) {
+        int64_t n = s->nbytes;
+        LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &t));
+        p->bind->bases[i] = t;
+        LA_TRY(la_bind_slot(p, i, t));
+    }
+    if (s->own->numel > 0)
+        memcpy(la_data(t), la_data(s->own), (size_t)s->own->numel);
+    return LA_OK;
+}
+
+la_status la_bind_entry(la_prog *p, la_tensor *const *arguments)
+{
+    for (int32_t i = 0; i < p->slots.n; i++) {
+        const la_prog_slot *s = la_prog_slot_at(p, i);
+        if (s->kind == LA_SLOT_OBJECT)
+            LA_TRY(bind_object_slot(p, i, arguments));
+        else if (s->kind == LA_SLOT_CONST && (s->written || s->escapes))
+            LA_TRY(bind_constant(p, i));
+    }
+    return LA_OK;
+}
+
+void la_bind_leave(la_prog *p)
+{
+    for (int32_t i = 0; i < p->slots.n; i++) {
+        const la_prog_slot *s = la_prog_slot_at(p, i);
+        if (bind_is_piece(p, s)
+            || (s->kind == LA_SLOT_CONST && !s->written && !s->escapes))
+            continue;
+        if (!p->bind->bases[i] || s->kept) continue;
+        la_bind_clear(p, i);
+        la_tensor_drop(&p->bind->bases[i]);
+    }
+}
+
+/* ---- results ---- */
+
+static bool bind_is_base(const la_prog_view *v, const la_tensor *base)
+{
+    return v->bytes == base->offset * (int64_t)la_itemsize(base)
+        && base->dtype == v->form->dtype && base->ndim == v->form->ndim
+        && base->names == v->form->names
+        && !((base->flags ^ v->form->flags) & (LA_F_CONJ | LA_F_NEG))
+        && memcmp(la_sizes(base), la_sizes(v->form), 16 * (size_t)base->ndim)
+           == 0;
+}
+
+la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
+{
+    const la_prog_view *v = la_prog_view_at(p, view);
+    const la_prog_slot *s = la_prog_slot_at(p, v->slot);
+    la_tensor *base = p->bind->bases[v->slot], *t = NULL;
+    if (s->kind == LA_SLOT_STEP && bind_is_base(v, base))
+        return la_tensor_same(base, out);
+    if (s->kind == LA_SLOT_OBJECT && v->whole) {
+        LA_TRY(la_tensor_alias(base, false, out));
+        return LA_OK;
+    }
+    int64_t at = v->bytes + (s->kind == LA_SLOT_OBJECT
+        ? base->offset * (int64_t)la_itemsize(base) : 0);
+    const uint32_t bits = LA_F_CONJ | LA_F_NEG;
+    const la_tensor *f = v->form;
+    LA_TRY(la_tensor_view_as(base, (la_dtype)f->dtype, f->ndim, la_sizes(f),
+                             la_strides(f), at / (int64_t)la_itemsize(f),
+                             &t));
+    t->flags = (t->flags & ~bits) | (f->flags & bits);
+    la_tensor_set_names(t, la_names_retain(f->names));
+    bool detached = !v->grad && la_grad_flag(t);
+    if (s->kind == LA_SLOT_CONST || detached) la_tensor_drop(&t->base);
+    *out = t;
+    return LA_OK;
+}
+
+/* ---- histories that are used up ---- */
+
+static la_status bind_run_consumed(la_node *n, la_tensor **grads,
+                                   la_tensor **out)
+{
+    (void)n, (void)grads, (void)out;
+    return la_error(LA_EGRAD, "Trying to backward through the graph a second "
+                    "time: its saved values were freed. Give retain_graph = "
+                    "true to the first backward");
+}
+
+static const la_node_class class_consumed = {
+    "Compiled", bind_run_consumed, NULL, NULL, NULL
+};
+
+la_status la_bind_history(const la_prog_output *o, la_tensor *t)
+{
+    la_node *n = NULL;
+    if (o->requires_grad) return la_require_grad(t, true);
+    if (!o->consumed || t->grad) return LA_OK;
+    LA_TRY(la_node_new(&class_consumed, 0, 1, 0, &n));
+    la_status status = la_node_output(n, 0, t);
+    if (!status) status = la_set_history(t, n, 0);
+    la_node_release(n);
+    return status;
+}

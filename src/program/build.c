@@ -1,0 +1,192 @@
+/* Programs as data: lists that grow, views that are found again, the end. */
+#include "program/program.h"
+
+#include <string.h>
+
+#include "base/runtime/memory.h"
+#include "op/op.h"
+#include "program/bind.h"
+#include "program/passes.h"
+
+/* ---- lists ---- */
+
+void *la_prog_add(la_prog_list *list, size_t size)
+{
+    if (list->n == list->capacity) {
+        int32_t capacity = list->capacity ? 2 * list->capacity : 16;
+        if (capacity > INT32_MAX / 4) return NULL;
+        char *more = la_mem_zalloc((size_t)capacity * size);
+        if (!more) return NULL;
+        if (list->items) {
+            memcpy(more, list->items, (size_t)list->n * size);
+            la_mem_free(list->items, (size_t)list->capacity * size);
+        }
+        list->items = more;
+        list->capacity = capacity;
+    }
+    return (char *)list->items + (size_t)list->n++ * size;
+}
+
+void la_prog_drop_list(la_prog_list *list, size_t size)
+{
+    if (list->items) la_mem_free(list->items, (size_t)list->capacity * size);
+    *list = (la_prog_list){NULL, 0, 0};
+}
+
+/* ---- values ---- */
+
+/* Bytes of what the value refers to. */
+static size_t build_value_bytes(const la_value *v)
+{
+    if (v->tag == LA_VINTS || v->tag == LA_VFLOATS)
+        return (size_t)v->ints.n * sizeof(int64_t);
+    if (v->tag == LA_VTENSORS)
+        return (size_t)v->tensors.n * sizeof(la_tensor *);
+    if (v->tag == LA_VNAMES) return (size_t)v->names.n * sizeof(char *);
+    return v->tag == LA_VSTR ? v->str.n + 1 : 0;
+}
+
+static const void *build_value_block(const la_value *v)
+{
+    if (v->tag == LA_VINTS || v->tag == LA_VFLOATS) return v->ints.list;
+    if (v->tag == LA_VTENSORS) return v->tensors.list;
+    return v->tag == LA_VNAMES ? (const void *)v->names.list : v->str.text;
+}
+
+la_status la_prog_copy_value(la_value *to, const la_value *from)
+{
+    size_t bytes = build_value_bytes(from);
+    *to = *from;
+    if (from->tag == LA_VTENSOR) to->tensor = NULL;
+    if (!bytes) return LA_OK;
+    char *block = la_mem_zalloc(bytes);
+    if (!block) {
+        *to = (la_value){.tag = LA_VNONE};
+        return LA_ENOMEM;
+    }
+    if (from->tag == LA_VTENSORS) {
+        to->tensors.list = (la_tensor **)block;
+        return LA_OK;
+    }
+    if (from->tag == LA_VSTR) memcpy(block, from->str.text, from->str.n);
+    else memcpy(block, build_value_block(from), bytes);
+    if (from->tag == LA_VSTR) to->str.text = block;
+    else if (from->tag == LA_VNAMES)
+        to->names.list = (const char *const *)block;
+    else to->ints.list = (int64_t *)block;
+    return LA_OK;
+}
+
+static void build_drop_value(la_value *v)
+{
+    size_t bytes = build_value_bytes(v);
+    if (bytes) la_mem_free((void *)build_value_block(v), bytes);
+}
+
+/* ---- views ---- */
+
+static bool build_looks_like(const la_tensor *form, const la_tensor *t)
+{
+    const uint32_t bits = LA_F_CONJ | LA_F_NEG | LA_F_WRAPPED;
+    return form->dtype == t->dtype && form->ndim == t->ndim
+        && form->names == t->names && !((form->flags ^ t->flags) & bits)
+        && memcmp(la_sizes(form), la_sizes(t), 2 * (size_t)t->ndim * 8) == 0;
+}
+
+int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
+                        int64_t bytes, bool whole, bool grad, int32_t step)
+{
+    la_prog_slot *s = la_prog_slot_at(p, slot);
+    for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
+        const la_prog_view *v = la_prog_view_at(p, i);
+        if (v->bytes == bytes && v->grad == grad && v->step == step
+            && build_looks_like(v->form, t)) return i;
+    }
+    la_tensor *form = NULL;
+    if (la_tensor_form(t, &form)) return LA_PROG_NONE;
+    la_prog_view *v = la_prog_add(&p->views, sizeof *v);
+    if (!v) {
+        la_tensor_release(form);
+        return LA_PROG_NONE;
+    }
+    *v = (la_prog_view){.slot = slot, .next = s->views, .grad = grad,
+                        .whole = whole, .bytes = bytes, .form = form,
+                        .step = step,
+                        .last = LA_PROG_NONE};
+    s->views = p->views.n - 1;
+    return s->views;
+}
+
+bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b)
+{
+    return a->slot == b->slot && a->bytes == b->bytes
+        && build_looks_like(a->form, b->form);
+}
+
+int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad)
+{
+    const la_prog_view *own = la_prog_view_at(p, view);
+    if (own->grad == grad) return view;
+    for (int32_t i = la_prog_slot_at(p, own->slot)->views; i >= 0;
+         i = la_prog_view_at(p, i)->next) {
+        const la_prog_view *v = la_prog_view_at(p, i);
+        if (v->bytes == own->bytes && v->grad == grad
+            && build_looks_like(v->form, own->form)) return i;
+    }
+    return LA_PROG_NONE;
+}
+
+/* ---- life ---- */
+
+la_status la_prog_new(la_prog **out)
+{
+    la_prog *p = la_mem_zalloc(sizeof *p);
+    if (!p) return LA_ENOMEM;
+    *out = p;
+    return LA_OK;
+}
+
+static void build_drop_step(la_prog_step *s)
+{
+    for (int k = 0; s->args && k < s->nargs; k++)
+        build_drop_value(&s->args[k]);
+    if (s->args) la_mem_free(s->args, s->nargs * sizeof(la_value));
+    if (s->views) la_mem_free(s->views, s->nargs * sizeof(int32_t));
+    if (s->sources)
+        la_mem_free(s->sources, s->nsources * sizeof(la_prog_source));
+    s->args = NULL;
+    s->views = NULL;
+    s->sources = NULL;
+}
+
+void la_prog_cut_step(la_prog_step *s) { build_drop_step(s); }
+
+void la_prog_free(la_prog *p)
+{
+    if (!p) return;
+    la_bind_free(p);
+    for (int32_t i = 0; i < p->steps.n; i++)
+        build_drop_step(la_prog_step_at(p, i));
+    for (int32_t i = 0; i < p->views.n; i++)
+        la_tensor_release(la_prog_view_at(p, i)->form);
+    for (int32_t i = 0; i < p->slots.n; i++)
+        la_tensor_release(la_prog_slot_at(p, i)->own);
+    for (int32_t i = 0; i < p->objects.n; i++) {
+        la_tensor_release(la_prog_object_at(p, i)->tensor);
+        la_tensor_release(la_prog_object_at(p, i)->form);
+    }
+    for (int32_t i = 0; i < p->names.n; i++) {
+        char *name = *LA_PROG_AT(p->names, char *, i);
+        if (name) la_mem_free(name, strlen(name) + 1);
+    }
+    la_tensor_release(p->arena);
+    if (p->notes) la_mem_free(p->notes, la_prog_notes_bytes());
+    la_prog_drop_list(&p->steps, sizeof(la_prog_step));
+    la_prog_drop_list(&p->views, sizeof(la_prog_view));
+    la_prog_drop_list(&p->slots, sizeof(la_prog_slot));
+    la_prog_drop_list(&p->objects, sizeof(la_prog_object));
+    la_prog_drop_list(&p->outputs, sizeof(la_prog_output));
+    la_prog_drop_list(&p->members, sizeof(int32_t));
+    la_prog_drop_list(&p->names, sizeof(char *));
+    la_mem_free(p, sizeof *p);
+}

@@ -1,0 +1,271 @@
+/*
+** Programs: recorded computations, as data.
+**
+** A program is a list of steps, each a call of an operation with its arguments.
+** Steps name memory by slots: one for each storage that the calls met. A slot
+** is an argument's, a tensor's from outside (an object: a parameter, a buffer),
+** a gradient's, a constant of the recording, or made by a step. What a step
+** reads or writes is a view: a geometry on a slot. So what Lua saw as ten
+** tensors on one storage is one slot with ten views, calls that only make views
+** need not run again, and what overlaps is plain to see.
+**
+** Calls are recorded beneath the Autograd key (recorder.c): composites are the
+** calls that they made, and a backward pass is its formulas' calls. Gradients
+** that leaves get are steps too. A program runs in one of two ways: flat
+** (run.c), beneath autograd, with made slots in an arena; or, where a result
+** has a history, call by call with autograd above (graph_run.c).
+**
+** A program belongs to its runtime and is used by one thread at a time.
+*/
+#ifndef LA_PROGRAM_PROGRAM_H
+#define LA_PROGRAM_PROGRAM_H
+
+#include "grad/grad.h"
+#include "op/frame.h"
+
+enum { LA_PROG_NONE = -1 };
+
+typedef enum la_slot_kind {
+    LA_SLOT_OBJECT,     /* data of object 'index', or (grad) its gradient's */
+    LA_SLOT_CONST,      /* as it was when it was met: 'own' */
+    LA_SLOT_STEP        /* by step 'maker' */
+} la_slot_kind;
+
+/* Memory of a slot that a step makes. */
+typedef enum la_slot_memory {
+    LA_MEMORY_ARENA,    /* the plan's: a piece that others use, too */
+    LA_MEMORY_NEW,      /* a new storage in each run: somebody keeps it */
+    LA_MEMORY_TAKEN     /* what the operation gives, which makes its own */
+} la_slot_memory;
+
+typedef struct la_prog_slot {
+    uint8_t kind, memory;
+    bool grad;          /* of an object: its gradient at the entry */
+    bool varies;        /* depends on an argument, or on what was written */
+    bool written;       /* by a step */
+    bool escapes;       /* a result or a gradient lies in it */
+    bool kept;          /* of a step that is kept */
+    bool joined;        /* of a step in a group; it has no piece */
+    bool inner;         /* and nobody else reads it */
+    int32_t index;      /* of the object */
+    int32_t views;      /* the first of its views; LA_PROG_NONE */
+    int32_t maker;
+    int32_t first, last;    /* the steps that use it first and last */
+    int64_t nbytes;     /* of a made slot */
+    int64_t origin;     /* of an object: where it began, in bytes */
+    int64_t at;         /* in the arena */
+    la_tensor *own;     /* the constant; owned */
+} la_prog_slot;
+
+/* A geometry on a slot. */
+typedef struct la_prog_view {
+    int32_t slot, next;     /* the next view of the slot */
+    int32_t last;       /* the last step that uses it */
+    bool grad;          /* needed a gradient when it was met */
+    int32_t step;       /* that gave it its history; LA_PROG_NONE: not known */
+    bool whole;         /* is the slot's own tensor: the argument, the object */
+    int64_t bytes;      /* from that tensor's first element, or the storage's */
+    la_tensor *form;    /* owned header; bind.c shows it memory */
+} la_prog_view;
+
+/* A tensor from outside, by identity. */
+typedef struct la_prog_object {
+    la_tensor *tensor;      /* owned; NULL for an argument after recording */
+    int32_t argument;       /* its number, or LA_PROG_NONE */
+    int32_t slot, grad_slot;    /* LA_PROG_NONE: not met */
+    bool requires_grad;     /* at the entry */
+    bool grad_set;          /* its gradient was replaced inside */
+    bool grad_asked, had_grad;  /* ... or looked at before; was there one? */
+    bool pinned;            /* its elements decided something: 'version' */
+    bool kept;              /* kept steps read it: as of 'kept_version' */
+    uint32_t kept_version;
+    const la_storage *kept_storage;
+    bool geometry;          /* its form must not change: 'form' */
+    uint32_t version;
+    la_tensor *form;        /* owned header as it was at the entry */
+} la_prog_object;
+
+typedef enum la_step_kind {
+    LA_STEP_CALL,
+    LA_STEP_GRAD,       /* object 'object' gets view 'view' as its gradient */
+    LA_STEP_REQUIRE     /* object 'object' begins (on) or ends to record */
+} la_step_kind;
+
+/* A number that is read anew in each run: argument 'arg' of the step. */
+typedef struct la_prog_source { int32_t arg, source; } la_prog_source;
+
+typedef struct la_prog_step {
+    uint8_t kind, form;
+    bool no_grad;       /* gradients were off */
+    bool alias;         /* only makes views of its arguments */
+    bool dead;          /* its results are not needed */
+    bool kept;          /* on constants: its results stay for the next runs */
+    int32_t joined;     /* of the first of a group that runs as one: its last
+                        ** step; else 0 */
+    bool pure;          /* no effect but its results, no refusal by values */
+    bool on;
+    uint8_t nargs, nresults, nsources;
+    int32_t line, source;   /* of the Lua code; index of its name */
+    int32_t object, view;
+    int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
+    int32_t outs[LA_MAX_RESULTS];
+    uint64_t sequence;      /* of the next node, before it was recorded */
+    const la_op *op;
+    la_value *args;         /* [nargs]; owned lists and texts */
+    int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
+    int32_t lists;          /* the first of 'members' that are its lists' */
+    int32_t list_results, nlisted;   /* members of a result that is a list */
+    la_prog_source *sources;
+} la_prog_step;
+
+/* A result of the whole: a view, or the object itself. */
+typedef struct la_prog_output {
+    int32_t view, object;
+    bool requires_grad;     /* a new leaf that records */
+    bool consumed;          /* has a history that was used up inside */
+    bool history;           /* has a live one */
+} la_prog_output;
+
+typedef struct la_prog_list {
+    void *items;
+    int32_t n, capacity;
+} la_prog_list;
+
+typedef struct la_prog {
+    la_prog_list slots, views, objects, steps, outputs, members, names;
+    int32_t narguments;
+    bool eager;             /* can't run as a program: 'why' */
+    bool live;              /* a result has a history: graph_run.c */
+    bool planned, busy;
+    bool keeps, fresh;  /* steps are kept; and have their results */
+    const char *why;
+    la_dtype default_dtype;     /* modes of the recording */
+    bool no_grad, deterministic, portable, lockstep;
+    la_tensor *arena;       /* owned */
+    struct la_prog_bind *bind;
+    int64_t arena_bytes;
+    int64_t runs;
+    int32_t at;         /* of a run: the next step */
+    bool were_fresh;    /* ... 'fresh' at its begin */
+    la_tensor **given;  /* ... results to write into, or NULL */
+    const la_prog_step *failed;     /* where the last run stopped, or NULL */
+    struct la_prog_pass_note *notes;    /* what passes did, for explain */
+    int32_t nnotes;
+} la_prog;
+
+#define LA_PROG_AT(list, type, i) (&((type *)(list).items)[i])
+static inline la_prog_slot *la_prog_slot_at(const la_prog *p, int32_t i)
+{
+    return LA_PROG_AT(p->slots, la_prog_slot, i);
+}
+static inline la_prog_view *la_prog_view_at(const la_prog *p, int32_t i)
+{
+    return LA_PROG_AT(p->views, la_prog_view, i);
+}
+static inline la_prog_object *la_prog_object_at(const la_prog *p, int32_t i)
+{
+    return LA_PROG_AT(p->objects, la_prog_object, i);
+}
+static inline la_prog_step *la_prog_step_at(const la_prog *p, int32_t i)
+{
+    return LA_PROG_AT(p->steps, la_prog_step, i);
+}
+static inline la_prog_output *la_prog_output_at(const la_prog *p, int32_t i)
+{
+    return LA_PROG_AT(p->outputs, la_prog_output, i);
+}
+static inline int32_t la_prog_member(const la_prog *p, int32_t i)
+{
+    return *LA_PROG_AT(p->members, int32_t, i);
+}
+
+/* ---- build.c ---- */
+
+la_status la_prog_new(la_prog **out);
+void la_prog_free(la_prog *p);
+/* One more entry of 'size' bytes, zeroed; NULL without memory. */
+void *la_prog_add(la_prog_list *list, size_t size);
+void la_prog_drop_list(la_prog_list *list, size_t size);
+/* The view of 'slot' that looks like 't', 'bytes' behind its start; made when
+** there is none. Below 0 without memory. */
+int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
+                        int64_t bytes, bool whole, bool grad, int32_t step);
+/* The view of the same geometry that needed a gradient, or needed none. */
+/* Do the views lie at the same elements? */
+bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
+int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
+/* A copy of 'v' that owns what it refers to; tensors stay out of it. */
+la_status la_prog_copy_value(la_value *to, const la_value *from);
+
+/* ---- recorder.c ---- */
+
+typedef struct la_recorder la_recorder;
+
+/* Line of the Lua code that calls: a line and the chunk's name, NULL outside
+** of Lua. */
+typedef int (*la_prog_where)(void *host, const char **chunk);
+
+/* Begins on the current context, which records nothing yet: arguments are the
+** tensors of the call, each once. LA_ENOMEM. */
+la_status la_record_begin(int n, la_tensor *const *arguments,
+                          la_prog_where where, void *host, bool partial,
+                          la_recorder **out);
+/* A result of the call; its number among the outputs, or below 0 where the
+** recording came to nothing. */
+int la_record_output(la_recorder *r, la_tensor *t);
+/* Ends it; *out is owned, NULL where it came to nothing for want of memory.
+** 'r' is gone. */
+void la_record_end(la_recorder *r, la_prog **out);
+/* The recording of this context pauses, or goes on. True: it was on. */
+bool la_record_pause(bool pause);
+/* The next step reads its argument 'arg' (from 0) from source 'source'. */
+void la_record_source(la_recorder *r, int arg, int source);
+void *la_record_host(const la_recorder *r);
+/* A node of a function in Lua was made, if anything is recorded here. */
+void la_record_function(void);
+/* The elements of 't' are about to choose what is called next. */
+void la_record_choice(const la_tensor *t);
+/* The program so far; its outputs say which object a tensor is. */
+la_prog *la_record_program(la_recorder *r);
+
+/* ---- running ---- */
+
+/* Questions of a run to its host. */
+typedef struct la_prog_host {
+    /* The number of source 'source' into 'v', whose tag says as what. */
+    la_status (*read)(void *context, int source, la_value *v);
+    /* Frees what is dead; false: nothing. A step that found no memory runs once
+    ** more then, as an operation in eager code does. */
+    bool (*collect)(void *context);
+    void *context;
+    struct la_prog_clock *clock;    /* profile: NULL for none */
+} la_prog_host;
+
+/* Do the objects look as they did? Arguments have been compared by the
+** caller. */
+bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
+/* Runs it: out[i] is owned; a tensor given in out[i] is written, where 'into'
+** is set. What a failing call has written stays, as in eager code. */
+la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
+                      bool into, const la_prog_host *host);
+/* The same in parts, flat ones only: begin; advance until p->at is the number
+** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
+** leave, also behind an error. */
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host);
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out);
+void la_prog_leave(la_prog *p);
+la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
+                            la_tensor **out, const la_prog_host *host);
+/* Passes and memory, before the first run. 'without' names passes to leave
+** out, NULL-ended, or is NULL. */
+la_status la_prog_plan(la_prog *p, const char *const *without);
+
+/* ---- showing ---- */
+
+struct la_text;
+la_status la_prog_verify(const la_prog *p);
+
+#endif

@@ -1,0 +1,55 @@
+/* Inside of the recorder: what it has met (meet.c), and the calls (recorder.c,
+** whose head says how it works). */
+#ifndef LA_PROGRAM_RECORDER_H
+#define LA_PROGRAM_RECORDER_H
+
+#include "program/program.h"
+
+#include <stdatomic.h>
+
+typedef struct la_met {
+    const la_storage *storage;  /* NULL: free; another: was used */
+    int32_t slot;
+} la_met;
+
+enum { LA_RECORD_SOURCES = 16 };
+
+struct la_recorder {
+    la_prog *p;
+    la_met *table;
+    int32_t nmet, capacity;     /* with those that are gone */
+    uint32_t birth, birth_before;
+    bool failed, partial, retained;
+    bool ran;                   /* a backward pass */
+    const char *no_graph;       /* why steps can't make the results' history */
+    la_prog_where where;
+    void *host;
+    int nsources;
+    la_prog_source sources[LA_RECORD_SOURCES];
+    la_prog_list fns;           /* per object: its history at the entry */
+};
+
+/* The slot of a storage that was met; LA_PROG_NONE. */
+int32_t la_meet_slot_of(const la_recorder *r, const la_storage *s);
+int32_t la_meet_new_slot(la_recorder *r, la_slot_kind kind, int32_t index,
+                         la_storage *s);
+void la_meet_storage_ends(const la_storage *s);
+/* The table ends; the storages in it are watched no more. */
+void la_meet_end(la_recorder *r);
+/* Objects: the one that 't' is; a new one; the one that it is or becomes, where
+** it comes from outside. LA_PROG_NONE else. */
+int32_t la_meet_object_of(const la_recorder *r, const la_tensor *t);
+int32_t la_meet_new_object(la_recorder *r, la_tensor *t, int argument);
+int32_t la_meet_need_object(la_recorder *r, la_tensor *t);
+/* Did the recording make the tensor itself? */
+bool la_meet_is_inside(const la_recorder *r, const la_tensor *t);
+/* The slot of data from outside: of the root, whose memory views follow. */
+int32_t la_meet_outside(la_recorder *r, la_tensor *t);
+/* The views that tensors are: of a known slot; of an operand. */
+int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t);
+int32_t la_meet_operand(la_recorder *r, la_tensor *t);
+int64_t la_meet_origin(const la_tensor *t);
+/* The recording can't become a program: 'why' is a text that stays. */
+void la_record_give_up(la_recorder *r, const char *why);
+
+#endif

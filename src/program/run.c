@@ -1,0 +1,463 @@
+/*
+** Running a program flat: its calls one after another, beneath autograd, each
+** with the arguments and memory that were laid out before. Calls go through the
+** gate as always, so limits, versions and snapshots are as in eager code.
+*/
+#include "program/program.h"
+
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "fuse/fuse.h"
+#include "op/call.h"
+#include "op/op.h"
+#include "program/bind.h"
+#include "program/clock.h"
+#include "program/passes.h"
+#include "tensor/names.h"
+#include "tensor/shape.h"
+
+typedef struct run_state {
+    la_prog *p;
+    la_tensor *const *arguments;
+    la_tensor **given;          /* results to write into; NULL entries */
+    const la_prog_host *host;
+} run_state;
+
+/* ---- does it fit ---- */
+
+static bool run_same_form(const la_tensor *form, const la_tensor *t)
+{
+    const uint32_t bits = LA_F_CONJ | LA_F_NEG;
+    return t->dtype == form->dtype && t->ndim == form->ndim
+        && t->device == form->device && t->names == form->names
+        && !((t->flags ^ form->flags) & bits) && !t->counter && t->storage
+        && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
+}
+
+bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
+{
+    for (int32_t i = 0; i < p->objects.n; i++) {
+        const la_prog_object *o = la_prog_object_at(p, i);
+        const la_tensor *t = la_bind_object(p, i, arguments);
+        if (!run_same_form(o->form, t)
+            || (la_grad_flag(t) != 0) != o->requires_grad) return false;
+        if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+            return false;
+        if (o->pinned && la_tensor_version(t) != o->version) return false;
+        if (o->grad_slot < 0) continue;
+        const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
+        for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+            if (la_prog_view_at(p, v)->whole
+                && !run_same_form(la_prog_view_at(p, v)->form,
+                                  la_leaf_grad(t))) return false;
+    }
+    return true;
+}
+
+/* ---- memory of results ---- */
+
+/* The output that the view is, and may be written as it is made; NULL: none. */
+static la_tensor *run_given(const run_state *r, int32_t view)
+{
+    for (int32_t i = 0; r->given && i < r->p->outputs.n; i++) {
+        if (la_prog_output_at(r->p, i)->view != view || !r->given[i]) continue;
+        la_tensor *t = r->given[i];
+        for (int32_t k = 0; k < r->p->objects.n; k++)
+            if (la_bind_object(r->p, k, r->arguments)->storage == t->storage)
+                return NULL;
+        for (int32_t k = 0; k < i; k++)
+            if (r->given[k] && r->given[k]->storage == t->storage) return NULL;
+        const la_tensor *f = la_prog_view_at(r->p, view)->form;
+        bool same = t->dtype == f->dtype && t->ndim == f->ndim && !t->names
+            && t->offset == 0
+            && memcmp(la_sizes(t), la_sizes(f), 16 * (size_t)t->ndim) == 0;
+        return same ? t : NULL;
+    }
+    return NULL;
+}
+
+/* A new storage for a slot that somebody keeps, in the form of the view that is
+** made. */
+static la_status run_new(run_state *r, int32_t view)
+{
+    la_prog *p = r->p;
+    const la_prog_view *v = la_prog_view_at(p, view);
+    const la_tensor *f = v->form;
+    la_tensor *t = run_given(r, view);
+    if (t) la_tensor_retain(t);
+    else if (la_is_row_major(f))
+        LA_TRY(la_tensor_empty(f->ndim, la_sizes(f), (la_dtype)f->dtype, &t));
+    else
+        LA_TRY(la_tensor_empty_on(LA_CPU, f->ndim, la_sizes(f), la_strides(f),
+                                  (la_dtype)f->dtype, &t));
+    if (f->names) la_tensor_set_names(t, la_names_retain(f->names));
+    p->bind->bases[v->slot] = t;
+    LA_TRY(la_bind_slot(p, v->slot, t));
+    p->bind->tensors[view] = t;
+    return LA_OK;
+}
+
+/* Tensor that result 'view' of step 'i' goes to; NULL: one of its own. */
+static la_status run_target(run_state *r, int32_t i, int32_t view,
+                           la_tensor **out)
+{
+    la_prog *p = r->p;
+    *out = NULL;
+    if (view < 0) return LA_OK;
+    const la_prog_view *v = la_prog_view_at(p, view);
+    const la_prog_slot *s = la_prog_slot_at(p, v->slot);
+    if (s->kind != LA_SLOT_STEP || s->maker != i || v->bytes != 0
+        || s->memory == LA_MEMORY_TAKEN) return LA_OK;
+    if (s->memory == LA_MEMORY_NEW && !p->bind->bases[v->slot])
+        LA_TRY(run_new(r, view));
+    *out = p->bind->tensors[view];
+    return LA_OK;
+}
+
+/* The operation made a tensor of its own: the slot is that one's, from now on
+** in every run. */
+static la_status run_take(la_prog *p, int32_t view, la_tensor *t)
+{
+    int32_t slot = la_prog_view_at(p, view)->slot;
+    la_prog_slot_at(p, slot)->memory = LA_MEMORY_TAKEN;
+    la_bind_clear(p, slot);
+    la_tensor_drop(&p->bind->bases[slot]);
+    p->bind->bases[slot] = la_tensor_retain(t);
+    return la_bind_slot(p, slot, t);
+}
+
+static la_status run_result(run_state *r, int32_t i, int32_t view,
+                            la_tensor *t)
+{
+    la_prog *p = r->p;
+    if (view < 0 || !t) return LA_OK;
+    const la_prog_view *v = la_prog_view_at(p, view);
+    const la_prog_slot *s = la_prog_slot_at(p, v->slot);
+    if (s->kind != LA_SLOT_STEP || s->maker != i
+        || t == p->bind->tensors[view]) return LA_OK;
+    if (t->ndim != v->form->ndim || t->dtype != v->form->dtype
+        || memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) != 0)
+        return la_error(LA_ESTATE, "the sizes of a result of %s depend on "
+                        "values, and differ from those of the recording",
+                        la_prog_step_at(p, i)->op->name);
+    return run_take(p, view, t);
+}
+
+/* ---- steps ---- */
+
+static void run_arguments(const la_prog *p, la_prog_step *s)
+{
+    int32_t list = s->lists;
+    for (int k = 0; k < s->nargs; k++) {
+        la_value *v = &s->args[k];
+        if (s->views[k] >= 0) v->tensor = p->bind->tensors[s->views[k]];
+        if (v->tag != LA_VTENSORS) continue;
+        for (int64_t i = 0; i < v->tensors.n; i++) {
+            int32_t view = la_prog_member(p, list++);
+            v->tensors.list[i] = view < 0 ? NULL : p->bind->tensors[view];
+        }
+    }
+}
+
+static la_status run_sources(run_state *r, la_prog_step *s)
+{
+    for (int k = 0; k < s->nsources; k++)
+        LA_TRY(r->host->read(r->host->context, s->sources[k].source,
+                             &s->args[s->sources[k].arg]));
+    return LA_OK;
+}
+
+static la_status run_results(run_state *r, int32_t i, const la_frame *f)
+{
+    const la_prog_step *s = la_prog_step_at(r->p, i);
+    for (int k = 0; k < f->nresults; k++) {
+        const la_value *v = &f->results[k];
+        if (v->tag == LA_VTENSOR)
+            LA_TRY(run_result(r, i, s->results[k], v->tensor));
+        for (int64_t m = 0; v->tag == LA_VTENSORS && m < v->tensors.n; m++) {
+            if (m >= s->nlisted) break;
+            LA_TRY(run_result(r, i, la_prog_member(r->p, s->list_results
+                                                   + (int32_t)m),
+                              v->tensors.list[m]));
+        }
+    }
+    return LA_OK;
+}
+
+static la_status run_call(run_state *r, int32_t i)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_frame f;
+    f.op = s->op;
+    f.form = (la_form)s->form;
+    f.keys = 0;
+    f.nargs = s->nargs;
+    f.nresults = 0;
+    f.args = s->args;
+    memset(f.scratch, 0, sizeof f.scratch);
+    run_arguments(r->p, s);
+    bool functional = f.form == LA_FUNCTIONAL && !(s->op->forms & LA_MUTATES);
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        f.outs[k] = s->outs[k] < 0 ? NULL : r->p->bind->tensors[s->outs[k]];
+        if (functional) LA_TRY(run_target(r, i, s->results[k], &f.outs[k]));
+    }
+    la_status status = la_dispatch(&f);
+    if (status) return status;
+    if (functional) status = run_results(r, i, &f);
+    la_drop_results(&f);
+    return status;
+}
+
+static la_status run_grad(run_state *r, const la_prog_step *s)
+{
+    la_tensor *leaf = la_bind_object(r->p, s->object, r->arguments);
+    if (s->kind == LA_STEP_REQUIRE) return la_require_grad(leaf, s->on);
+    if (s->view < 0) return la_set_grad(leaf, NULL);
+    if (la_prog_view_at(r->p, s->view)->whole)
+        return la_set_grad(leaf, r->p->bind->tensors[s->view]);
+    LA_LET(t, la_bind_export(r->p, s->view, &t));
+    return la_set_grad(leaf, t);
+}
+
+/* ---- groups ---- */
+
+enum { RUN_MOST = 64 };
+
+typedef struct run_group {
+    int n;
+    int32_t views[RUN_MOST];
+    la_tensor *results[RUN_MOST];       /* owned */
+} run_group;
+
+/* The forms that the result is read by, in the group. */
+static void run_stand_in(la_prog *p, int32_t view, la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        p->bind->tensors[v] = t;
+}
+
+static la_status run_member(run_state *r, int32_t i, run_group *g)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_frame f = {.op = s->op, .nargs = s->nargs, .args = s->args};
+    run_arguments(r->p, s);
+    r->p->failed = s;
+    LA_TRY(la_dispatch(&f));
+    g->views[g->n] = s->results[0];
+    g->results[g->n++] = f.results[0].tensor;
+    run_stand_in(r->p, s->results[0], f.results[0].tensor);
+    return LA_OK;
+}
+
+/* Values for what others read; the rest is never computed. */
+static la_status run_values(run_state *r, run_group *g)
+{
+    la_tensor *list[RUN_MOST];
+    int n = 0;
+    for (int k = 0; k < g->n; k++) {
+        int32_t slot = la_prog_view_at(r->p, g->views[k])->slot;
+        if (!la_prog_slot_at(r->p, slot)->inner) list[n++] = g->results[k];
+    }
+    return la_fuse_finish(n, list);
+}
+
+static la_status run_joined(run_state *r, int32_t first, int32_t end)
+{
+    run_group g = {.n = 0};
+    LA_TRY(la_fuse_open());
+    la_status status = LA_OK;
+    for (int32_t i = first; i <= end && !status; i++)
+        if (la_prog_runs(la_prog_step_at(r->p, i)))
+            status = run_member(r, i, &g);
+    if (!status) status = run_values(r, &g);
+    la_fuse_close();
+    for (int k = 0; k < g.n; k++) {
+        int32_t view = g.views[k];
+        run_stand_in(r->p, view, NULL);
+        if (!status && !la_prog_slot_at(r->p, la_prog_view_at(r->p, view)
+                                        ->slot)->inner)
+            status = run_take(r->p, view, g.results[k]);
+        la_tensor_release(g.results[k]);
+    }
+    if (!status) r->p->failed = NULL;
+    return status;
+}
+
+static la_status run_step(run_state *r, int32_t i)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    if (s->kind != LA_STEP_CALL) return run_grad(r, s);
+    if (s->nsources) LA_TRY(run_sources(r, s));
+    la_status status = run_call(r, i);
+    if (status == LA_ENOMEM && r->host->collect
+        && r->host->collect(r->host->context)) status = run_call(r, i);
+    if (status) r->p->failed = s;
+    return status;
+}
+
+/* Do the results of kept steps hold? Looks at the objects that these read. */
+static void run_look(run_state *r)
+{
+    la_prog *p = r->p;
+    for (int32_t i = 0; i < p->objects.n && p->keeps; i++) {
+        la_prog_object *o = la_prog_object_at(p, i);
+        if (!o->kept) continue;
+        const la_tensor *t = la_bind_object(p, i, r->arguments);
+        uint32_t version = la_tensor_version(t) + la_other_writes(t);
+        if (version == o->kept_version && t->storage == o->kept_storage)
+            continue;
+        o->kept_version = version;
+        o->kept_storage = t->storage;
+        p->fresh = false;
+    }
+}
+
+/* Runs steps from p->at on, one at least, until all have run or the clock shows
+** 'end'. */
+static la_status run_steps(run_state *r, int64_t end)
+{
+    la_prog_clock *clock = r->host->clock;
+    int32_t *at = &r->p->at;
+    bool ran = false;
+    for (; *at < r->p->steps.n; ++*at) {
+        int32_t i = *at;
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
+        if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
+        ran = true;
+        int64_t begun = clock ? la_nanoseconds() : 0;
+        LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
+        if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
+        if (s->joined) *at = s->joined;
+    }
+    r->p->fresh = r->p->keeps;
+    return LA_OK;
+}
+
+/* ---- results of the whole ---- */
+
+/* Is another result in the memory of this one? */
+static bool run_is_shared(const la_prog *p, int32_t i)
+{
+    int32_t slot = la_prog_view_at(p, la_prog_output_at(p, i)->view)->slot;
+    for (int32_t k = 0; k < p->outputs.n; k++) {
+        const la_prog_output *o = la_prog_output_at(p, k);
+        if (k != i && o->view >= 0
+            && la_prog_view_at(p, o->view)->slot == slot) return true;
+    }
+    return false;
+}
+
+/* The tensor of result 'i'. One that gets a history is not the tensor that
+** another result is. */
+static la_status run_export(run_state *r, int32_t i, la_tensor **out)
+{
+    const la_prog_output *o = la_prog_output_at(r->p, i);
+    if (!(o->requires_grad || o->consumed) || !run_is_shared(r->p, i))
+        return la_bind_export(r->p, o->view, out);
+    LA_LET(t, la_bind_export(r->p, o->view, &t));
+    return la_tensor_alias(t, false, out);
+}
+
+static la_status run_output(run_state *r, int32_t i, la_tensor **out)
+{
+    const la_prog_output *o = la_prog_output_at(r->p, i);
+    la_tensor *given = r->given ? r->given[i] : NULL, *t = NULL;
+    if (o->object >= 0)
+        LA_TRY(la_tensor_same(la_bind_object(r->p, o->object, r->arguments),
+                              &t));
+    else LA_TRY(run_export(r, i, &t));
+    la_status status = LA_OK;
+    if (given && t == given) la_bump_version(given);
+    else if (given) status = la_run_(copy_, given, t);
+    else if (o->object < 0 && !given) status = la_bind_history(o, t);
+    if (given || status) la_tensor_release(t);
+    else *out = t;
+    return status;
+}
+
+static la_status run_outputs(run_state *r, la_tensor **out)
+{
+    la_status status = LA_OK;
+    int32_t i = 0;
+    for (; i < r->p->outputs.n && !status; i++)
+        status = run_output(r, i, &out[i]);
+    for (int32_t k = 0; status && k < i && !r->given; k++)
+        la_tensor_drop(&out[k]);
+    return status;
+}
+
+/* ---- the run ---- */
+
+void la_prog_leave(la_prog *p)
+{
+    if (p->bind) la_bind_leave(p);
+    p->busy = false;
+    p->runs++;
+}
+
+la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    if (!p->bind) LA_TRY(la_bind_new(p));
+    p->busy = true;
+    p->failed = NULL;
+    p->at = 0;
+    la_status status = la_bind_entry(p, arguments);
+    if (status) {
+        la_prog_leave(p);
+        return status;
+    }
+    run_look(&r);
+    p->were_fresh = p->fresh;
+    p->fresh = false;           /* until all have run */
+    return LA_OK;
+}
+
+la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
+                          const la_prog_host *host)
+{
+    la_context *c = la_ctx();
+    run_state r = {p, arguments, p->given, host};
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_steps(&r, end);
+    c->no_grad = no_grad;
+    return status;
+}
+
+static la_status run_end(run_state *r, la_tensor **out)
+{
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = run_outputs(r, out);
+    c->no_grad = no_grad;
+    return status;
+}
+
+la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
+                          la_tensor **out)
+{
+    run_state r = {p, arguments, NULL, NULL};
+    return run_end(&r, out);
+}
+
+la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
+                      bool into, const la_prog_host *host)
+{
+    run_state r = {p, arguments, into ? out : NULL, host};
+    LA_TRY(la_prog_begin(p, arguments));
+    p->given = r.given;
+    la_status status = la_prog_advance(p, arguments, INT64_MAX, host);
+    p->given = NULL;
+    if (!status) status = run_end(&r, out);
+    la_prog_leave(p);
+    return status;
+}
