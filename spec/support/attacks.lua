@@ -324,8 +324,10 @@ attacks.settings = {
   "la.optim.Adam({x:clone():requires_grad_()}, {lr = -1 / 0})"
 }
 
--- Work in one instruction of Lua: chains of metatables. None ends by itself.
+-- Work in one instruction of Lua, chains of metatables above all. None ends by
+-- itself, or before all limits.
 attacks.chains = {
+  "while true do lunarray.full({3000}, 1e6):mvlgamma(1000000) end",
   "local c = setmetatable({}, {}) getmetatable(c).__call = c while true do"
     .. " pcall(c) end",
   "local c = setmetatable({}, {}) getmetatable(c).__call = c while true do"

@@ -27,6 +27,7 @@ typedef struct runner {
     la_loop loop;
     const void *params;
     int64_t strides[2 * LA_ITER_MAX_OPS];
+    int64_t unknown;        /* elements of a first piece */
 } runner;
 
 static void runner_init(runner *r, const la_iter *it, la_loop loop,
@@ -36,6 +37,7 @@ static void runner_init(runner *r, const la_iter *it, la_loop loop,
     r->it = it;
     r->loop = loop;
     r->params = params;
+    r->unknown = UNKNOWN;
     for (int k = 0; k < n; k++) {
         r->strides[k] = it->ndim > 0 ? it->op[k].strides[0] : 0;
         r->strides[n + k] = it->ndim > 1 ? it->op[k].strides[1] : 0;
@@ -295,7 +297,7 @@ static int64_t piece(const la_iter *it)
 /* Too few elements to read the clock for. */
 static void loop_run_short(const runner *r, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin, stop; (stop = la_poll_part(i, end, UNKNOWN)) > i;
+    for (int64_t i = begin, stop; (stop = la_poll_part(i, end, r->unknown)) > i;
          i = stop)
         loop_run_range(r, i, stop);
 }
@@ -307,7 +309,7 @@ static void loop_run_short(const runner *r, int64_t begin, int64_t end)
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
-    if (end - begin <= POLLED) {
+    if (end - begin <= POLLED || r->unknown < UNKNOWN) {
         loop_run_short(r, begin, end);
         return;
     }
@@ -346,6 +348,7 @@ la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
     if (it->numel == 0 || it->device != LA_CPU) return LA_OK;
     runner r;
     runner_init(&r, it, loop, params);
+    if (grain < LA_GRAIN / 8) r.unknown = grain;     /* a slow loop */
     if (it->numel < grain) {
         loop_run_range(&r, 0, it->numel);
         return LA_OK;

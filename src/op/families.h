@@ -42,6 +42,8 @@ typedef struct la_loop_plan {
     la_loop loop;
     la_params params;
     la_status (*inspect)(const la_frame *f, la_dtype dtype);
+    int64_t grain;      /* elements between two looks at the limits, where one
+                        ** takes long; 0: as always */
 } la_loop_plan;
 
 /* Both functions of a family get the whole call: meta makes the results without

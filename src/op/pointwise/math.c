@@ -94,9 +94,17 @@ static la_status check_mvlgamma(la_frame *f)
         return la_error_at(LA_EARG, 2, "p must be at most 1000000");
     return LA_OK;
 }
+/* A term takes about 30 ns: looks come within a millisecond, or at each element,
+** which takes 30 ms at most. */
+static la_status pick_mvlgamma(la_frame *f, la_dtype dtype, la_loop_plan *plan)
+{
+    int64_t p = la_arg_int(f, 1);
+    if (p > 8) plan->grain = la_max(LA_GRAIN / p, 1);
+    return LA_OK;
+}
 const la_family la_family_MVLGAMMA = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_mvlgamma, .ninputs = 1,
-    .fast = LA_FAST_FLOAT};
+    .fast = LA_FAST_FLOAT, .pick = pick_mvlgamma};
 
 /* Exponents are int32 whatever the dtype. */
 const la_family la_family_FREXP = {

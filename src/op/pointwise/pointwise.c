@@ -61,6 +61,7 @@ static inline la_status pointwise_make_plan(la_frame *f,
         plan->params.v[k] = scalar_of(&f->args[family->ninputs + k]);
     plan->params.stream = false;
     plan->inspect = NULL;
+    plan->grain = 0;
     plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
     if (family->pick) LA_TRY(family->pick(f, dtype, plan));
     return plan->loop ? LA_OK : la_refuse_dtype(f, dtype);
@@ -267,6 +268,7 @@ static la_status pointwise_run_direct(la_frame *f, const la_family *family,
     la_dtype result = result_dtype(family, lead);
     int n = family->ninputs;
     LA_TRY(make_checked_plan(f, family, dtype, &plan));
+    if (plan.grain) return run_general(f);
     memset(d.strides, 0, sizeof(d.strides));
     for (int k = 0; k < n; k++)
         if (!take_input(&d, k + 1, la_arg(f, k), dtype)) return run_general(f);
@@ -358,7 +360,8 @@ static la_status pointwise_run_iter(la_frame *f, const la_family *family,
     LA_TRY(make_checked_plan(f, family, it->common, &plan));
     LA_TRY(check_numbers(f, it->common));
     plan.params.stream = outgrows_cache(it);
-    return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
+    return la_iter_for_each(it, plan.loop, &plan.params,
+                            plan.grain ? plan.grain : LA_GRAIN);
 }
 
 /* Runs by the iterator. Kept out of line: its frame holds an la_iter, which the
