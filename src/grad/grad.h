@@ -100,6 +100,9 @@ void la_visit_tensor(const la_tensor *t, la_visitor *v);
 void la_visit_node(la_node *n, la_visitor *v);
 void la_visit_saved(const la_saved *s, la_visitor *v);
 
+/* The number that this thread's next node will have. */
+uint64_t la_node_sequence(void);
+
 struct la_node {
     _Atomic int32_t refs;
     int32_t nedges, noutputs;

@@ -39,6 +39,8 @@ static layout node_layout_of(int nedges, int noutputs, size_t extra)
     return l;
 }
 
+uint64_t la_node_sequence(void) { return next_sequence; }
+
 /* One allocation. The block is zeroed: edges lead nowhere, nothing has
 ** arrived. */
 la_status la_node_new(const la_node_class *class, int nedges, int noutputs,

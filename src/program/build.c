@@ -94,12 +94,12 @@ static bool build_looks_like(const la_tensor *form, const la_tensor *t)
 }
 
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
-                        int64_t bytes, bool whole, bool grad)
+                        int64_t bytes, bool whole, bool grad, int32_t step)
 {
     la_prog_slot *s = la_prog_slot_at(p, slot);
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         const la_prog_view *v = la_prog_view_at(p, i);
-        if (v->bytes == bytes && v->grad == grad
+        if (v->bytes == bytes && v->grad == grad && v->step == step
             && build_looks_like(v->form, t)) return i;
     }
     la_tensor *form = NULL;
@@ -111,9 +111,16 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
     }
     *v = (la_prog_view){.slot = slot, .next = s->views, .grad = grad,
                         .whole = whole, .bytes = bytes, .form = form,
+                        .step = step,
                         .last = LA_PROG_NONE};
     s->views = p->views.n - 1;
     return s->views;
+}
+
+bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b)
+{
+    return a->slot == b->slot && a->bytes == b->bytes
+        && build_looks_like(a->form, b->form);
 }
 
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad)

@@ -158,9 +158,15 @@ static la_status graph_arguments(graph_run *g, la_prog_step *s)
 ** view that was met with one. */
 static void graph_give(graph_run *g, int32_t view, la_tensor *t)
 {
-    int32_t twin = la_prog_twin(g->p, view, la_grad_flag(t) != 0);
-    graph_hold(g, la_prog_view_at(g->p, view)->slot, t->storage);
-    if (twin >= 0) graph_set(g, twin, t);
+    const la_prog_view *own = la_prog_view_at(g->p, view);
+    bool grad = la_grad_flag(t) != 0;
+    graph_hold(g, own->slot, t->storage);
+    for (int32_t i = la_prog_slot_at(g->p, own->slot)->views; i >= 0;
+         i = la_prog_view_at(g->p, i)->next) {
+        const la_prog_view *v = la_prog_view_at(g->p, i);
+        if (v->grad == grad && la_prog_same_view(v, own)
+            && (v->step < 0 || v->step == g->step)) graph_set(g, i, t);
+    }
 }
 
 static void graph_results(graph_run *g, const la_prog_step *s,

@@ -119,7 +119,8 @@ int32_t la_meet_new_object(la_recorder *r, la_tensor *t, int argument)
     *history = fn;
     *o = (la_prog_object){.tensor = la_tensor_retain(t), .argument = argument,
                           .slot = LA_PROG_NONE, .grad_slot = LA_PROG_NONE,
-                          .requires_grad = la_requires_grad(t), .form = form};
+                          .requires_grad = la_requires_grad(t), .form = form,
+                          .version = la_tensor_version(t)};
     return r->p->objects.n - 1;
 }
 
@@ -193,6 +194,42 @@ int64_t la_meet_origin(const la_tensor *t)
     return t->offset * (int64_t)la_itemsize(t);
 }
 
+/* The step whose call the node belongs to: it was made right before. */
+static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
+{
+    int32_t low = 0, high = r->p->steps.n;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (la_prog_step_at(r->p, middle)->sequence <= sequence)
+            low = middle + 1;
+        else high = middle;
+    }
+    return low < r->p->steps.n
+        && la_prog_step_at(r->p, low)->sequence == sequence + 1
+        ? low : LA_PROG_NONE;
+}
+
+/* The step that gave a tensor its history, by the node. Tensors of the same
+** elements may have several. LA_PROG_NONE where the step has other results. */
+static int32_t meet_maker(const la_recorder *r, int32_t slot,
+                          const la_tensor *t)
+{
+    const la_node *fn = t->grad ? t->grad->fn : NULL;
+    int32_t step = fn ? meet_step_of(r, fn->sequence) : LA_PROG_NONE;
+    if (step < 0) return LA_PROG_NONE;
+    const la_prog_step *s = la_prog_step_at(r->p, step);
+    for (int k = 0; k < s->nresults + s->nlisted; k++) {
+        int32_t v = k < s->nresults ? s->results[k]
+            : la_prog_member(r->p, s->list_results + k - s->nresults);
+        if (v < 0 || la_prog_view_at(r->p, v)->slot != slot) continue;
+        const la_tensor *f = la_prog_view_at(r->p, v)->form;
+        if (f->ndim == t->ndim && memcmp(la_sizes(f), la_sizes(t),
+                                         16 * (size_t)t->ndim) == 0)
+            return step;
+    }
+    return LA_PROG_NONE;
+}
+
 int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
 {
     if (slot < 0) return LA_PROG_NONE;
@@ -201,7 +238,8 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     int64_t bytes = la_meet_origin(t) - s->origin;
     if (t->storage->nbytes > s->nbytes) s->nbytes = t->storage->nbytes;
     bool grad = la_grad_flag(t) != 0;
-    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad);
+    int32_t step = grad ? meet_maker(r, slot, t) : LA_PROG_NONE;
+    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad, step);
     if (v < 0) r->failed = true;
     return v;
 }
@@ -213,7 +251,7 @@ static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
     const la_prog_view *v = la_prog_view_at(r->p, view);
     int32_t slot = v->slot;
     const la_prog_slot *s = la_prog_slot_at(r->p, slot);
-    if (s->kind != LA_SLOT_OBJECT || s->grad || v->whole
+    if (s->kind != LA_SLOT_OBJECT || s->grad || v->whole || v->step >= 0
         || la_prog_twin(r->p, view, !v->grad) >= 0
         || la_meet_object_of(r, t) >= 0) return;
     int32_t i = la_meet_new_object(r, t, LA_PROG_NONE);

@@ -62,6 +62,7 @@ typedef struct la_prog_view {
     int32_t slot, next;     /* the next view of the slot */
     int32_t last;       /* the last step that uses it */
     bool grad;          /* needed a gradient when it was met */
+    int32_t step;       /* that gave it its history; LA_PROG_NONE: not known */
     bool whole;         /* is the slot's own tensor: the argument, the object */
     int64_t bytes;      /* from that tensor's first element, or the storage's */
     la_tensor *form;    /* owned header; bind.c shows it memory */
@@ -108,6 +109,7 @@ typedef struct la_prog_step {
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
     int32_t outs[LA_MAX_RESULTS];
+    uint64_t sequence;      /* of the next node, before it was recorded */
     const la_op *op;
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
@@ -187,8 +189,10 @@ void la_prog_drop_list(la_prog_list *list, size_t size);
 /* The view of 'slot' that looks like 't', 'bytes' behind its start; made when
 ** there is none. Below 0 without memory. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
-                        int64_t bytes, bool whole, bool grad);
+                        int64_t bytes, bool whole, bool grad, int32_t step);
 /* The view of the same geometry that needed a gradient, or needed none. */
+/* Do the views lie at the same elements? */
+bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
@@ -219,6 +223,8 @@ void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
+/* The elements of 't' are about to choose what is called next. */
+void la_record_choice(const la_tensor *t);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
 

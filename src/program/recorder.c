@@ -45,21 +45,18 @@ static const char no_value[] = "the value depends on an argument of the "
     "compiled function, or on what it writes: return it, or use la.where, "
     "la.cond, la.while_loop or la.scan";
 
-/* The program is for the elements that the object has now. Arguments and what
-** was written decide nothing. */
+/* The program is for the elements that the object had when it was met.
+** Arguments decide nothing. */
 static void recorder_pin(la_recorder *r, int32_t object)
 {
     la_prog_object *o = la_prog_object_at(r->p, object);
-    if (o->argument >= 0 || o->slot < 0 || o->pinned
-        || la_prog_slot_at(r->p, o->slot)->varies) return;
-    o->pinned = true;
-    o->version = la_tensor_version(o->tensor);
+    o->pinned |= o->argument < 0 && o->slot >= 0;
 }
 
 static la_status recorder_read(const la_tensor *t)
 {
     la_recorder *r = recorder_here();
-    if (!r || !t->storage) return LA_OK;
+    if (!r || !t->storage || r->p->eager) return LA_OK;
     int32_t slot = la_meet_slot_of(r, t->storage);
     if (slot < 0 && t->storage->born == r->birth) return LA_OK;
     if (slot < 0) slot = la_meet_outside(r, (la_tensor *)t);
@@ -157,7 +154,8 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
 {
     int n = f->nargs;
     *s = (la_prog_step){.kind = LA_STEP_CALL, .form = (uint8_t)f->form,
-        .op = f->op, .nargs = (uint8_t)n, .no_grad = la_ctx()->no_grad,
+        .op = f->op, .nargs = (uint8_t)n, .sequence = la_node_sequence(),
+        .no_grad = la_ctx()->no_grad,
         .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
@@ -358,7 +356,8 @@ static void recorder_event(la_recorder *r, la_step_kind kind, int32_t object,
                            int32_t view, bool on)
 {
     la_prog_step s = {.kind = (uint8_t)kind, .object = object, .view = view,
-                      .on = on, .lists = LA_PROG_NONE};
+                      .on = on, .lists = LA_PROG_NONE,
+                      .sequence = la_node_sequence()};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s.results[k] = s.outs[k] = LA_PROG_NONE;
     recorder_locate(r, &s);
@@ -575,6 +574,14 @@ void la_record_function(void)
     la_recorder *r = recorder_here();
     if (r) r->no_graph = "a function with a backward of its own is a part of a "
                          "result's history";
+}
+
+void la_record_choice(const la_tensor *t)
+{
+    la_recorder *r = recorder_here();
+    if (!r || recorder_read(t) == LA_OK) return;
+    la_error_clear();
+    la_record_give_up(r, "la.cond or la.while_loop chooses by a value");
 }
 
 la_prog *la_record_program(la_recorder *r) { return r->p; }

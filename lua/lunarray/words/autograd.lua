@@ -225,7 +225,8 @@ see: jacobian, bmm
 Replaces the values ... by body(...) while test(...) holds, and returns the last
 ones. test returns a boolean or a tensor of one element; body returns as many
 values as it takes, of the same sizes and dtypes. Within vmap a loop goes on
-until all elements of the batch are done.
+until all elements of the batch are done. A compiled function whose loop or cond
+depends on its arguments runs as it is.
 > la.while_loop(function(n, x) return n:lt(3) end,
 >>   function(n, x) return n + 1, x * 2 end, la.tensor(0), la.ones(2))
 tensor(3)    tensor([8., 8.])

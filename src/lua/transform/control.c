@@ -5,10 +5,11 @@
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "program/program.h"
 #include "vmap/vmap.h"
 
-/* (t): what stands behind a tensor with a batch of la.vmap, through all levels;
-** nothing for any other tensor. */
+/* (t), whose elements are a condition: what stands behind a tensor with a batch
+** of la.vmap, through all levels; nothing for any other tensor. */
 static int behind(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -16,7 +17,10 @@ static int behind(lua_State *L)
     la_handle *h = la_new_handle(L, s);
     la_tensor *t = la_check_tensor(L, 1, "control");
     LA_CHECK(L, "control", la_vmap_level(t, &level));
-    if (!level) return 0;
+    if (!level) {
+        la_record_choice(t);
+        return 0;
+    }
     la_fill_handle(s, h, la_tensor_retain(la_vmap_root(t)));
     return 1;
 }

@@ -1,0 +1,59 @@
+-- la.cond, la.while_loop and la.scan in compiled functions, against the same
+-- functions as they are.
+local la = require "lunarray"
+
+local function agree(f, list)
+  local step = la.compile(f)
+  for _, x in ipairs(list) do
+    local want, got = table.pack(f(x)), table.pack(step(x))
+    for k = 1, want.n do
+      assert.is_true(want[k]:equal(got[k]), tostring(got[k]))
+    end
+  end
+end
+
+describe("control flow in a compiled function", function()
+  local values = {la.ones(3), la.full({3}, -2.), la.full({3}, 40.), la.ones(3)}
+
+  it("chooses anew in each call", function()
+    agree(function(x)
+      return (la.cond(x:sum():gt(0), function(a) return a * 2 end, la.neg, x))
+    end, values)
+    agree(function(x)
+      return la.while_loop(function(_, y) return y:abs():sum():lt(50) end,
+        function(i, y) return i + 1, y * 2 end, la.tensor(0), x)
+    end, values)
+  end)
+
+  it("sees a captured tensor that has changed", function()
+    local limit = la.tensor(0.)
+    local step = la.compile(function(x)
+      return (la.cond(limit:gt(1), function(a) return a * 2 end, la.neg, x))
+    end)
+    for _, n in ipairs{0, 0, 3, 3, 0} do
+      limit:fill_(n)
+      assert.is_true(step(la.ones(2)):equal(la.ones(2) * (n > 1 and 2 or -1)))
+    end
+  end)
+
+  it("has the derivatives of a scan", function()
+    local w = la.tensor({0.5}, {requires_grad = true})
+    local function f(xs)
+      return la.scan(function(c, x) return c * w + x, c end, la.zeros(1), xs)
+    end
+    local step = la.compile(f)
+    for k = 1, 3 do
+      local xs = la.ones(4, 1) * k
+      local want = la.grad((f(xs)):sum(), w)
+      assert.is_true(want:equal((la.grad((step(xs)):sum(), w))))
+    end
+  end)
+end)
+
+describe("a result of a compiled function", function()
+  it("keeps its lazy conjugate", function()
+    local z = la.complex(la.tensor{1., 2}, la.tensor{3., -4})
+    local step = la.compile(function(x) return (x * 2):conj() end)
+    for _ = 1, 3 do assert.is_true(step(z):equal((z * 2):conj())) end
+  end)
+end)
