@@ -45,6 +45,19 @@ static const char *const scripts[] = {
     "la.write_csv({a = la.ones(3), b = {'x', '\"', ''}}, f)\n"
     "return la.read_csv(f, {dtypes = {a = 'float16'}}) end)\n"
     "os.remove(f); return ok or error(why, 0)",
+    "local F = la.frame; local f = F{k = {'b', 'a', 'b'}, x = {1, F.gap, 2},\n"
+    "d = F.date{'2024-01-01', '2024-01-03', '2024-01-02'}}\n"
+    "f:group{'k', 'x'}:agg{s = F.sum'x', q = F.median'x'}\n"
+    "f:sort{'k', 'd'}; f:join(f, 'k', {how = 'outer'})\n"
+    "f:resample('d', 'day'):sum()\n"
+    "f:with{r = F.rolling('x', 2, 'median', {min = 1}), c = F.rank'x'}\n"
+    "f:pivot{index = 'k', columns = 'd', values = 'x', agg = 'sum'}\n"
+    "return tostring(f:filter(f.d:gt'2024-01-01' ))",
+    "local p = os.tmpname(); local ok, why = pcall(function()\n"
+    "la.write_csv(la.frame{k = {'b', 'a'}, x = {1, 2}}, p)\n"
+    "local f = la.read_csv(p, {thousands = '_'}); la.write_jsonl(f, p)\n"
+    "return la.read_jsonl(p) end); os.remove(p)\n"
+    "return ok or error(why, 0)",
     "local g, p = la.game, la.rand(40, 2); g.neighbors(p, 0.3)\n"
     "g.nearest(p, p, 3); g.separate(p, 0.3); g.cohere(p, 0.3)\n"
     "g.boids(p, p); g.neighbors(p, 0.3, {max = 2})\n"
