@@ -11,4 +11,5 @@ files["modules/*/lua"] = files["lua"]
 files["bench"] = {ignore = {"211", "213", "231", "311", "421", "431"}}
 files["spec/**/*_spec.lua"] = {std = "lua54+busted", ignore = unused}
 files["modules/*/spec/*_spec.lua"] = files["spec/**/*_spec.lua"]
+files["spec/luajit/cases.lua"] = {std = "luajit", ignore = unused}
 exclude_files = {"build"}

@@ -19,8 +19,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 LUA ?= lua5.4
 
-LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
-LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
+# The Lua that is compiled for, 5.4 or 5.5; LUA above runs the tools.
+LUA_VERSION ?= 5.4
+LUA_CFLAGS := $(shell pkg-config --cflags lua$(LUA_VERSION) 2>/dev/null || echo -I/usr/include/lua$(LUA_VERSION))
+LUA_LIBS := $(shell pkg-config --libs lua$(LUA_VERSION) 2>/dev/null || echo -llua$(LUA_VERSION))
 
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 OS := $(or $(strip $(foreach o,mingw-windows darwin-macos emscripten-wasm,$(if $(findstring $(word 1,$(subst -, ,$o)),$(MACHINE)),$(word 2,$(subst -, ,$o))))),linux)
@@ -117,7 +119,8 @@ LEFT_OUT := $(patsubst -%,%,$(filter -%,$(MODULES)))
 override MODULES := $(call with_needed,$(or $(filter-out -%,$(MODULES)),$(if $(LEFT_OUT),$(filter-out $(LEFT_OUT),$(ALL_MODULES)))))
 MISSED := $(filter $(LEFT_OUT),$(MODULES))
 $(foreach m,$(MISSED),$(error MODULES: without $m there is no $(strip $(foreach o,$(MODULES),$(if $(filter $m,$(NEEDS_$o)),$o)))))
-MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def
+MODULE_TABLES := ops.def grads.def grads.h aliases.def theme.def binding.def \
+  readers.def
 MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
 MODULE_SRC := $(filter-out $(foreach m,$(MODULES),$(addprefix modules/$m/,kernel/% spec/% ranks/%)),$(wildcard $(foreach m,$(MODULES),modules/$m/*.c modules/$m/*/*.c)))
 # Of the files about operating systems the one that the compiler is for, and
@@ -145,8 +148,9 @@ object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
 extension_object = $(call object,$(1),$(call extension_of,$(1))$(if $(CAP_$(call extension_of,$(1))),,.off))
 # BORROW=build/obj: objects that the build there has are linked here again, but
-# those that the lists of modules and the embedded Lua files are compiled into.
-LISTED := $(if $(BORROW),lua.embed.o $(notdir $(patsubst %.d,%.o,$(shell grep -l $(BORROW)/modules/ $(BORROW)/*.d))))
+# those that the lists of modules and the embedded Lua files are compiled into,
+# and those that see Lua's header, if it is another one (BORROW_LUA=no).
+LISTED := $(if $(BORROW),lua.embed.o $(notdir $(patsubst %.d,%.o,$(shell grep -l -e $(BORROW)/modules/ $(if $(filter no,$(BORROW_LUA)),-e /lua.h) $(BORROW)/*.d))))
 BORROWED := $(if $(BORROW),$(filter-out $(LISTED),$(notdir $(wildcard $(BORROW)/*.o))))
 linked = $(if $(BORROW),$(foreach o,$1,$(if $(filter $(notdir $o),$(BORROWED)),$(BORROW)/$(notdir $o),$o)),$1)
 CORE_OBJ := $(call linked,$(foreach s,$(CORE_SRC),$(call object,$(s))))
@@ -340,5 +344,5 @@ clean:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
   all core examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep fuel bench-mpi mpi-check deb install install-core install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
+  bench-sweep fuel bench-mpi mpi-check deb install install-core install-luajit install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
 FORCE:

@@ -1,5 +1,5 @@
 /*
-** lunarray.h: tensors for Lua 5.4, and for C programs that embed Lua.
+** lunarray.h: tensors for Lua 5.4 and 5.5, and for C programs that embed Lua.
 **
 ** The library never aborts, exits, prints, changes a signal handler or the
 ** floating-point mode: it computes with the rounding and the flush to zero of
@@ -492,6 +492,25 @@ LA_API int la_call_many(struct lua_State *L, const char *op, int n,
                         const la_any *args, int capacity,
                         la_tensor **results);
 
+/* The results as they are, for bindings of other languages: each a new tensor,
+** an integer, a number, a boolean or a dtype's text; a list one by one. How
+** many there are, of which at most 'capacity' are written; -1 on failure. */
+LA_API int la_call_any(struct lua_State *L, la_op *op, int n,
+                       const la_any *args, int capacity, la_any *results);
+
+/* What there is, for bindings of other languages. The i-th operation of the
+** thread's runtime, from 0, overloads of a name once; NULL behind the last. */
+LA_API la_op *la_op_listed(int64_t i);
+/* Overload k, from 0, as its row writes it: "sum.dim(Tensor self, dim[]?
+** dim=nil, *, dtype? dtype=nil) -> Tensor". The name ends where the first dot
+** or bracket stands. NULL behind the last. */
+LA_API const char *la_op_schema(const la_op *op, int overload);
+/* A sentence or more on what it computes. */
+LA_API const char *la_op_doc(const la_op *op, int overload);
+/* The forms that the overload has, as bits: la.name, x:name, x:name_, out. */
+enum { LA_OP_FUNCTION = 1, LA_OP_METHOD = 2, LA_OP_INPLACE = 4, LA_OP_OUT = 8 };
+LA_API unsigned la_op_forms(const la_op *op, int overload);
+
 /* What la_call and LA_ARGS make of their arguments. */
 static inline la_any la_any_tensor(la_tensor *t)
 {
@@ -816,6 +835,14 @@ LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
 /* Of the last failure on this thread: its text, and its la_status. */
 LA_API const char *la_error_text(void);
 LA_API int la_error_code(void);
+#ifndef LA_NO_LUA
+/* Text of the error value at that stack index, as lua_pcall leaves it, with the
+** position in the script; never NULL, for any value. It is this thread's last
+** failure then, with its code where the library raised it, else with LA_ELUA
+** (LA_ENOMEM for Lua's own memory). Valid while the value is on the stack and
+** nothing else fails. A __tostring of the value runs, protected. */
+LA_API const char *la_error_of(struct lua_State *L, int index);
+#endif
 
 /* ---- the host's resources ---- */
 

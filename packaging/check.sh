@@ -30,20 +30,34 @@ cc -Wall -Werror $(pkg-config --cflags lunarray-core) examples/host_no_lua.c \
     -o "$top/plain" $(pkg-config --libs lunarray-core) -Wl,-rpath,"$lib"
 "$top/plain" > "$top.log"
 ! nm -D "$lib/liblunarray-core.so" | grep -i ' lua'
+made "" "$home" "$lib" install-luajit
+if command -v luajit > /dev/null; then
+    LUA_PATH="$home/share/lua/5.1/?.lua" LUNARRAY_CORE="$lib/liblunarray-core.so" \
+        luajit -e 'assert(require("lunarray.ffi").ones(3):sum():item() == 3)'
+fi
 if command -v cmake > /dev/null; then
     mkdir -p "$top/cmake"
-    cat > "$top/cmake/CMakeLists.txt" <<END
-cmake_minimum_required(VERSION 3.13)
-project(host C)
-find_package(lunarray 0.1 REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
-add_executable(host $PWD/examples/host.c)
-target_link_libraries(host lunarray::lunarray PkgConfig::LUA)
-END
+    # The manual's own list and program.
+    block() {
+        awk -v start="^\`\`\`$1\$" '$0 ~ start && !n++ { on = 1; next }
+            /^```/ { on = 0 } on' docs/your-program.md
+    }
+    block cmake > "$top/cmake/CMakeLists.txt"
+    block c > "$top/cmake/host.c"
     quiet cmake -S "$top/cmake" -B "$top/cmake/b" -DCMAKE_PREFIX_PATH="$home"
     quiet cmake --build "$top/cmake/b"
     "$top/cmake/b/host" > "$top.log"
+    grep -q '^440 Hz' "$top.log"
+    # A Lua of the program's own, and none at all.
+    quiet cmake -S "$top/cmake" -B "$top/cmake/own" \
+        -DCMAKE_PREFIX_PATH="$home" -Dlunarray_LUA=-llua5.4 \
+        -DCMAKE_C_FLAGS="$(pkg-config --cflags lua5.4)"
+    quiet cmake --build "$top/cmake/own"
+    "$top/cmake/own/host" > "$top.log"
+    ! PKG_CONFIG_LIBDIR=/nowhere cmake -S "$top/cmake" -B "$top/cmake/none" \
+        -DCMAKE_PREFIX_PATH="$home" -DCMAKE_DISABLE_FIND_PACKAGE_Lua=ON \
+        > "$top.log" 2>&1
+    tr -s ' \n' ' ' < "$top.log" | grep -q 'headers of Lua 5.4 were not found'
 fi
 made "" "$home" "$lib" uninstall
 left=$(find "$home" -type f -o -type l)

@@ -6,10 +6,10 @@ package = "lunarray"
 version = "scm-1"
 source = {url = "git+file://."}
 description = {
-  summary = "Tensors, vectorised kernels and autograd for Lua 5.4",
+  summary = "Tensors, vectorised kernels and autograd for Lua 5.4 and 5.5",
   license = "MIT",
 }
-dependencies = {"lua ~> 5.4"}
+dependencies = {"lua >= 5.4, < 5.6"}
 build = {
   type = "make",
   build_target = "luarocks",

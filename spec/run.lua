@@ -2,11 +2,13 @@
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
 -- two: where numbers have a comma), clang, asan,
--- ubsan, tsan, valgrind, modules (each alone), rock (where luarocks is),
--- packages, sizes, embed (the one file; of it whole, small), cross (its
--- compilers permitting; of it aarch64, mingw, wasi). The last line is
--- "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that file instead.
--- Only modules, rock, packages, embed and cross build.
+-- ubsan, tsan, valgrind, lua55 (specs under Lua 5.5, where pip gives its
+-- sources), modules (each alone), rock (where luarocks is), packages, release
+-- (its artefacts in empty trees), sizes, embed (the one file; of it whole,
+-- small), cross (its compilers permitting; of it aarch64, mingw, wasi). The
+-- last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that
+-- file instead.
+-- Only lua55, modules, rock, packages, release, embed and cross build.
 --
 -- All is cut into jobs for one processor each, which run as many at a time as
 -- there are processors, the longest first: none waits while another builds,
@@ -31,12 +33,12 @@ local function exists(path)
   return file ~= nil
 end
 
--- The output of a shell command, and whether it succeeded.
+-- The output of a shell command, whether it succeeded, and its status.
 local function capture(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read("a")
-  local ok = pipe:close()
-  return text, ok == true
+  local ok, _, status = pipe:close()
+  return text, ok == true, status
 end
 
 ---------------------------------------------------------------------------
@@ -271,20 +273,24 @@ local FILES_PER_JOB = 4
 
 local function spec_files() return paths_like("*_spec.lua", "spec") end
 
--- 'lua' runs busted; 'settings' are variables of the environment; 'files' are
--- all by default.
-local function specs(title, lua, settings, files)
+-- 'lua' runs busted, or another 'runner'; 'settings' are variables of the
+-- environment; 'files' are all by default.
+local SHARED = "/usr/share/lua/5.4/"
+local PATHS = "./?.lua;lua/?.lua;lua/?/init.lua;" .. SHARED .. "?.lua;"
+  .. SHARED .. "?/init.lua;;"
+
+local function specs(title, lua, settings, files, runner)
   files = files or spec_files()
   local group = new_group(title)
-  local busted = capture("command -v busted"):match("%S+") or "busted"
+  local busted = runner or (capture("command -v busted"):match("%S+")
+    or "busted") .. " -o plainTerminal"
   -- The longest files lead, each with short ones after it.
   local count_jobs = math.ceil(#files / FILES_PER_JOB)
   for first = 1, count_jobs do
     local some = {}
     for i = first, #files, count_jobs do some[#some + 1] = files[i] end
-    add_job(group, ("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
-       .. "timeout 1500 %s %s -o plainTerminal %s"):format(settings, lua,
-         busted, table.concat(some, " ")), count_busted)
+    add_job(group, ("%s LUA_PATH='%s' timeout 1500 %s %s %s"):format(
+      settings, PATHS, lua, busted, table.concat(some, " ")), count_busted)
   end
 end
 
@@ -383,6 +389,45 @@ local function specs_each_path()
   comma_locale()
 end
 
+-- The interpreter of Lua 5.5 in build/lua55, the module for it in
+-- build/lua55/build, of which only what sees Lua's headers is compiled.
+-- busted's modules in C are those of 5.4: the suite's own runner is used.
+local FOR_55 = [[
+top=$PWD/build/lua55
+env -u MAKEFLAGS make -s -j$(nproc) BUILD=build/lua55/build \
+    BORROW=build/obj BORROW_LUA=no LUA_VERSION=5.5 \
+    LUA_CFLAGS=-I$top/include \
+    LUA_LIBS="-L$top/lib -Wl,-rpath,$top/lib -llua5.5" \
+    build/lua55/build/lunarray.so build/lua55/build/lunarray]]
+-- What tells about compilers, installed files or MPI is the same for both; the
+-- manual shows numbers with the digits of 5.4.
+local NOT_FOR_55 = "mpi/ host/ manual/"
+
+local function lua55()
+  local text, ok, status = capture("tools/lua55.sh build/lua55")
+  if status == 3 then
+    return print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
+  end
+  if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
+  if not ok then
+    print(text)
+    return count(0, 1)
+  end
+  local files = {}
+  for _, path in ipairs(spec_files()) do
+    local left_out = false
+    for part in NOT_FOR_55:gmatch("%S+") do
+      left_out = left_out or path:find(part, 1, true)
+    end
+    if not left_out then files[#files + 1] = path end
+  end
+  files[#files + 1] = "spec/host/lua_versions_spec.lua"
+  local lua = "build/lua55/bin/lua5.5"
+  specs("Lua 5.5", lua, "LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA="
+    .. lua .. " LUA_CPATH='build/lua55/build/?.so'", files,
+    "spec/support/runner.lua")
+end
+
 -- A sanitizer's build: its own program runs busted.
 local function sanitized(kind, options)
   return function()
@@ -447,19 +492,38 @@ local function rock()
   count(ok and 1 or 0, ok and 0 or 1)
 end
 
--- What is installed, and Debian's packages where their tools are.
+local function packaging_step(name, command)
+  local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
+  if not ok then print(text) end
+  print(("%s: %s"):format(name, ok and "ok" or "failed"))
+  count(ok and 1 or 0, ok and 0 or 1)
+end
+
+-- What is installed.
 local function packages()
   headline("packages")
-  local function step(name, command)
-    local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
-    if not ok then print(text) end
-    print(("%s: %s"):format(name, ok and "ok" or "failed"))
-    count(ok and 1 or 0, ok and 0 or 1)
+  packaging_step("make install", "packaging/check.sh")
+end
+
+-- What is published, of what is committed, with rocks that compile quickly, and
+-- each artefact in an empty tree. No more than the tools that are here make.
+local function release()
+  headline("release")
+  local parts = "source"
+  local function add_part(part, needed)
+    local _, ok = capture("command -v " .. needed:gsub(" ",
+                                                   " && command -v "))
+    if ok then parts = parts .. " " .. part
+    else print(needed .. " are not installed: no " .. part) end
   end
-  step("make install", "packaging/check.sh")
-  local _, tools = capture("command -v dpkg-buildpackage && command -v lintian")
-  if not tools then return print("lintian is not installed: no make deb") end
-  step("make deb", "make --no-print-directory deb")
+  add_part("rocks", "luarocks zip")
+  add_part("debs", "dpkg-buildpackage lintian fakeroot")
+  add_part("manual", "cmark-gfm")
+  local variables = ("PARTS='%s' ROCK_CAPS=default ROCK_FLAGS='-O0 -fPIC -w' "
+    .. "COMPILED=$PWD/build "):format(parts)
+  packaging_step("make release", variables
+    .. "make --no-print-directory release TAG=HEAD")
+  packaging_step("its artefacts", "packaging/check_release.sh")
 end
 
 -- Is every source C for WebAssembly, with 32-bit addresses? Its headers are two
@@ -530,6 +594,7 @@ local whole_parts = {
   lint = {lint, 2},
   rock = {rock, 2},
   packages = {packages, 2},
+  release = {release, 4},
   sizes = {sizes, 0},
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
@@ -550,6 +615,7 @@ local parts = {
     comma_locale()
   end,
   locale = comma_locale,
+  lua55 = lua55,
   clang = clang,
   modules = modules,
   ["specs-each-path"] = specs_each_path,

@@ -13,7 +13,7 @@ ctest: ctests
 lint: $(KERNEL_OBJ) $(CORE_OBJ)
 	@$(LUA) spec/run.lua lint
 
-check: all ctests examples
+check: all core ctests examples
 	@$(LUA) spec/run.lua lint ctest specs
 
 # Plants mistakes in a copy of the tree and runs the suite against each: hours,
@@ -31,10 +31,10 @@ programs: all
 
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
-	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
+	@$(MAKE) $(JOBS) --no-print-directory all core ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path modules asan rock packages cross sizes embed
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path lua55 modules asan rock packages release cross sizes embed
 
 # The sources are the same on every CPU path: under sanitizers two do, one of
 # scalar and one of wide vectors, and the build takes half the time.

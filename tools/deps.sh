@@ -9,7 +9,7 @@
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
-rock="luarocks cmake"
+rock="luarocks cmake zip"
 mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
 target="gcc libc6-dev make lua5.4 liblua5.4-dev lua-dkjson libstb-dev dpkg-dev"
@@ -24,7 +24,7 @@ wasm="$target emscripten nodejs"
 docs="cmark-gfm"
 browser="chromium nodejs"
 python="python3-numpy"
-test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
+test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux luajit"
 test="$test python3-ipykernel python3-nbclient locales"
 
 wanted=""
@@ -62,8 +62,8 @@ present() {
     python3-numpy) python3 -c 'import numpy' ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio|\
-    cmark-gfm|chromium)
+    make|lua5.4|luajit|pkg-config|clang|tmux|luarocks|cmake|zip|fakeroot|\
+    lintian|cpio|cmark-gfm|chromium)
         command -v "$1" ;;
     python3-*) python3 -c "import ${1#python3-}" ;;
     debhelper) command -v dh ;;

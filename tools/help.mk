@@ -18,6 +18,7 @@ help:
 	@echo 'make fuel         nanoseconds per unit of fuel, by operation'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
+	@echo 'make release      rockspec, binary rocks, debs, manual, checksums of the tag v$(VERSION), in build/release'
 	@echo 'make mpi-check    specs of lunarray.mpi with MPICC=mpicc.mpich MPIRUN=mpirun.mpich'
 	@echo 'make install-mpi  lunarray.mpi, where mpicc is'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'

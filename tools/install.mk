@@ -1,5 +1,5 @@
-LUA_CMOD ?= $(PREFIX)/lib/lua/5.4
-LUA_LMOD ?= $(PREFIX)/share/lua/5.4
+LUA_CMOD ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+LUA_LMOD ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 MANDIR ?= $(PREFIX)/share/man
 CMAKEDIR = $(LIBDIR)/cmake/lunarray
 TYPESDIR = $(PREFIX)/share/lunarray/types
@@ -10,7 +10,7 @@ relative = $(shell realpath -m --relative-to=$1 $2)
 # Where the system looks for libraries anyway no program need say it.
 INSTALL_RUNPATH = $(if $(filter /usr/lib /usr/lib/%-linux-gnu /lib,$(LIBDIR)),,$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR)))
 # Files with the folders of this installation in them; $(call fill,from,to)
-fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@LUA_VERSION@|$(LUA_VERSION)|g' \
   -e 's|@LIBS@|$(LIBS)|g' -e 's|@INCLUDEDIR@|$(call relative,$(CMAKEDIR),$(PREFIX)/include)|g' \
   -e 's|@LIBRARY@|$(call relative,$(CMAKEDIR),$(LIBDIR))|g' packaging/$1.in > $(D)$2/$1 && chmod 644 $(D)$2/$1
 
@@ -54,6 +54,11 @@ install-core: core
 	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray-core.a
 	$(call fill,lunarray-core.pc,$(LIBDIR)/pkgconfig)
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
+# lunarray.ffi, for LuaJIT and what embeds it.
+LUAJIT_LMOD ?= $(PREFIX)/share/lua/5.1
+LUAJIT_FILES := $(patsubst luajit/%,%,$(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua))
+install-luajit:
+	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 luajit/$$f $(D)$(LUAJIT_LMOD)/$$f; done
 # Ranks of MPI, apart: who has no MPI cannot load it.
 install-mpi: $(MPI_MODULE)
 	install -d $(D)$(LUA_CMOD)
@@ -74,7 +79,8 @@ uninstall:
 	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
-	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua)
+	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua) \
+	  $(addprefix $(D)$(LUAJIT_LMOD)/,$(LUAJIT_FILES))
 	rm -rf $(D)$(TYPESDIR)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
-	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
+	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(LUAJIT_LMOD)/lunarray/ffi $(D)$(LUAJIT_LMOD)/lunarray 2>/dev/null; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true

@@ -80,7 +80,7 @@ local function filled(path, family)
     local marked = line:find("^== ") or line:find("^[:!-] ")
       or line:find("^%l+: ") or line == "]==]"
     if code or marked then skipping = false end
-    if line:find("^== ") then
+    if line:find("^== ") and not (lines[i - 1] or ""):find("^== ") then
       n = n + 1
       e, k = list[n], 0
       outputs = not run.lacks(e.needs) and run.example(e) or nil

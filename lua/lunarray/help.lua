@@ -9,7 +9,7 @@
 --   help.returns(name)         what a call gives: "tensor", "nn.Linear", ...
 --   help.name_of(value)        the name of a function or a class of the library
 --   help.near(word[, owner])   names like a mistyped one, the nearest first
---   help.search(word)          rows whose name or text has the word
+--   help.search(phrase)        rows that a word or a phrase asks for
 --
 -- An owner is "la", "tensor" (methods and properties), a theme ("fft"), a
 -- module ("nn") or a class ("nn.Module", "optim.Optimizer").
@@ -17,6 +17,7 @@ local la = require "lunarray"
 local near = require "lunarray.near"
 local page = require "lunarray.help.page"
 local rows = require "lunarray.help.rows"
+local search = require "lunarray.help.search"
 
 local help = {}
 
@@ -75,8 +76,24 @@ property ("x.shape"), a layer ("nn.Linear") or anything else; of a theme or a
 module it lists what is in it:
 ]]
 
--- What la.help(name) says: a page, or names that are like this one; without a
--- name an index.
+-- What is about a phrase, in lines; nil when nothing is. Of one word that is
+-- like a name only what its meaning gives.
+local function about(phrase, others)
+  local lines = {}
+  for _, found in ipairs(search.rows(phrase)) do
+    if #lines == 8 or #others > 0 and found.rank >= 4 then break end
+    local brief = found.brief
+    if #brief > 54 then
+      brief = brief:sub(1, 51):gsub("%s*%S*$", "") .. "..."
+    end
+    lines[#lines + 1] = ("%-24s %s"):format(found.name, brief)
+  end
+  return lines[1] and ("about this:\n    %s\n"):format(
+    table.concat(lines, "\n    "))
+end
+
+-- What la.help(name) says: a page; what is about a phrase, and names that are
+-- like it; without a name an index.
 function help.page(name)
   if name == nil then
     local parts = {"nn", "optim", "data", "plot"}
@@ -89,6 +106,8 @@ function help.page(name)
   local text = help.text(name)
   if text then return text end
   local others = help.near(name)
+  local found = about(name, others)
+  if found then return "nothing is known by that name; " .. found end
   return #others == 0 and "nothing is known by that name\n"
     or page.sentence("nothing is known by that name; did you mean "
       .. table.concat(others, ", ", 1, math.min(3, #others)) .. "?")
@@ -245,29 +264,9 @@ function help.near(word, owner)
   return list
 end
 
--- Rows whose name (first) or text has the word, as a list of {name=, brief=,
--- row=}.
-function help.search(word)
-  word = word:lower()
-  local list = {}
-  for k, row in ipairs(rows.all(true).list) do
-    local name = row.name:lower()
-    local names = name .. " " .. table.concat(row.aliases, " ")
-    local rank = name == word and 1 or row.short:lower() == word and 2
-      or names:lower():find(word, 1, true) and 3
-    if not rank then
-      local text = row.entry.text
-      for _, op in ipairs(row.ops or {}) do text = text .. " " .. op.doc end
-      rank = text:lower():find(word, 1, true) and 4
-    end
-    if rank then
-      list[#list + 1] = {name = row.name, brief = page.brief(row), row = row,
-        rank = rank * 100000 + k}
-    end
-  end
-  table.sort(list, function(a, b) return a.rank < b.rank end)
-  return list
-end
+-- Rows that a word or a phrase asks for, by meaning, name or text, as a list of
+-- {name=, brief=, row=}.
+help.search = search.rows
 
 -- A line about a row (of find or search).
 help.brief = page.brief

@@ -8,6 +8,7 @@ local ask = require "lunarray.repl.ask"
 local chunk = require "lunarray.repl.chunk"
 local commands = require "lunarray.repl.commands"
 local complete = require "lunarray.repl.complete"
+local elsewhere = require "lunarray.repl.elsewhere"
 local errors = require "lunarray.repl.errors"
 local pretty = require "lunarray.repl.pretty"
 
@@ -43,14 +44,35 @@ function Prompt:style(kind, text)
   return colour and ("\27[%sm%s\27[0m"):format(colour, text) or text
 end
 
--- A value as text, for the window's width.
+-- A value as text, for the window's width; a function with its signature.
 function Prompt:text_of(value)
+  if type(value) == "function" then
+    return tostring(value) .. "  " .. self:style("dim", ask.signature(value))
+  end
   return pretty.text(value, {width = self.terminal.interactive
     and self.terminal.window() or 80,
     style = function(kind, text) return self:style(kind, text) end})
 end
 
 function Prompt:say(text) write(text, "\n") end
+
+-- A text that may be longer than the window goes through a pager (PAGER; empty:
+-- none), where there is one.
+function Prompt:page(text)
+  local _, rows = self.terminal.window()
+  local _, lines = text:gsub("\n", "")
+  local pager = getenv "PAGER" or "less"
+  if not self.terminal.interactive or lines + 2 < rows or pager == ""
+    or not os.execute(("command -v %s > /dev/null 2>&1"):format(
+      pager:match "%S+")) then
+    return self:say(text)
+  end
+  self.terminal.flush()
+  local pipe = io.popen(pager:match "^less$" and "less -R" or pager, "w")
+  if not pipe then return self:say(text) end
+  pipe:write(text, "\n")
+  pipe:close()
+end
 
 -- Standard output first: the error stands after what was printed before it.
 function Prompt:complain(text, kind)
@@ -91,6 +113,13 @@ function Prompt:show_error(record)
   end
 end
 
+-- A hint stands below what it is about, on terminals.
+function Prompt:advise(hint)
+  if hint and self.terminal.interactive then
+    self:complain("  " .. hint, "hint")
+  end
+end
+
 -- The last values: _ and _1, then _2, _3.
 local function keep_results(value)
   for k = MOST_RESULTS, 2, -1 do
@@ -116,19 +145,16 @@ function Prompt:run(text)
   local f, shows, expression = chunk.compile(text, self.locals, name)
   if not f then
     self:complain((shows:gsub("stdin%[%d+%]:", "stdin:")))
+    self:advise(elsewhere.hint(text))
     self.last_error = {message = shows}
     return false
   end
   local results = pack(self:call(f))
   if not results[1] then return false end
-  table.remove(results, 1)
-  results.n = results.n - 1
+  results = pack(unpack(results, 2, results.n))
   local ok = self:call(self.show, self, results, not shows)
   if ok and expression and results.n == 1 and results[1] == nil then
-    local hint = errors.hint_of_nil(text, self.locals)
-    if hint and self.terminal.interactive then
-      self:complain("  " .. hint, "hint")
-    end
+    self:advise(errors.hint_of_nil(text, self.locals))
   end
   return ok
 end
@@ -150,15 +176,33 @@ function Prompt:ask(text)
   end
   if word == "" then return self:say(commands.help_text()) end
   local width = self.terminal.window()
-  self:say(ask.about(word, function(w)
+  self:page(ask.about(word, function(w)
     if not w:find("^[%a_][%w_.]*$") then return nil end
     return self:value(w)
   end, self.sources, #marks > 1, width))
 end
 
+-- Words that people type first, and which Lua does not know: "help",
+-- "help sum", "exit", "quit()". What the user has by such a name stays that.
+-- Gives "help" and the word that it is about, or "exit".
+function Prompt:plain_word(text)
+  local word, rest = text:match("^%s*(%a+)%s*(.-)%s*$")
+  if word ~= "help" and word ~= "exit" and word ~= "quit" then return nil end
+  if self.locals[word] or rawget(_G, word) ~= nil then return nil end
+  local argument = rest:match("^%(?%s*[\"']?([%w_.:]*)[\"']?%s*%)?$")
+  if not argument then return nil end
+  if word == "help" then return "help", argument end
+  return argument == "" and "exit" or nil
+end
+
 -- Lines that are no Lua: "?x", "x?", ":command", "!program". True for those.
 function Prompt:special(text)
-  if text:find("^%s*%?") or text:find("^%s*[%a_][%w_.:]*%?+%s*$") then
+  local plain, argument = self:plain_word(text)
+  if plain == "exit" then
+    self.ended = true
+  elseif plain then
+    self:call(self.ask, self, "?" .. argument)
+  elseif text:find("^%s*%?") or text:find("^%s*[%a_][%w_.:]*%?+%s*$") then
     self:call(self.ask, self, text)
   elseif text:find("^%s*!") then
     self.terminal.flush()
@@ -211,7 +255,8 @@ function Prompt:fit()
   if not self.terminal.interactive then return end
   local options = la.get_printoptions()
   if self.width and options.linewidth ~= self.width then return end
-  local columns = math.max(20, math.min((self.terminal.window()), 400))
+  -- As in PyTorch, the brackets that close a row are not counted.
+  local columns = math.max(20, math.min((self.terminal.window()), 400)) - 4
   if options.linewidth ~= columns then
     la.set_printoptions{linewidth = columns}
   end
@@ -220,13 +265,13 @@ end
 
 -- Read and run one text; false when there is no more input, or no more output.
 function Prompt:step()
-  self:fit()
   local text, why = self:read()
   if not text then return why == "stopped" end
+  self:fit()
   if text:find("%S") and not self:special(text) and self:run(text) then
     self.inputs[#self.inputs + 1] = text
   end
-  return self.terminal.flush()
+  return self.terminal.flush() and not self.ended
 end
 
 -- ---- start ----

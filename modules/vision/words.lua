@@ -100,6 +100,55 @@ Rearranges squares of pixels as channels.
 > nn.PixelUnshuffle(2)(la.zeros(1, 2, 6, 6)).shape
 {1, 8, 3, 3}
 see: pixel_unshuffle, nn.PixelShuffle
+== vision
+: la.vision
+Parts of images for detectors: boxes that stay, regions as grids, convolutions
+whose taps move.
+> boxes = la.tensor{{0., 0, 2, 2}, {0, 0, 2, 1.9}}
+> la.vision.nms(boxes, la.tensor{0.4, 0.9}, 0.5)
+tensor([2])
+see: vision.nms, vision.roi_align, vision.deform_conv
+== vision.nms
+What every detector ends with. The result indexes boxes and scores.
+> boxes = la.tensor{{0., 0, 2, 2}, {0, 0, 2, 1.9}, {5, 5, 6, 6}}
+> la.vision.nms(boxes, la.tensor{0.4, 0.9, 0.2}, 0.5)
+tensor([2, 3])
+source: Neubeck and Van Gool, Efficient non-maximum suppression, 2006.
+see: vision.roi_align, topk
+== vision.roi_align
+: la.vision.roi_align(input, boxes, output_size[, options]) -> tensor
+Options: spatial_scale, sampling_ratio, aligned, mode. Regions of feature maps
+(N, C, H, W) as grids of one size: means of bilinear samples. Boxes are (n, 5):
+the number of the image, x1, y1, x2, y2, which spatial_scale brings to the map.
+sampling_ratio samples each way for each cell; as many as it has elements where
+that is not above 0. aligned: coordinates count from the corner of an element,
+not from its centre. mode "max" takes the largest.
+> x = la.range(16.):view(1, 1, 4, 4)
+> la.vision.roi_align(x, la.tensor{{1., 0, 0, 2, 2}}, 1, {sampling_ratio = 1})
+tensor([[[[6.]]]])
+source: He and others, Mask R-CNN, 2017.
+see: vision.roi_pool, grid_sample
+== vision.roi_pool
+: la.vision.roi_pool(input, boxes, output_size[, spatial_scale]) -> tensor
+The largest element of each cell of a region; boxes as of vision.roi_align,
+rounded to elements.
+> x = la.range(16.):view(1, 1, 4, 4)
+> la.vision.roi_pool(x, la.tensor{{1., 0, 0, 1, 1}}, 1)
+tensor([[[[6.]]]])
+source: Girshick, Fast R-CNN, 2015.
+see: vision.roi_align
+== vision.deform_conv
+: la.vision.deform_conv(input, offset, weight[, options]) -> tensor
+Options: bias, stride, padding, dilation, mask, groups. A convolution of (N, C,
+H, W) whose taps read where offset (N, 2 taps, H2, W2) moves them, y before x,
+between elements too; mask (N, taps, H2, W2) weighs them. Several groups of
+channels may have offsets of their own.
+> x = la.range(9.):view(1, 1, 3, 3)
+> offset = la.zeros(1, 2, 3, 3) + 0.5
+> la.vision.deform_conv(x, offset, la.ones(1, 1, 1, 1))[1][1][1]
+tensor([3.0000, 4.0000, 2.2500])
+source: Dai and others, Deformable convolutional networks, 2017.
+see: conv2d, grid_sample
 == nn.ChannelShuffle
 : nn.ChannelShuffle(groups) -> module
 Mixes the channels of groups, one of each in turn, so that the next grouped

@@ -3,6 +3,7 @@
 -- millions of nodes, is in spec/c/op/test_grad.c.
 local la = require "lunarray"
 local program = require "spec.support.program"
+local stock = require "spec.support.interpreter"
 
 local F64 = {dtype = "float64"}
 local function leaf(values)
@@ -62,7 +63,11 @@ local function check_own(row, f)
   for _ = 1, 2 do           -- nothing of the first is left for the second
     local ok, why = pcall(f)
     assert.is_false(ok)
-    assert.is_true(rawequal(why, row[3]), tostring(why))
+    if row[3] == nil then
+      assert.is_true(stock.is_no_error(why), tostring(why))
+    else
+      assert.is_true(rawequal(why, row[3]), tostring(why))
+    end
   end
   raises("does not require grad", function() la.ones(2):sum():backward() end)
   engine_works()

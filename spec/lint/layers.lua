@@ -44,9 +44,10 @@ local CORE = [[
   op/value.h op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h
   op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
-  tensor/host/remote.h io/bytes.h io/stream.h io/zip.h io/flate.h io/decimal.h
+  tensor/host/remote.h io/bytes.h io/map.h io/stream.h io/zip.h io/flate.h
+  io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
-  op/create/window.h base/scratch.h
+  op/create/window.h base/scratch.h base/log.h op/schema.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
@@ -55,7 +56,7 @@ local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
 -- belong to modules.
 local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
-  ["lua.state"] = "^la_module_",
+  ["lua.state"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
 }
 
 -- What api/api.h declares of the binding, which api/no_lua.c has too.

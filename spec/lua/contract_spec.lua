@@ -1,5 +1,6 @@
 -- The contract of the library, a sentence at a time: what scripts rely on.
 local la = require "lunarray"
+local stock = require "spec.support.interpreter"
 
 local function fails(pattern, f, ...)
     local ok, message = pcall(f, ...)
@@ -370,7 +371,8 @@ describe("autograd", function()
         local b = (a * a):sum()
         a:add_(1)
         fails("modified by an inplace operation", function() b:backward() end)
-        fails("%[1%]: tensor expected", la.grad, {nil, y}, {x})
+        fails("%[1%]: tensor expected", la.grad,
+              stock.is_55 and {false, y} or {nil, y}, {x})
         fails("gradients", function() x:sum():backward {gradient = {}} end)
         local odd = setmetatable({}, {__len = function() return -1 end})
         fails("list", la.grad, odd, x)
@@ -458,9 +460,7 @@ describe("fine print", function()
             for _ = 1, 200 do
                 local x = la.ones(3)
                 setmetatable({}, {__gc = function() x:free() end})
-                local old = collectgarbage("setpause", 0)
-                pcall(read, x)
-                collectgarbage("setpause", old)
+                stock.without_pause(function() pcall(read, x) end)
             end
         end
     end)

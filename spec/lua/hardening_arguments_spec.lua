@@ -132,7 +132,8 @@ describe("tables of data", function()
     raises("%[1%]%[2%]", la.tensor, {{1, {2}}, {3, 4}})
     raises("%[2%]", la.tensor, {{1, 2}, 3})
     raises("%[2%].*got string", la.tensor, {1, "2"})
-    raises("%[2%]", la.tensor, {1, nil, 3})
+    -- the length of a list with a hole is another in Lua 5.5
+    raises(_VERSION == "Lua 5.4" and "%[2%]" or "hole", la.tensor, {1, nil, 3})
     raises("%[1%]", la.tensor, {print})
   end)
 

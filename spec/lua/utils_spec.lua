@@ -1,5 +1,6 @@
 -- Functions of Lua over elements, storages, hashes, settings of determinism.
 local la = require "lunarray"
+local stock = require "spec.support.interpreter"
 
 local raises = require "spec.support.raises"
 
@@ -261,8 +262,8 @@ describe("use_deterministic", function()
     file:write(code)
     file:close()
     local function run(cap, mode)
-      local pipe = assert(io.popen(("%s LUA_CPATH='%s' lua5.4 %s %s 2>&1")
-        :format(cap, package.cpath, name, mode)))
+      local pipe = assert(io.popen(("%s LUA_CPATH='%s' %s %s %s 2>&1")
+        :format(cap, package.cpath, stock.program, name, mode)))
       local text = pipe:read "a"
       pipe:close()
       return text

@@ -48,6 +48,24 @@ describe("examples", function()
     os.remove(path)
   end)
 
+  -- The model comes by tools/models.sh; LUNARRAY_MODELS is its folder. PyTorch
+  -- gave the values, for a vowel that comes and goes.
+  modules.needing("audio pickle", it)("voice hears as PyTorch does", function()
+    local path = (os.getenv "LUNARRAY_MODELS" or "models")
+      .. "/silero_vad.jit"
+    local model = io.open(path)
+    if not model then return end
+    model:close()
+    local t = la.arange(512 * 12, {dtype = "float64"}) / 16000
+    local x = la.zeros(512 * 12, {dtype = "float64"})
+    for k = 1, 20 do x = x + (t * (2 * math.pi * 120 * k)):sin() / k end
+    x = x * 0.2 * (1 - (t * (6 * math.pi)):cos())
+    local heard = run("examples/voice.lua")(path)(x:float())
+    local want = la.tensor{0.072595, 0.180854, 0.0904, 0.036825, 0.014393,
+      0.006702, 0.00302, 0.002266, 0.005041, 0.019419, 0.028273, 0.185237}
+    assert.is_true((heard - want):abs():max():item() < 1e-4)
+  end)
+
   it("host_no_lua learns, saves and loads without Lua", function()
     local host = io.open "build/examples/host_no_lua"
     if not host then return end

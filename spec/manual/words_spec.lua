@@ -9,6 +9,7 @@ local help = require "lunarray.help"
 local rows = require "lunarray.help.rows"
 local folder = require "spec.support.folder"
 local modules = require "spec.support.modules"
+local stock = require "spec.support.interpreter"
 
 local MODULES = {nn = nn, optim = optim, data = data,
   plot = require "lunarray.plot", testing = require "lunarray.testing",
@@ -214,9 +215,11 @@ describe("examples of words", function()
       return (path:gsub("%f[^;\0]%./", ""):gsub("%f[^;\0]([^/;][^;]*)",
         here .. "/%1"))
     end
-    pipe = assert(io.popen(("cd %s && LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
+    pipe = assert(io.popen(("cd %s && LUA_CPATH='%s' LUA_PATH='%s' %s "
       .. "%s/tools/words.lua check 2>&1"):format(files.name,
-      absolute(package.cpath), absolute(package.path), here)))
+      absolute(package.cpath), absolute(package.path),
+      stock.program:find "/" and absolute(stock.program) or stock.program,
+      here)))
     local said = pipe:read "a"
     local ok = pipe:close()
     files:remove()

@@ -49,6 +49,20 @@ describe("the prompt in a terminal", function()
     assert.is_nil(window:wait("\n55011"):find("\n55000"))
   end)
 
+  it("keeps the rows of tensors within the window, after a change too",
+    function()
+    for _, columns in ipairs{40, 60, 80, 100} do
+      window:close()
+      window = open(folder, columns)
+      window:enter "print(la.rand(2, 2, 40)) print('done' .. 'it')"
+      local screen = window:wait "doneit"
+      for line in screen:gmatch("[^\n]+") do
+        assert.falsy(line:find("^%s*%]+[,)]*$"), line)
+      end
+      window:ready()
+    end
+  end)
+
   it("keeps locals, as the same variables", function()
     window:enter "local n = 5; function inc() n = n + 1 return n end"
     window:enter "inc() * 100"

@@ -280,3 +280,82 @@ describe("Ctrl-C", function()
     assert.truthy(r.out:find("\n2\n$"))
   end)
 end)
+
+describe("what one types first", function()
+  it("ends at exit and quit, as words and as calls", function()
+    for _, word in ipairs{"exit", "quit", "exit()", "quit()"} do
+      local r = prompt(word .. "\nprint 'after'\n")
+      assert.same("", r.out .. r.err)
+      assert.same(0, r.status)
+    end
+    assert.same("5\n", prompt("exit = 5\nexit\n").out)
+  end)
+
+  it("helps at help", function()
+    assert.truthy(prompt("help\n").out:find("?name", 1, true))
+    assert.truthy(prompt("help()\n").out:find("?name", 1, true))
+    assert.truthy(prompt("help sum\n").out:find("x:sum(", 1, true))
+    assert.truthy(prompt("help('sum')\n").out:find("x:sum(", 1, true))
+    assert.truthy(prompt("?moving average\n").out:find("avg_pool1d", 1, true))
+  end)
+
+  it("tells of strings and functions", function()
+    assert.truthy(prompt("zz = 'hello'\n?zz\n").out
+      :find('string of 5 bytes: "hello"', 1, true))
+    assert.truthy(prompt("s = 'sum'\n?s\n").out
+      :find('string of 3 bytes: "sum"', 1, true))
+    assert.truthy(prompt("la.sum\n").out:find("function.*x:sum%("))
+    assert.truthy(prompt("function f(a, ...) end\nf\n").out
+      :find("function(a, ...), stdin:1", 1, true))
+  end)
+
+  it("completes what is loaded when it is asked for", function()
+    local complete = require "lunarray.repl.complete"
+    local set = {}
+    rawset(_G, "la", require "lunarray")
+    for _, name in ipairs((complete.words "la.plot.")) do set[name] = true end
+    for _, name in ipairs{"line", "scatter", "heatmap", "grid"} do
+      assert.is_true(set[name], name)
+    end
+    rawset(_G, "la", nil)
+  end)
+
+  it("has hints for what is Lua in another form", function()
+    local elsewhere = require "lunarray.repl.elsewhere"
+    for text, hint in pairs{
+      ["x += 1"] = "write x = x + ...", ["a != b"] = "~=",
+      ["x[1:2]"] = "x[{{1, 3}}]", ["x[:, 1]"] = "x[{{1, 3}}]",
+      ["import numpy"] = "require \"numpy\"", ["print x"] = "print(x)",
+      ["a @ b"] = "a:matmul(b)", ["x ** 2"] = "x ^ 2", ["i++"] = "i = i + 1",
+      ["a && b"] = "a and b", ["a || b"] = "a or b",
+      ["def f(x):"] = "function f(x)", ["lambda x: x"] = "function(x)",
+      ["for x in y:"] = "for i = 1, 3 do", ["if x:"] = "if x then",
+      ["let x = 1"] = "local x", ["a ? b : c"] = "a and b or c",
+      ["from a import b"] = "require", ["# text"] = "--",
+      ["%time f()"] = ":time", ["if a then elif b"] = "elseif"} do
+      local said = elsewhere.hint(text)
+      assert.truthy(said and said:find(hint, 1, true), text .. ": "
+        .. tostring(said))
+    end
+    assert.is_nil(elsewhere.hint("print('a != b') x y"))
+    assert.is_nil(elsewhere.hint("f( -- x += 1"))
+  end)
+
+  it("has hints for names that are nil", function()
+    local errors = require "lunarray.repl.errors"
+    rawset(_G, "la", require "lunarray")
+    for text, hint in pairs{["string.form"] = "string.format",
+      ["la.plot.scater"] = "scatter", ["pritn"] = "print", True = "true",
+      None = "nil"} do
+      local said = errors.hint_of_nil(text, {})
+      local found = said and said:find(hint:match("[%w_]+$"), 1, true)
+      assert.truthy(found, text .. ": " .. tostring(said))
+    end
+    local t = {column = 1, other = 2}
+    rawset(_G, "t_of_spec", t)
+    assert.truthy(errors.hint_of_nil("t_of_spec.colum", {}):find "column")
+    assert.is_nil(errors.hint_of_nil("t_of_spec.zzzzzz", {}))
+    rawset(_G, "t_of_spec", nil)
+    rawset(_G, "la", nil)
+  end)
+end)

@@ -6,6 +6,7 @@ local la = require "lunarray"
 local chains = require "spec.support.chains"
 local gradient_chains = require "spec.support.gradient_chains"
 local once = require "spec.support.once"
+local stock = require "spec.support.interpreter"
 
 local COUNT = tonumber(os.getenv "CHAINS" or "") or 400
 local FIRST = tonumber(os.getenv "CHAINS_FIRST" or "") or 1
@@ -56,8 +57,9 @@ end
 
 local function hashes(capability, first, last, exact)
   local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' "
-    .. "lua5.4 spec/support/chains.lua %d %d %s 2>&1"):format(capability,
-    package.cpath, package.path, first, last, exact and "exact" or "")))
+    .. "%s spec/support/chains.lua %d %d %s 2>&1"):format(capability,
+    package.cpath, package.path, stock.program, first, last,
+    exact and "exact" or "")))
   local text = pipe:read "a"
   pipe:close()
   return text

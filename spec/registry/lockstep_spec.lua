@@ -5,6 +5,7 @@
 local la = require "lunarray"
 local raises = require "spec.support.raises"
 local once = require "spec.support.once"
+local stock = require "spec.support.interpreter"
 
 local PARTS = 20
 
@@ -18,8 +19,8 @@ end
 
 local function bits_of(path, mode, threads, part)
   local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' "
-    .. "lua5.4 spec/support/values/lockstep_bits.lua %s %d %s 2>&1"):format(
-      path, package.cpath, package.path, mode, threads, part)))
+    .. "%s spec/support/values/lockstep_bits.lua %s %d %s 2>&1"):format(
+      path, package.cpath, package.path, stock.program, mode, threads, part)))
   local list = {}
   for line in pipe:lines() do list[#list + 1] = line end
   pipe:close()

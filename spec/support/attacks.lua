@@ -324,4 +324,58 @@ attacks.settings = {
   "la.optim.Adam({x:clone():requires_grad_()}, {lr = -1 / 0})"
 }
 
+-- Work in one instruction of Lua: chains of metatables. None ends by itself.
+attacks.chains = {
+  "local c = setmetatable({}, {}) getmetatable(c).__call = c while true do"
+    .. " pcall(c) end",
+  "local c = setmetatable({}, {}) getmetatable(c).__call = c while true do"
+    .. " pcall(coroutine.wrap(function() c() end)) end",
+  "local c = setmetatable({}, {}) local m = getmetatable(c) m.__call = c"
+    .. " m.__lt = c m.__index = c while true do pcall(function() return c < c"
+    .. " end) pcall(function() return c.x end) end",
+  "local c = setmetatable({}, {}) local m = getmetatable(c) m.__call = c"
+    .. " m.__close = c while true do pcall(function() local x <close> = c end)"
+    .. " end",
+  "local c = setmetatable({}, {}) getmetatable(c).__call = c local t = {} for"
+    .. " i = 1, 4000 do t[i] = i end while true do pcall(c, table.unpack(t))"
+    .. " end",
+  "local c = setmetatable({}, {}) getmetatable(c).__call = c while true do"
+    .. " pcall(function() for k in c do end end) end",
+  "getmetatable('').__call = 'x' local s = 'y' while true do pcall(s) end",
+  "local m = {} local c = setmetatable({}, m) local function f(n) if n > 0"
+    .. " then return 1 + f(n - 1) end m.__call = c c() end while true do"
+    .. " m.__call = nil pcall(f, 20000) end",
+  "local m = {} local c = setmetatable({}, m) local function f(n) return n > 0"
+    .. " and 1 + f(n - 1) or 0 end while true do m.__call = nil pcall(f, 20000)"
+    .. " m.__call = c pcall(c) end",
+  "local function f() end local function all(n) for i = 1, n do f ="
+    .. " setmetatable({}, {__call = f}) end end all(2000) while true do"
+    .. " pcall(f) end",
+  "local t = {x = 1} for i = 1, 1900 do t = setmetatable({}, {__index = t})"
+    .. " end while true do pcall(function() for i = 1, 1e6 do local y = t.x end"
+    .. " end) end",
+  "local t = {} for i = 1, 1900 do t = setmetatable({}, {__newindex = t}) end"
+    .. " while true do pcall(function() for i = 1, 1e6 do t.x = 1 end end) end"
+}
+
+-- Deep, long and many, and yet fair: each gives true.
+attacks.fair = {
+  "local function f(n) return n == 0 and 0 or 1 + f(n - 1) end"
+    .. " return f(50000) == 50000",
+  "local t = {} for i = 1, 100000 do t[i] = i end"
+    .. " return math.max(table.unpack(t)) == 100000",
+  "return #{string.byte(('x'):rep(50000), 1, -1)} == 50000",
+  "return select('#', utf8.codepoint(('x'):rep(50000), 1, -1)) == 50000",
+  "local c = setmetatable({}, {__call = setmetatable({}, {__call = function()"
+    .. " return 7 end})}) return c() == 7",
+  "local all = {} for i = 1, 2000 do all[i] = setmetatable({}, {__call ="
+    .. " function() return i end, __index = {}}) end return all[9]() == 9",
+  "local up = {x = 1} for i = 1, 50 do up = setmetatable({}, {__index = up})"
+    .. " end local n = 0 for i = 1, 20000 do n = n + up.x end return n == 2e4",
+  "local all = {} for i = 1, 6 do all[i] = coroutine.wrap(function() local"
+    .. " function f(n) if n > 0 then return 1 + f(n - 1) end coroutine.yield()"
+    .. " return 0 end return f(10000) end) all[i]() end local n = 0 for i = 1,"
+    .. " 6 do n = n + all[i]() end return n == 60000"
+}
+
 return attacks

@@ -2,10 +2,6 @@
 ** Operations in lunarray.h: values of C become a frame's, by the schema of the
 ** operation, as the arguments of a script do (lua/args.c). Nothing here raises
 ** a Lua error.
-**
-** A handle (la_op of the public header) is a la_callable: the chain of
-** overloads and the form, so that a call through it looks no name up and parses
-** nothing.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
@@ -13,6 +9,7 @@
 
 #include "grad/grad.h"
 #include "api/api.h"
+#include "api/api_call.h"
 #include "op/call.h"
 #include "op/dispatch.h"
 #include "op/host/device_names.h"
@@ -475,9 +472,8 @@ static la_status api_call_run(const la_op *op, bool inplace, conversion *c,
     return LA_OK;
 }
 
-/* Overloads in the order of rows, until the arguments fit. */
-static la_status api_call_call(const la_callable *what, int n,
-                               const la_any *args, la_value *results)
+la_status la_api_call(const la_callable *what, int n, const la_any *args,
+                      la_value *results)
 {
     conversion c;
     const la_op *best = what->op;
@@ -501,185 +497,4 @@ static la_status api_call_call(const la_callable *what, int n,
     la_status status = read_args(&c, best, n, args, &fitted);
     api_call_drop_owned(&c);
     return status;
-}
-
-/* A result that is no tensor becomes a 0-dim one, integers one of a dim. Takes
-** over the value; *out is owned, NULL for no value. */
-static la_status as_tensor(la_value *v, la_tensor **out)
-{
-    la_scalar s;
-    *out = NULL;
-    switch (v->tag) {
-    case LA_VTENSOR: *out = v->tensor; return LA_OK;
-    case LA_VNONE: return LA_OK;
-    case LA_VBOOL: s = la_scalar_bool(v->b); break;
-    case LA_VINT: s = la_scalar_int(v->i); break;
-    case LA_VFLOAT: s = la_scalar_float(v->d); break;
-    case LA_VSCALAR: s = v->scalar; break;
-    case LA_VINTS:
-        LA_TRY(la_tensor_empty(1, &v->ints.n, LA_INT64, out));
-        if (v->ints.n)
-            memcpy(la_data(*out), v->ints.list, (size_t)v->ints.n * 8);
-        return LA_OK;
-    case LA_VTENSORS:
-        la_value_drop(v);
-        return la_error(LA_EARG, "the result is a list: use la_call_many");
-    default:
-        la_value_drop(v);
-        return la_error(LA_EARG, "the result is no tensor");
-    }
-    return la_tensor_from_scalar(&s, out);
-}
-
-/* With 'results' all LA_MAX_RESULTS entries are written and owned by the
-** caller, *first among them; otherwise the others are released. */
-static la_status api_call_give(la_value *values, la_tensor **results,
-                               la_tensor **first)
-{
-    la_tensor *outputs[LA_MAX_RESULTS];
-    la_status status = LA_OK;
-    for (int k = 0; k < LA_MAX_RESULTS; k++)
-        if (as_tensor(&values[k], &outputs[k])) status = la_error_status();
-    for (int k = status || !results ? !status : 0; k < LA_MAX_RESULTS; k++) {
-        if (!status && results) results[k] = outputs[k];
-        else la_tensor_drop(&outputs[k]);
-    }
-    *first = outputs[0];
-    return status;
-}
-
-/* The name for texts of errors, as the caller would write it. */
-static const char *api_call_name_of(const la_callable *what, char *out,
-                                    size_t capacity)
-{
-    size_t n = la_op_name_length(what->op);
-    if (n > capacity - 2) n = capacity - 2;
-    memcpy(out, what->op->signature, n);
-    if (what->inplace) out[n++] = '_';
-    out[n] = '\0';
-    return out;
-}
-
-/* Sets no record: a getter. */
-LA_API la_op *la_op_find(const char *name)
-{
-    LA_ENTRY_IN(la_runtime_chosen());
-    return name ? (la_op *)la_op_callable(name, strlen(name)) : NULL;
-}
-
-/* The handle is looked through on every call, so that overloads of a name that
-** are told apart by arguments stay one handle; it costs a few comparisons. The
-** name is only made where there is an error to be told. */
-LA_API la_tensor *la_op_call(lua_State *L, la_op *op, int n,
-                             const la_any *args, la_tensor **results)
-{
-    la_value values[LA_MAX_RESULTS] = {{0}};
-    la_tensor *first = NULL;
-    char name[64];
-    const la_callable *what = (const la_callable *)op;
-    LA_API_ENTRY(la_context_of(L));
-    la_share_tensors();
-    if (!what) {
-        la_api_end("la_op_call", la_error(LA_EARG, "the operation is NULL"));
-        return NULL;
-    }
-    la_status status = api_call_call(what, n, args, values);
-    if (!status) status = api_call_give(values, results, &first);
-    if (__builtin_expect(status != LA_OK, 0))
-        la_api_end(api_call_name_of(what, name, sizeof(name)), status);
-    else
-        la_api_end("", LA_OK);
-    return first;
-}
-
-/* manual_seed(n) is no operation, as its effect is on the settings; its result
-** is the seed. */
-static la_status seed_generator(int n, const la_any *args, la_value *values)
-{
-    if (n != 1 || args[0].kind != LA_ARG_INTEGER)
-        return la_error(LA_EARG, "one integer expected");
-    la_ctx()->generator = (la_generator){.seed = (uint64_t)args[0].integer};
-    values[0] = la_v_int(args[0].integer);
-    return LA_OK;
-}
-
-/* Stand-in for seeding among the operations by name. */
-static const la_callable seeding;
-
-/* Finds by name through a hash; NULL, and LA_EARG in the record, for others,
-** shown up to the length that a name may have. */
-static const la_callable *find_named(const char *name)
-{
-    const la_callable *what = name ? la_op_callable(name, strlen(name)) : NULL;
-    if (what) return what;
-    if (name && strcmp(name, "manual_seed") == 0) return &seeding;
-    la_error(LA_EARG, "there is no operation '%.60s'", name ? name : "(null)");
-    return NULL;
-}
-
-static la_status call_named(const la_callable *what, int n, const la_any *args,
-                            la_value *values)
-{
-    return what == &seeding ? seed_generator(n, args, values)
-                            : api_call_call(what, n, args, values);
-}
-
-/* Failures are reported under the caller's name of the operation. */
-LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
-                               const la_any *args, la_tensor **results)
-{
-    la_value values[LA_MAX_RESULTS] = {{0}};
-    la_tensor *first = NULL;
-    LA_API_ENTRY(la_context_of(L));
-    la_share_tensors();
-    const la_callable *what = find_named(op);
-    la_status status = what ? call_named(what, n, args, values)
-                            : la_error_status();
-    if (!status) status = api_call_give(values, results, &first);
-    la_api_end(what ? op : "la_call", status);
-    return first;
-}
-
-/* A list's tensors, or results one by one; how many there are, also of those
-** beyond 'capacity'. What does not go to the caller is released. -1 with the
-** record set, and nothing written, where a result is no tensor. */
-static int api_call_hand_over(la_value *values, int capacity,
-                              la_tensor **results)
-{
-    bool list = values[0].tag == LA_VTENSORS;
-    int n = list ? (int)values[0].tensors.n : 0;
-    while (!list && n < LA_MAX_RESULTS && values[n].tag != LA_VNONE) n++;
-    for (int k = 0; k < n && k < capacity; k++) {
-        if (list) {
-            results[k] = values[0].tensors.list[k];
-            values[0].tensors.list[k] = NULL;
-        } else if (as_tensor(&values[k], &results[k])) {
-            for (int j = 0; j < k; j++) la_tensor_drop(&results[j]);
-            for (int j = k; j < n; j++) la_value_drop(&values[j]);
-            return -1;
-        } else {
-            values[k].tag = LA_VNONE;
-        }
-    }
-    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&values[k]);
-    return n;
-}
-
-/* Operations with one result or several are fine here too: a list is only one
-** form of having many. */
-LA_API int la_call_many(lua_State *L, const char *op, int n,
-                        const la_any *args, int capacity, la_tensor **results)
-{
-    la_value values[LA_MAX_RESULTS] = {{0}};
-    LA_API_ENTRY(la_context_of(L));
-    la_share_tensors();
-    const la_callable *what = find_named(op);
-    la_status status = !what ? la_error_status()
-        : capacity < 0 || (capacity > 0 && !results)
-        ? la_error(LA_EARG, "an array for the results expected")
-        : call_named(what, n, args, values);
-    int count = status ? -1 : api_call_hand_over(values, capacity, results);
-    if (count < 0 && !status) status = la_error_status();
-    la_api_end(what ? op : "la_call_many", status);
-    return count;
 }

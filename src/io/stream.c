@@ -41,11 +41,11 @@ static la_status check_kind(const char *path, const la_os_info *info)
                     la_quote(path, strlen(path), shown, sizeof shown));
 }
 
-la_status la_reader_open(const char *path, la_reader *out)
+static la_status open_reader(const char *path, la_os_way way, la_reader *out)
 {
     la_os_info info;
     *out = (la_reader){.fd = -1, .path = path};
-    int fd = la_os_open(path, LA_OS_READ);
+    int fd = la_os_open(path, way);
     if (fd < 0) return fail_with("open", path, errno);
     la_status status = la_os_info_of(fd, &info)
         ? fail_with("read", path, errno) : check_kind(path, &info);
@@ -56,6 +56,16 @@ la_status la_reader_open(const char *path, la_reader *out)
     out->fd = fd;
     out->size = info.size;
     return LA_OK;
+}
+
+la_status la_reader_open(const char *path, la_reader *out)
+{
+    return open_reader(path, LA_OS_READ, out);
+}
+
+la_status la_reader_open_plain(const char *path, la_reader *out)
+{
+    return open_reader(path, LA_OS_NO_LINK, out);
 }
 
 void la_reader_of_memory(const void *bytes, size_t n, la_reader *out)

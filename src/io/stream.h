@@ -24,6 +24,8 @@ typedef struct la_reader {
 /* Open a regular file; anything else (directory, fifo, device) is LA_EIO. The
 ** path is borrowed for as long as the source is open. */
 la_status la_reader_open(const char *path, la_reader *out);
+/* la_reader_open that fails for a symbolic link. */
+la_status la_reader_open_plain(const char *path, la_reader *out);
 /* Bytes in memory, borrowed; nothing to close. */
 void la_reader_of_memory(const void *bytes, size_t n, la_reader *out);
 /* A host's source, of a fixed length; closed by whoever was given it. LA_EARG

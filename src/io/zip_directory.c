@@ -79,6 +79,24 @@ static la_status read_end64(const la_reader *s, int64_t end_at, ending *e)
     return LA_OK;
 }
 
+/* Writers may add a zip64 record that nothing needs (PyTorch's does): it says
+** the same. */
+static la_status read_spare64(const la_reader *s, int64_t end_at, ending *e)
+{
+    ending other = {0};
+    char mark[4];
+    if (end_at < LOCATOR_BYTES || e->at > (uint64_t)end_at
+        || e->bytes >= (uint64_t)end_at - e->at) return LA_OK;
+    LA_TRY(la_reader_read(s, end_at - LOCATOR_BYTES, mark, sizeof mark));
+    if (memcmp(mark, "PK\6\7", 4)) return LA_OK;
+    LA_TRY(read_end64(s, end_at, &other));
+    if (other.entries != e->entries || other.bytes != e->bytes
+        || other.at != e->at)
+        return directory_malformed("the directory is at a wrong offset");
+    e->end = other.end;
+    return LA_OK;
+}
+
 /* Find the central directory: it must end where the end record begins, so that
 ** no bytes hide between them. */
 static la_status read_end(const la_reader *s, ending *e)
@@ -94,6 +112,7 @@ static la_status read_end(const la_reader *s, ending *e)
                   la_little(b + 16, 4), at};
     if (e->entries == 0xffff || e->bytes == 0xffffffff || e->at == 0xffffffff)
         LA_TRY(read_end64(s, at, e));
+    else LA_TRY(read_spare64(s, at, e));
     if (e->at > (uint64_t)e->end || e->bytes != (uint64_t)e->end - e->at)
         return directory_malformed("the directory is at a wrong offset");
     if (e->entries > e->bytes / ENTRY_BYTES)

@@ -365,7 +365,6 @@ static int method_is_meta(lua_State *L)
 
 static int kind_method(lua_State *L, const char *name, char a, char b)
 {
-    la_check_count(L, 1, name);
     char k = la_dtype_kind((la_dtype)la_check_tensor(L, 1, name)->dtype);
     lua_pushboolean(L, k == a || k == b);
     return 1;
@@ -437,20 +436,21 @@ static int lock(lua_State *L, const char *name, bool on)
 static int method_lock(lua_State *L) { return lock(L, "lock", true); }
 static int method_unlock(lua_State *L) { return lock(L, "unlock", false); }
 
-static const luaL_Reg methods[] = {
-    {"size", method_size}, {"stride", method_stride}, {"numel", method_numel},
-    {"nelement", method_numel}, {"dim", method_dim},
-    {"ndimension", method_dim}, {"element_size", method_element_size},
-    {"itemsize", method_element_size}, {"nbytes", method_nbytes},
-    {"storage_offset", method_storage_offset},
-    {"is_contiguous", method_is_contiguous}, {"is_conj", method_is_conj},
-    {"is_neg", method_is_neg}, {"is_meta", method_is_meta},
-    {"is_complex", method_is_complex},
-    {"is_floating_point", method_is_floating_point},
-    {"is_signed", method_is_signed}, {"data_ptr", method_data_ptr},
-    {"untyped_storage_size", method_storage_size},
-    {"is_set_to", method_is_set_to}, {"lock", method_lock},
-    {"unlock", method_unlock}, {NULL, NULL}
+static const la_function methods[] = {
+    {"size", method_size, LA_MANY}, {"stride", method_stride, LA_MANY},
+    {"numel", method_numel, 1}, {"nelement", method_numel, 1},
+    {"dim", method_dim, 1}, {"ndimension", method_dim, 1},
+    {"element_size", method_element_size, 1},
+    {"itemsize", method_element_size, 1}, {"nbytes", method_nbytes, 1},
+    {"storage_offset", method_storage_offset, 1},
+    {"is_contiguous", method_is_contiguous, 2}, {"is_conj", method_is_conj, 1},
+    {"is_neg", method_is_neg, 1}, {"is_meta", method_is_meta, 1},
+    {"is_complex", method_is_complex, 1},
+    {"is_floating_point", method_is_floating_point, 1},
+    {"is_signed", method_is_signed, 1}, {"data_ptr", method_data_ptr, 1},
+    {"untyped_storage_size", method_storage_size, 1},
+    {"is_set_to", method_is_set_to, 2}, {"lock", method_lock, 1},
+    {"unlock", method_unlock, 1}, {NULL, NULL, 0}
 };
 /* la.is_tensor(v): true for a tensor, also one that was freed. */
 static int fn_is_tensor(lua_State *L)
@@ -460,11 +460,11 @@ static int fn_is_tensor(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"is_tensor", fn_is_tensor}, {"numel", method_numel},
-    {"is_complex", method_is_complex},
-    {"is_floating_point", method_is_floating_point},
-    {"is_signed", method_is_signed}, {"is_conj", method_is_conj},
-    {"is_neg", method_is_neg}, {NULL, NULL}
+static const la_function functions[] = {
+    {"is_tensor", fn_is_tensor, 1}, {"numel", method_numel, 1},
+    {"is_complex", method_is_complex, 1},
+    {"is_floating_point", method_is_floating_point, 1},
+    {"is_signed", method_is_signed, 1}, {"is_conj", method_is_conj, 1},
+    {"is_neg", method_is_neg, 1}, {NULL, NULL, 0}
 };
 const la_part la_part_attr = {functions, methods};

@@ -25,6 +25,7 @@
 #include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
 #include "lua/metatable.h"
+#include "lua/versions.h"
 #include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -258,7 +259,7 @@ static inline void la_debug_collect(lua_State *L, const la_state *s)
 {
 #ifdef LA_EAGER_GC
     if (s->policy == LA_PACE_AUTO && s->scopes.depth == 0)
-        lua_gc(L, LUA_GCSTEP, 0);
+        la_lua_step(L, 0);
 #endif
 }
 
@@ -418,6 +419,9 @@ int la_throw_as(lua_State *L, const char *name, int level);
 ** text is in the thread's record too, with the function's name in front where
 ** one is given, but of level 0, which is raised again. */
 int la_module_error(lua_State *L);
+/* Did the library raise the error value at 'index', and is the thread's record
+** about it? */
+bool la_is_raised(lua_State *L, int index);
 /* Raises for what is neither a function nor a value with __call; such as
 ** modules of nn and what la.fuse gave. */
 void la_check_callable(lua_State *L, int arg, const char *name);
@@ -492,8 +496,6 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
-/* Raises when there are more arguments than 'most'. */
-void la_check_count(lua_State *L, int most, const char *name);
 /* Raises unless it is a table. */
 void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
@@ -566,9 +568,20 @@ int la_missing_name(lua_State *L, const char *where, int level);
 /* A number that cannot be foreseen, not negative as a Lua integer. */
 uint64_t la_fresh_seed(void);
 
+/* A function for scripts. More arguments than 'most', counting self, raise: up
+** to LA_COUNTED, or LA_MANY where the body looks or hands them on. */
+typedef struct la_function {
+    const char *name;
+    lua_CFunction body;
+    int most;
+} la_function;
+enum { LA_MANY = -1, LA_COUNTED = 4 };
+/* Push the function of the row. */
+void la_push_function(lua_State *L, const la_function *row);
+
 /* Each part adds functions to the module (at stack 'lib') and methods (at
-** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
-typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
+** stack 'methods'); the tables are NULL-ended. */
+typedef struct la_part { const la_function *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
@@ -576,8 +589,11 @@ extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_share, la_part_vmap, la_part_control, la_part_meta;
 
 /* C part of a module (modules/): functions of la, and of the theme that has the
-** module's name; NULL for none. The name is la_module_<name>, a row
-** BINDING(name) of its binding.def makes it known. */
-typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
+** module's name, and what a call of that theme does; NULL for none. The name is
+** la_module_<name>, a row BINDING(name) of its binding.def makes it known. */
+typedef struct la_module {
+    const la_function *functions, *members;
+    lua_CFunction call;
+} la_module;
 
 #endif

@@ -46,9 +46,33 @@ int la_extra_levels(lua_State *L)
     return twice;
 }
 
+/* ---- which error value is the record about? ---- */
+
+static _Thread_local struct { uint64_t hash; size_t size; } raised;
+
+static uint64_t text_hash(const char *text, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
+    return h;
+}
+
+bool la_is_raised(lua_State *L, int index)
+{
+    size_t n;
+    if (lua_type(L, index) != LUA_TSTRING) return false;
+    const char *text = lua_tolstring(L, index, &n);
+    if (la_error_status() == LA_ENOMEM
+        && strcmp(text, "not enough memory") == 0) return true;
+    return n == raised.size && text_hash(text, n) == raised.hash;
+}
+
 /* An error value is on the top. */
 static int error_leave(lua_State *L)
 {
+    const char *text = lua_tolstring(L, -1, &raised.size);
+    raised.hash = text ? text_hash(text, raised.size) : 0;
     la_fp_lower_flags(la_entry_mode);
     la_entry_mode = LA_FP_ANY;
     return lua_error(L);

@@ -593,8 +593,7 @@ static int fn_hash(lua_State *L)
 {
     uint64_t hash;
     la_begin(L, "hash", numel_at(L, 1));
-    la_tensor *t = table_push_plain(L, 1, "hash");
-    LA_CHECK(L, "hash", la_tensor_hash(t, &hash));
+    LA_CHECK(L, "hash", la_tensor_hash(table_push_plain(L, 1, "hash"), &hash));
     lua_pushinteger(L, (lua_Integer)hash);
     return 1;
 }
@@ -685,16 +684,17 @@ static int method_totable(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"tensor", fn_tensor}, {"asarray", fn_asarray},
-    {"as_tensor", fn_asarray}, {"from_table", fn_asarray},
-    {"from_raw", fn_from_raw}, {"frombuffer", fn_from_raw},
-    {"from_string", fn_from_raw}, {"hash", fn_hash}, {NULL, NULL}
+static const la_function functions[] = {
+    {"tensor", fn_tensor, LA_MANY}, {"asarray", fn_asarray, LA_MANY},
+    {"as_tensor", fn_asarray, LA_MANY}, {"from_table", fn_asarray, LA_MANY},
+    {"from_raw", fn_from_raw, 4}, {"frombuffer", fn_from_raw, 4},
+    {"from_string", fn_from_raw, 4}, {"hash", fn_hash, 1}, {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {
-    {"new_tensor", method_new_tensor}, {"totable", method_totable},
-    {"tolist", method_totable}, {"tostring_raw", method_tostring_raw},
-    {"tobytes", method_tostring_raw}, {"item", la_item},
-    {"tonumber", la_tonumber}, {"tointeger", la_tointeger}, {NULL, NULL}
+static const la_function methods[] = {
+    {"new_tensor", method_new_tensor, LA_MANY}, {"totable", method_totable, 1},
+    {"tolist", method_totable, 1}, {"tostring_raw", method_tostring_raw, 1},
+    {"tobytes", method_tostring_raw, 1}, {"item", la_item, LA_MANY},
+    {"tonumber", la_tonumber, 1}, {"tointeger", la_tointeger, 1},
+    {NULL, NULL, 0}
 };
 const la_part la_part_build = {functions, methods};

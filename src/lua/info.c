@@ -75,7 +75,6 @@ static const float_row floats[] = {
 ** smallest_subnormal, resolution, dtype. */
 static int fn_finfo(lua_State *L)
 {
-    la_check_count(L, 1, "finfo");
     la_state *s = la_enter(L);
     la_dtype d = lua_isnoneornil(L, 1) ? s->context.default_dtype
                                        : la_check_dtype(L, 1, "finfo");
@@ -102,7 +101,6 @@ static int fn_finfo(lua_State *L)
 ** integer: max is the float nearest to it, max_text the exact digits. */
 static int fn_iinfo(lua_State *L)
 {
-    la_check_count(L, 1, "iinfo");
     la_dtype d = la_check_dtype(L, 1, "iinfo");
     int bits = (int)la_dtype_size(d) * 8;
     bool is_signed = la_dtype_kind(d) == 'i';
@@ -127,7 +125,6 @@ static int fn_iinfo(lua_State *L)
 ** as in PyTorch. */
 static int fn_can_cast(lua_State *L)
 {
-    la_check_count(L, 2, "can_cast");
     la_dtype from = la_check_dtype(L, 1, "can_cast");
     lua_pushboolean(L, la_can_cast(from, la_check_dtype(L, 2, "can_cast")));
     return 1;
@@ -137,7 +134,6 @@ static int fn_can_cast(lua_State *L)
 ** themselves and with floats only. */
 static int fn_promote_types(lua_State *L)
 {
-    la_check_count(L, 2, "promote_types");
     la_dtype a = la_check_dtype(L, 1, "promote_types");
     la_dtype b = la_check_dtype(L, 2, "promote_types");
     la_dtype r = la_promote(a, b);
@@ -190,7 +186,6 @@ static bool kind_fits(la_dtype d, const char *kind)
 /* isdtype(dtype, kind | dtype | list of them): the array API's kinds. */
 static int fn_isdtype(lua_State *L)
 {
-    la_check_count(L, 2, "isdtype");
     la_dtype d = la_check_dtype(L, 1, "isdtype");
     bool yes = false;
     if (lua_istable(L, 2)) {
@@ -212,7 +207,6 @@ static int fn_isdtype(lua_State *L)
 /* Sets it for this state only: floats without a dtype get it. */
 static int fn_set_default_dtype(lua_State *L)
 {
-    la_check_count(L, 1, "set_default_dtype");
     la_state *s = la_enter(L);
     la_dtype d = la_check_dtype(L, 1, "set_default_dtype");
     if (!la_is_float(d))
@@ -224,7 +218,6 @@ static int fn_set_default_dtype(lua_State *L)
 
 static int fn_get_default_dtype(lua_State *L)
 {
-    la_check_count(L, 0, "get_default_dtype");
     lua_pushstring(L, la_dtype_name(la_enter(L)->context.default_dtype));
     return 1;
 }
@@ -293,7 +286,6 @@ static void info_refuse_in_sandbox(lua_State *L, const char *name)
 /* Sets the threads of the runtime; a host's job system has its own. */
 static int fn_set_num_threads(lua_State *L)
 {
-    la_check_count(L, 1, "set_num_threads");
     int64_t n = la_check_int(L, 1, "set_num_threads");
     info_refuse_in_sandbox(L, "set_num_threads");
     if (n < 1 || n > 256)
@@ -304,7 +296,6 @@ static int fn_set_num_threads(lua_State *L)
 
 static int fn_get_num_threads(lua_State *L)
 {
-    la_check_count(L, 0, "get_num_threads");
     la_enter(L);
     lua_pushinteger(L, la_num_threads());
     return 1;
@@ -337,7 +328,6 @@ static int fn_set_memory_limit(lua_State *L)
 
 static int fn_cpu_capability(lua_State *L)
 {
-    la_check_count(L, 0, "cpu_capability");
     lua_pushstring(L, la_cap_name(la_cpu_cap()));
     return 1;
 }
@@ -568,19 +558,20 @@ static int fn_operations(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"finfo", fn_finfo}, {"iinfo", fn_iinfo}, {"can_cast", fn_can_cast},
-    {"promote_types", fn_promote_types}, {"result_type", fn_result_type},
-    {"isdtype", fn_isdtype}, {"set_default_dtype", fn_set_default_dtype},
-    {"get_default_dtype", fn_get_default_dtype},
-    {"use_deterministic", fn_use_deterministic},
-    {"use_deterministic_algorithms", fn_use_deterministic},
-    {"are_deterministic_algorithms_enabled", fn_is_deterministic},
-    {"broadcast_shapes", fn_broadcast_shapes},
-    {"set_num_threads", fn_set_num_threads},
-    {"get_num_threads", fn_get_num_threads}, {"memory", fn_memory},
-    {"set_memory_limit", fn_set_memory_limit},
-    {"cpu_capability", fn_cpu_capability}, {"config", fn_config},
-    {"help", fn_help}, {"operations", fn_operations}, {NULL, NULL}
+static const la_function functions[] = {
+    {"finfo", fn_finfo, 1}, {"iinfo", fn_iinfo, 1},
+    {"can_cast", fn_can_cast, 2}, {"promote_types", fn_promote_types, 2},
+    {"result_type", fn_result_type, LA_MANY}, {"isdtype", fn_isdtype, 2},
+    {"set_default_dtype", fn_set_default_dtype, 1},
+    {"get_default_dtype", fn_get_default_dtype, 0},
+    {"use_deterministic", fn_use_deterministic, 1},
+    {"use_deterministic_algorithms", fn_use_deterministic, 1},
+    {"are_deterministic_algorithms_enabled", fn_is_deterministic, 0},
+    {"broadcast_shapes", fn_broadcast_shapes, LA_MANY},
+    {"set_num_threads", fn_set_num_threads, 1},
+    {"get_num_threads", fn_get_num_threads, 0}, {"memory", fn_memory, 0},
+    {"set_memory_limit", fn_set_memory_limit, 1},
+    {"cpu_capability", fn_cpu_capability, 0}, {"config", fn_config, 0},
+    {"help", fn_help, 1}, {"operations", fn_operations, 0}, {NULL, NULL, 0}
 };
 const la_part la_part_info = {functions, NULL};

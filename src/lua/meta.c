@@ -294,7 +294,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
     }
 }
 
-static const luaL_Reg own_methods[] = {
-    {"free", method_free}, {"iter", method_iter}, {NULL, NULL}
+static const la_function own_methods[] = {
+    {"free", method_free, 1}, {"iter", method_iter, LA_MANY}, {NULL, NULL, 0}
 };
 const la_part la_part_meta = {NULL, own_methods};

@@ -139,10 +139,13 @@ static int method_rename(lua_State *L)
     name_list given, names;
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "rename");
-    if (lua_isnoneornil(L, 2))
-        return push_named(L, t, 0, NULL, "rename");
-    if (lua_istable(L, 2) && lua_rawlen(L, 2) == 0 && t->ndim > 0)
-        return rename_by_map(L, t);
+    bool none = lua_isnoneornil(L, 2);
+    bool map = lua_istable(L, 2) && lua_rawlen(L, 2) == 0 && t->ndim > 0;
+    if ((none || lua_istable(L, 2)) && lua_gettop(L) > 2)
+        return la_raise_arg(L, 3, "rename", "at most 2 arguments expected, "
+                            "got %d", lua_gettop(L));
+    if (none) return push_named(L, t, 0, NULL, "rename");
+    if (map) return rename_by_map(L, t);
     int n = read_names(L, "rename", given);
     n = expand_dots(L, t, "rename", n, given, names);
     return push_named(L, t, n, names, "rename");
@@ -260,9 +263,10 @@ static int method_align_to(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg methods[] = {
-    {"rename", method_rename}, {"refine_names", method_refine},
-    {"align_to", method_align_to}, {NULL, NULL}
+static const la_function methods[] = {
+    {"rename", method_rename, LA_MANY},
+    {"refine_names", method_refine, LA_MANY},
+    {"align_to", method_align_to, LA_MANY}, {NULL, NULL, 0}
 };
 
 const la_part la_part_names = {NULL, methods};

@@ -189,11 +189,12 @@ static int get_printoptions(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"set_printoptions", set_printoptions},
-    {"get_printoptions", get_printoptions},
-    {NULL, NULL}
+static const la_function functions[] = {
+    {"set_printoptions", set_printoptions, 1},
+    {"get_printoptions", get_printoptions, 0}, {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {{"__tostring", tensor_text}, {NULL, NULL}};
+static const la_function methods[] = {
+    {"__tostring", tensor_text, LA_MANY}, {NULL, NULL, 0}
+};
 
 const la_part la_part_print = {functions, methods};

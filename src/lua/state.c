@@ -75,6 +75,49 @@ void la_ending_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_ending, fn);
 }
 
+/* ---- functions of rows ---- */
+
+enum { UP_NAME = LA_UP_BODY + 1 };
+
+/* An argument that nobody takes is a mistake, as in a call of an operation; nil
+** is none. */
+static int too_many(lua_State *L, int most)
+{
+    while (lua_gettop(L) > most && lua_isnil(L, -1)) lua_pop(L, 1);
+    if (lua_gettop(L) == most) return call_body(L);
+    return la_raise_arg(L, most + 1, lua_touserdata(L,
+                            lua_upvalueindex(UP_NAME)),
+                        "at most %d arguments expected, got %d", most,
+                        lua_gettop(L));
+}
+
+static inline int call_counted(lua_State *L, int most)
+{
+    return __builtin_expect(lua_gettop(L) > most, 0) ? too_many(L, most)
+                                                     : call_body(L);
+}
+
+static int call_0(lua_State *L) { return call_counted(L, 0); }
+static int call_1(lua_State *L) { return call_counted(L, 1); }
+static int call_2(lua_State *L) { return call_counted(L, 2); }
+static int call_3(lua_State *L) { return call_counted(L, 3); }
+static int call_4(lua_State *L) { return call_counted(L, 4); }
+
+void la_push_function(lua_State *L, const la_function *row)
+{
+    static const lua_CFunction counted[LA_COUNTED + 1] = {
+        call_0, call_1, call_2, call_3, call_4};
+    lua_pushnil(L);
+    if (row->most == LA_MANY) {
+        la_closure(L, row->body);
+        return;
+    }
+    push_upvalues(L);
+    lua_pushcfunction(L, row->body);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)row->name);
+    lua_pushcclosure(L, counted[row->most], UP_NAME);
+}
+
 /* The state's own block dies with the Lua state: no context of a closed state
 ** may stay current on this thread. */
 static int state_gc(lua_State *L)
@@ -126,6 +169,9 @@ static int begin_protected(lua_State *L)
 la_status la_join_runtime(lua_State *L, la_runtime *rt)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
+    if (la_foreign_lua(L))
+        return la_error(LA_ESTATE, LA_FOREIGN_LUA, (int)lua_version(L) / 100,
+                        (int)lua_version(L) % 100);
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
     la_state *s = la_state_of(L);
     if (s && s->context.runtime != rt)
@@ -154,11 +200,10 @@ static void new_box_metatable(lua_State *L)
 }
 
 /* Functions of a part, each with the usual upvalues. */
-static void add_functions(lua_State *L, const luaL_Reg *row, int table)
+static void add_functions(lua_State *L, const la_function *row, int table)
 {
     for (; row && row->name; row++) {
-        lua_pushnil(L);
-        la_closure(L, row->func);
+        la_push_function(L, row);
         lua_setfield(L, table, row->name);
     }
 }
@@ -193,6 +238,12 @@ static void add_parts(lua_State *L, int lib, int methods)
         if (!modules[i].module->members) continue;
         lua_getfield(L, lib, modules[i].name);
         add_functions(L, modules[i].module->members, lua_gettop(L));
+        if (modules[i].module->call) {
+            lua_getmetatable(L, -1);
+            lua_pushcfunction(L, modules[i].module->call);
+            lua_setfield(L, -2, "__call");
+            lua_pop(L, 1);
+        }
         lua_pop(L, 1);
     }
 }
@@ -293,7 +344,7 @@ static bool is_same(const char *text, const char *name, size_t n)
     return strlen(text) == n && memcmp(text, name, n) == 0;
 }
 
-static bool is_among(const luaL_Reg *row, const char *name, size_t n)
+static bool is_among(const la_function *row, const char *name, size_t n)
 {
     for (; row && row->name; row++)
         if (is_same(row->name, name, n)) return true;
@@ -328,11 +379,20 @@ bool la_is_lua_name(const char *name, size_t n)
 
 /* ---- opening ---- */
 
+/* Nothing here may ask for the registry, whose index is another. */
+static int refuse_lua(lua_State *L)
+{
+    int version = (int)lua_version(L);
+    lua_pushfstring(L, LA_FOREIGN_LUA, version / 100, version % 100);
+    return lua_error(L);
+}
+
 /* Returns the module table. Opening again gives the same table. After an
 ** attempt that failed for want of memory it starts anew on the same state
 ** block, which closures of the first attempt may point at. */
 LA_API int luaopen_lunarray(lua_State *L)
 {
+    if (la_foreign_lua(L)) return refuse_lua(L);
     la_state *s = la_state_of(L);
     if (s && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
                  == LUA_TTABLE) return 1;

@@ -77,16 +77,6 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
-/* Functions that read their arguments by hand: what nobody takes is a mistake,
-** as it is in a call of an operation. */
-void la_check_count(lua_State *L, int most, const char *name)
-{
-    int n = lua_gettop(L);
-    if (n > most)
-        la_raise_arg(L, most + 1, name, "at most %d arguments expected, got "
-                     "%d", most, n);
-}
-
 void la_check_table(lua_State *L, int arg, const char *name)
 {
     if (lua_type(L, arg) != LUA_TTABLE)

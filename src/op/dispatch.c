@@ -471,6 +471,7 @@ launch_watched(la_frame *f, const gate *g, const la_context *c)
     if (observed)
         la_observe_begin(&call, LA_OBSERVED_CALL, f->op->signature,
                          la_op_name_length(f->op), 0);
+    if (observed) call.frame = f;
     la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
     if (observed) la_observe_end(&call);
     return status;

@@ -23,6 +23,8 @@ typedef struct la_observed {
     const char *name;
     size_t n;
     uint64_t sequence;
+    const struct la_frame *frame;   /* of a call, with its results once it has
+                                    ** ended well; NULL of all else */
     struct la_observer *observer;
     struct la_observed *outer;
     int32_t line, depth;

@@ -15,6 +15,7 @@
 #include <lauxlib.h>
 
 #include "base/runtime/interrupt.h"
+#include "lua/versions.h"
 #include "lunarray.h"
 #include "repl/repl.h"
 
@@ -114,7 +115,7 @@ static int wrap_failed(lua_State *L, lua_State *co)
 {
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co);
+        status = la_reset_thread(co);
         lua_xmove(co, L, 1);
     }
     if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {

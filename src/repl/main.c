@@ -165,7 +165,7 @@ static int protected_main(lua_State *L)
     luaL_openlibs(L);
     repl_open(L);
     set_arg(L, c->argc, c->argv, o.script);
-    if (o.warnings) lua_warning(L, "@on", 0);
+    lua_warning(L, o.warnings ? "@on" : "@off", 0);
     lua_gc(L, LUA_GCGEN, 0, 0);
     if (run_all(L, c, &o)) c->status = EXIT_SUCCESS;
     return 0;

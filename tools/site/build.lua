@@ -26,7 +26,8 @@ local GROUPS = {
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
   {"Guides", "indexing numerics autograd performance programs plot lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
-  {"Hosts", "engines embedding extending web platforms environment"},
+  {"Hosts", "your-program engines embedding extending web platforms "
+    .. "environment"},
   {"Reference", "coverage"},
   {"The project", "architecture CONTRIBUTING CHANGELOG"},  -- and those in none
 }

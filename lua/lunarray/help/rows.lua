@@ -5,7 +5,8 @@
 -- asked of la.operations(); what a person needs besides is written in
 -- lunarray.words.*, by name:
 --
---   == sum                     the name; several, with commas, share a text
+--   == sum                     the name; several, with commas, share a text,
+--                              which may be lines of names, one behind another
 --   : la.f(x[, {dim=}]) -> tensor      the call, of what is no operation
 --   Text in paragraphs.
 --   - dim: what this argument means, where its name does not tell
@@ -82,8 +83,12 @@ function rows.parse(text, family)
   local list, e = {}, nil
   for line in text:gmatch("([^\n]*)\n") do
     local names = line:match("^== (.*)$")
-    if names then
+    if names and e and e.open == "names" then
+      local more = new_entry(names).names
+      table.move(more, 1, #more, #e.names + 1, e.names)
+    elseif names then
       e = new_entry(names, family)
+      e.open = "names"
       list[#list + 1] = e
     elseif e then add_line(e, line)
     end

@@ -65,6 +65,13 @@ end
 
 local function numbered(text) return (text:gsub("stdin%[(%d+)%]", "In[%1]")) end
 
+-- The method that gives a value's HTML, where its metatable says that it has
+-- one: frames (modules/frame).
+local function html_of(value)
+  local meta = type(value) == "table" and getmetatable(value)
+  return type(meta) == "table" and meta.__html and meta.__html(value) or nil
+end
+
 -- A value by its MIME types.
 function Session:bundle(value)
   if figure.is_figure(value) then
@@ -74,6 +81,8 @@ function Session:bundle(value)
     self:send("data text/plain", value:text{color = false})
     return
   end
+  local html = html_of(value)
+  if html then self:send("data text/html", html) end
   if images.present and is_image(value) then
     self:send("data image/png", images.get "png".encode(value, "png"))
   end
@@ -85,6 +94,7 @@ function Session:show(results)
   local rich = false
   for k = 1, results.n do
     rich = rich or figure.is_figure(results[k]) or is_image(results[k])
+      or html_of(results[k]) ~= nil
   end
   if rich and results.n > 1 then
     for k = 1, results.n do

@@ -1,162 +1,137 @@
--- lunarray.plot.font: letters of lines, for pictures of pixels.
+-- lunarray.plot.font: texts as outlines, for pictures of pixels and PDF.
 --
--- A letter is its width and its strokes, pairs of digits x y on a grid: 2 is
--- the base line, 6 the height of an x, 8 that of a capital, 0 what hangs down.
+-- Letters are those of a part of DejaVu Sans that the library carries (Latin,
+-- Greek, Cyrillic, signs), so that a picture is the same everywhere; a figure
+-- may name another TrueType font. A sign that neither has is looked for in the
+-- fonts of the system, and is an empty box where those lack it too.
+local truetype = require "lunarray.plot.truetype"
+
 local font = {}
 
-local UP, ALONG = 0.118, 0.086      -- a unit of the grid, in sizes of the font
+local open = io and io.open             -- not in a sandbox
 
-local source = [[
-! 0 0804 0202
-" 1 0806 1816
-# 4 1812 3832 0646 0444
-$ 4 473818070615354443321203 2921
-% 4 0248 0818170708 3343423233
-& 4 4206071827260403122244
-' 0 0806
-( 1 18070312
-) 1 08171302
-* 4 2824 0745 4705
-+ 4 2723 0545
-, 1 1201
-- 3 0535
-. 0 0202
-/ 3 0238
-0 4 183847433212030718
-1 4 172822 1232
-2 4 07183847460242
-3 4 07183847463515 354443321203
-4 4 32380444
-5 4 480805354443321203
-6 4 473818070312324344351504
-7 4 084812
-8 4 183847463515060718 153544433212030415
-9 4 031232434738180706153546
-: 0 0202 0505
-; 1 1201 1515
-< 3 370533
-= 4 0646 0444
-> 3 073503
-? 3 071828373624 2222
-@ 5 4312030718384754443435252434
-A 4 022842 1434
-B 4 02083847463505 3544433202
-C 4 4738180703123243
-D 4 02083847433202
-E 4 48080242 0535
-F 4 480802 0535
-G 4 47381807031232434525
-H 4 0802 4842 0545
-I 0 0802
-J 3 3833221203
-K 4 0802 4804 1542
-L 3 080232
-M 4 0208254842
-N 4 02084248
-O 4 183847433212030718
-P 4 02083847463505
-Q 4 183847433212030718 2442
-R 4 02083847463505 2542
-S 4 473818070615354443321203
-T 4 0848 2822
-U 4 080312324348
-V 4 082248
-W 6 0812376268
-X 4 0842 4802
-Y 4 082548 2522
-Z 4 08480242
-[ 1 18080212
-\ 3 0832
-] 1 08181202
-^ 2 061826
-_ 4 0141
-` 1 0817
-a 4 4642 4536160503123243
-b 4 0802 0516364543321203
-c 4 4536160503123243
-d 4 4842 4536160503123243
-e 4 04444536160503123243
-f 3 38281712 0626
-g 4 4641301001 4536160503123243
-h 4 0802 0516364542
-i 0 0602 0808
-j 1 161100 1818
-k 3 0802 3603 1432
-l 1 080312
-m 6 0602 0516263532 3546566562
-n 4 0602 0516364542
-o 4 163645433212030516
-p 4 0600 0516364543321203
-q 4 4640 4536160503123243
-r 3 0602 041636
-s 4 45361605143443321203
-t 3 18132232 0636
-u 4 0603123243 4642
-v 4 062246
-w 4 0612253246
-x 4 0642 4602
-y 4 0622 4610
-z 4 06460242
-{ 2 28171605141322 1505
-| 0 0801
-} 2 08171625141302 1525
-~ 4 04153445
-]]
+-- ---- fonts ----
 
--- Signs that look like another.
-local like = {["–"] = "-", ["—"] = "-", ["−"] = "-", ["×"] = "x", ["·"] = ".",
-  ["’"] = "'", ["“"] = '"', ["”"] = '"', ["…"] = "...", ["µ"] = "u",
-  ["μ"] = "u"}
-
-local letters = {[" "] = {width = 2, strokes = {}}}
-
-for name, width, rest in source:gmatch("(%S) (%d) ([^\n]*)\n") do
-  local strokes = {}
-  for stroke in rest:gmatch("%d+") do
-    local points = {}
-    for x, y in stroke:gmatch("(%d)(%d)") do
-      points[#points + 1] = {tonumber(x), tonumber(y)}
-    end
-    strokes[#strokes + 1] = points
-  end
-  letters[name] = {width = tonumber(width), strokes = strokes}
+local digits = {}
+for k = 1, 64 do
+  digits[("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    :byte(k)] = k - 1
 end
 
-local unknown = {width = 4,
-  strokes = {{{0, 2}, {0, 8}, {4, 8}, {4, 2}, {0, 2}}}}
+-- RFC 4648, without blanks; the last characters may be "=".
+local function from_base64(text)
+  local out, byte = {}, string.byte
+  for at = 1, #text, 4 do
+    local a, b, c, d = byte(text, at, at + 3)
+    local word = digits[a] << 18 | digits[b] << 12 | (digits[c] or 0) << 6
+      | (digits[d] or 0)
+    local part = string.char(word >> 16, word >> 8 & 255, word & 255)
+    out[#out + 1] = not digits[c] and part:sub(1, 1)
+      or not digits[d] and part:sub(1, 2) or part
+  end
+  return table.concat(out)
+end
+
+local own
+
+local function own_font()
+  if not own then
+    local text = require "lunarray.plot.dejavu"
+    own = assert(truetype.open(from_base64((text:gsub("#[^\n]*\n", "")
+      :gsub("%s", "")))))
+  end
+  return own
+end
+
+local loaded = {}       -- fonts by path; false: none
+
+local function font_at(path)
+  if loaded[path] == nil then
+    local file = open and open(path, "rb")
+    local data = file and file:read "a"
+    if file then file:close() end
+    loaded[path] = data and truetype.open(data) or false
+  end
+  return loaded[path] or nil
+end
+
+-- A font for figures: errors name the path.
+function font.load(path)
+  if not open then error("font: no files in a sandbox", 0) end
+  local found = font_at(path)
+  if not found then
+    error(("font: %s: no TrueType font (.ttf) that can be read"):format(path),
+      0)
+  end
+  return found
+end
+
+local SYSTEM = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+  "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+  "/usr/share/fonts/truetype/freefont/FreeSans.ttf",
+  "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+  "/Library/Fonts/Arial Unicode.ttf", "C:\\Windows\\Fonts\\arial.ttf"}
+
+local unknown = {width = 0.6, lines = {{{0.08, 0.08, 0.52, 0.52},
+  {0, 0.7, 0.7, 0}}, {{0.14, 0.46, 0.46, 0.14}, {0.06, 0.06, 0.64, 0.64}}}}
+
+local function letter_of(code, first)
+  local letter = first and first:letter(code) or own_font():letter(code)
+  if letter then return letter end
+  for _, path in ipairs(SYSTEM) do
+    local other = font_at(path)
+    letter = other and other:letter(code)
+    if letter then return letter end
+  end
+  return unknown
+end
+
+-- ---- texts ----
+
+-- The font of the figure that is drawn; nil: the library's.
+local current
+
+-- f() with the letters of another font.
+function font.with(other, f, ...)
+  local before = current
+  current = other
+  local results = table.pack(pcall(f, ...))
+  current = before
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
 
 local function each(text)
   if not utf8.len(text) then text = text:gsub("[\x80-\xff]", "?") end
-  for sign, other in pairs(like) do text = text:gsub(sign, other) end
-  return text:gmatch(utf8.charpattern)
+  return utf8.codes((text:gsub("%c", " ")))
 end
 
 -- How wide a text of this size is, in pixels.
 function font.width(text, size)
-  local units = 0
-  for sign in each(text) do
-    units = units + (letters[sign] or unknown).width + 2
+  local wide = 0
+  for _, code in each(text) do
+    wide = wide + letter_of(code, current).width
   end
-  return math.max(units - 2, 0) * ALONG * size
+  return wide * size
 end
 
--- The lines of a text: a list of {xs, ys} in pixels, y downwards. x, y: where
--- the base line begins; 'upwards': along the y axis, from below.
-function font.strokes(text, size, x, y, upwards)
+-- The letters of a text as closed lines: a list of {xs, ys} in pixels, y
+-- downwards, to be filled by the rule of nonzero winding. x, y: where the base
+-- line begins; 'upwards': along the y axis, from below.
+function font.outlines(text, size, x, y, upwards)
   local out, at = {}, 0
-  for sign in each(text) do
-    local letter = letters[sign] or unknown
-    for _, points in ipairs(letter.strokes) do
+  for _, code in each(text) do
+    local letter = letter_of(code, current)
+    for _, line in ipairs(letter.lines) do
       local xs, ys = {}, {}
-      for k, p in ipairs(points) do
-        local right = (at + p[1]) * ALONG * size
-        local up = (p[2] - 2) * UP * size
+      for k, px in ipairs(line[1]) do
+        local right, up = (at + px) * size, line[2][k] * size
         xs[k] = upwards and x - up or x + right
         ys[k] = upwards and y - right or y - up
       end
       out[#out + 1] = {xs, ys}
     end
-    at = at + letter.width + 2
+    at = at + letter.width
   end
   return out
 end

@@ -183,6 +183,52 @@ local function fill(self, xs, ys)
   end
 end
 
+local TEXT_LINES = 6
+
+-- Closed lines together, by the rule of nonzero winding: letters. style: color,
+-- alpha.
+function Raster:outlines(lines, style)
+  local s, low, high, edges = self.scale, math.huge, -math.huge, {}
+  for _, line in ipairs(lines) do
+    local xs, ys = line[1], line[2]
+    for k = 1, #xs do
+      local n = k % #xs + 1
+      local y0, y1 = ys[k] * s, ys[n] * s
+      low, high = min(low, y0), max(high, y0)
+      if y0 ~= y1 then
+        edges[#edges + 1] = {y0, y1, xs[k] * s,
+          (xs[n] - xs[k]) * s / (y1 - y0)}
+      end
+    end
+  end
+  for row = max(floor(low), self.top), min(floor(high), self.bottom) do
+    local near = {}
+    for _, e in ipairs(edges) do
+      if min(e[1], e[2]) < row + 1 and max(e[1], e[2]) > row then
+        near[#near + 1] = e
+      end
+    end
+    for line = 0, TEXT_LINES - 1 do
+      local y, cuts = row + (line + 0.5) / TEXT_LINES, {}
+      for _, e in ipairs(near) do
+        if (e[1] <= y) ~= (e[2] <= y) then
+          cuts[#cuts + 1] = {e[3] + (y - e[1]) * e[4], e[1] < e[2] and 1 or -1}
+        end
+      end
+      table.sort(cuts, function(a, b) return a[1] < b[1] end)
+      local turns, from = 0, nil
+      for _, cut in ipairs(cuts) do
+        if turns == 0 then from = cut[1] end
+        turns = turns + cut[2]
+        if turns == 0 then
+          add_span(self, row, from, cut[1], 1 / TEXT_LINES)
+        end
+      end
+    end
+  end
+  self:flush(style.color, style.alpha)
+end
+
 -- A closed shape. style: color, alpha.
 function Raster:polygon(xs, ys, style)
   fill(self, scaled(xs, self.scale), scaled(ys, self.scale))
@@ -257,15 +303,7 @@ function Raster:text(x, y, text, style)
   local back = style.anchor == "middle" and wide / 2
     or style.anchor == "end" and wide or 0
   if style.upwards then y = y + back else x = x - back end
-  local s = self.scale
-  local r = max(size * 0.05 * s, 0.5)
-  for _, stroke in ipairs(font.strokes(text, size, x, y, style.upwards)) do
-    local xs, ys = stroke[1], stroke[2]
-    for k = 1, #xs - 1 do
-      segment(self, xs[k] * s, ys[k] * s, xs[k + 1] * s, ys[k + 1] * s, r)
-    end
-  end
-  self:flush(style.color)
+  self:outlines(font.outlines(text, size, x, y, style.upwards), style)
 end
 
 -- Of n source rows, those of pixels a..b when 'size' pixels from 'start' show

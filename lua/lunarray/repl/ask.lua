@@ -45,6 +45,16 @@ local function signature(f)
     (info.short_src:gsub("^stdin%[%d+%]$", "stdin")), info.linedefined)
 end
 
+-- One line about a function: its first call as the help has it, or its
+-- parameters and where it stands.
+function ask.signature(f)
+  local row = help.find(help.name_of(f) or "")
+  local call = row and row.signatures and row.signatures[1]
+  if call then return (call:gsub("%s+", " ")) end
+  local info = debug.getinfo(f, "S")
+  return info.what == "C" and "in C" or signature(f)
+end
+
 local function of_function(f, sources, whole)
   local text = help_of(help.name_of(f))
   if text and not whole then return text end
@@ -74,6 +84,9 @@ local function of_value(value, sources, whole)
     end
     return pretty.text(value)
   end
+  if type(value) == "string" then
+    return ("string of %d bytes: %s"):format(#value, pretty.quote(value))
+  end
   return type(value) .. ": " .. tostring(value)
 end
 
@@ -98,12 +111,14 @@ end
 -- or nil; sources are the texts of chunks; whole: "??word", with source code.
 function ask.about(word, evaluate, sources, whole, width)
   local value = evaluate(word)
-  if value ~= nil and not (type(value) == "string") then
+  local text = help_of(word)
+  if value ~= nil and not (text and type(value) == "string"
+    and word:find("^la%.")) then
     return of_value(value, sources, whole)
   end
-  local text = help_of(word)
   if text then return text end
-  local found = help.search(word:match("[%w_]+$") or word)
+  local found = help.search(word:find("%s") and word
+    or word:match("[%w_]+$") or word)
   if #found > 0 then return list_text(found, width) end
   local near = help.near(word)[1]
   return ("nothing is known of '%s'%s"):format(word,

@@ -2,6 +2,7 @@
 -- of code that raised it, the shapes in it, and a hint.
 local is_tensor = require "lunarray.tensors".is_tensor
 local chunk = require "lunarray.repl.chunk"
+local elsewhere = require "lunarray.repl.elsewhere"
 local names = require "lunarray.repl.names"
 local near = require "lunarray.near"
 local pretty = require "lunarray.repl.pretty"
@@ -116,6 +117,8 @@ local function escape(word) return (word:gsub("%p", "%%%0")) end
 -- Of a name that led to nil: what it may have been meant to be.
 local function nearest(kind, word, at)
   if kind == "global" then
+    local here = elsewhere.name(word)
+    if here then return here end
     local library = rawget(_G, "la")
     if type(library) == "table" and rawget(library, word) ~= nil then
       return "la." .. word
@@ -197,18 +200,49 @@ function errors.report(record)
   return out
 end
 
--- A hint for an expression such as x.shpe that gave nil.
+-- The shortest name that begins with the word, of three letters at least.
+local function longer(word, set)
+  local best
+  for name in next, set do
+    if #word >= 3 and name:sub(1, #word) == word
+      and (not best or #name < #best or #name == #best and name < best) then
+      best = name
+    end
+  end
+  return best
+end
+
+-- Names that stand for something, globals and kept locals.
+local function visible(locals)
+  local set = names.of(_G)
+  for name in next, locals do set[name] = true end
+  return set
+end
+
+-- A hint for an expression such as x.shpe or lenght that gave nil.
 function errors.hint_of_nil(text, locals)
   local owner, word = text:match("^%s*([%a_][%w_%.]*)%.([%a_][%w_]*)%s*$")
-  if not owner then return nil end
+  if not owner then
+    local name = text:match("^%s*([%a_][%w_]*)%s*$")
+    local here = name and elsewhere.name(name)
+    if here then return ("it is %s here"):format(here) end
+    local meant = name and not locals[name] and rawget(_G, name) == nil
+      and near.nearest(name, visible(locals))
+    return meant and ("there is no %s: did you mean %s?"):format(name, meant)
+  end
   local known = setmetatable({}, {__index = function(_, name)
     return chunk.value(locals, name)
   end})
   local value = value_of(owner, known)
-  if not is_tensor(value) then return nil end
+  if type(value) ~= "table" and not is_tensor(value) then return nil end
   local set = names.of(value)
   if set[word] then return nil end
   local meant = near.nearest(word, set)
+  if not is_tensor(value) then
+    meant = meant or longer(word, set)
+    return meant and ("there is no %s.%s: did you mean %s?"):format(owner, word,
+      meant)
+  end
   return ("a tensor has no %s"):format(word)
     .. (meant and (": did you mean %s?"):format(meant) or "")
 end

@@ -4,7 +4,7 @@ local is_tensor = require "lunarray.tensors".is_tensor
 
 -- Kept, as whoever types may wipe the globals.
 local ipairs, next, rawget, type, debug = ipairs, next, rawget, type, debug
-local string, _G = string, _G
+local package, rawequal, string, _G = package, rawequal, string, _G
 
 local names = {}
 
@@ -43,6 +43,19 @@ local function add_module(seen, module)
   end
 end
 
+-- A theme or a module of the library: some of its functions are made when they
+-- are asked for, and the table of words knows them before.
+local function add_theme(seen, value)
+  local la = package.loaded.lunarray
+  for name, theme in next, type(la) == "table" and la or {} do
+    if rawequal(theme, value) then add(seen, help.names(name)) end
+  end
+  for name, module in next, package.loaded do
+    local short = rawequal(module, value) and name:match("^lunarray%.([%w_]+)$")
+    if short then add(seen, help.names(short)) end
+  end
+end
+
 -- A set of the names that may stand behind value. or value: (all begin with a
 -- letter; those that the library keeps for itself, with _, are left out).
 function names.of(value)
@@ -51,6 +64,7 @@ function names.of(value)
   elseif type(value) == "string" then add(seen, string)
   elseif type(value) == "table" then
     add_chain(seen, value)
+    add_theme(seen, value)
     add_module(seen, value)
   elseif type(value) == "userdata" then
     local mt = debug.getmetatable(value)

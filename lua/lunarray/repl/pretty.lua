@@ -48,6 +48,9 @@ local function quote(s)
   return text
 end
 
+-- A string as Lua reads it, cut after 200 bytes.
+function pretty.quote(s) return quote(s) end
+
 local function atom(value, style)
   if is_tensor(value) then
     local text = pretty.brief(value)

@@ -17,8 +17,13 @@ tensor([1, 2, 3])
 ! Functions and userdata in a table; net instead of net:state_dict().
 see: load, mmap, image.save, write_csv, nn.Module:state_dict
 == load
-: la.load(path[, {metadata =, limit =}]) -> tensor or table
-Reads .npy (one tensor), .npz or .safetensors (a table by name). With metadata =
+: la.load(path[, {metadata =, limit =, unknown =}]) -> tensor or table
+Reads .npy (one tensor), .npz or .safetensors (a table by name), and the parts
+that a .safetensors.index.json names, which lie in its folder. Modules add
+formats (la.config().modules): pickle those of PyTorch (.pt, .pth, .bin, .ckpt,
+TorchScript's .jit), nested tables as they were saved; torch7 .t7. Classes that
+PyTorch's own safe loading does not know are an error, or, with unknown =
+"table", tables with the class in __class. With metadata =
 true it also returns the table of the file's texts, and a table of the tensors
 that were left out because their dtype does not exist here (F8_E4M3 and other
 dtypes below 16 bits): the file's dtype by name; the host's log gets a line

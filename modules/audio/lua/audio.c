@@ -375,9 +375,10 @@ static int audio_encode(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"load", audio_load}, {"decode", audio_decode}, {"info", audio_info},
-    {"save", audio_save}, {"encode", audio_encode}, {NULL, NULL}
+static const la_function functions[] = {
+    {"load", audio_load, 2}, {"decode", audio_decode, 2},
+    {"info", audio_info, 1}, {"save", audio_save, LA_MANY},
+    {"encode", audio_encode, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_audio = {NULL, functions};
+const la_module la_module_audio = {NULL, functions, NULL};

@@ -137,7 +137,7 @@ static la_status end_field(la_csv *c, la_csv_field *out)
 /* The text up to the closing quote; doubled ones are halved in scratch. */
 static la_status next_quoted(la_csv *c, la_csv_field *out)
 {
-    const char *from = ++c->at;
+    const char *from = ++c->at, *begin = from;
     int64_t line = c->line;
     bool doubled = false;
     c->scratch->n = 0;
@@ -157,8 +157,8 @@ static la_status next_quoted(la_csv *c, la_csv_field *out)
         c->at++;
         from = c->at + 1;
     }
-    *out = (la_csv_field){from, (size_t)(c->at - from), false,
-                          true};
+    *out = (la_csv_field){from, (size_t)(c->at - from), false, true, begin,
+                          (size_t)(c->at - begin), doubled};
     if (doubled) {
         out->text = (const char *)c->scratch->data;
         out->n = c->scratch->n;
@@ -174,7 +174,8 @@ la_status la_csv_next(la_csv *c, la_csv_field *out)
     const char *p = c->at;
     p = la_csv_find(p, c->end, c->separator, '\n');
     if (p > c->at && p < c->end && *p == '\n' && p[-1] == '\r') p--;
-    *out = (la_csv_field){c->at, (size_t)(p - c->at), false, false};
+    size_t n = (size_t)(p - c->at);
+    *out = (la_csv_field){c->at, n, false, false, c->at, n, false};
     c->at = p;
     return end_field(c, out);
 }
@@ -247,4 +248,33 @@ void la_csv_read(const char *text, size_t n, la_csv_value *out)
     }
     out->negative = minus;
     if (minus) out->number = -out->number;
+}
+
+/* The number with a point and without marks of thousands, which stand between
+** digits of the whole part; 0 for what is none. */
+static size_t csv_plain(const char *p, size_t n, la_csv_marks m, char *out)
+{
+    size_t k = 0;
+    bool whole = true;
+    for (size_t i = 0; i < n; i++) {
+        bool between = i > 0 && i + 1 < n && (unsigned)(p[i - 1] - '0') <= 9
+            && (unsigned)(p[i + 1] - '0') <= 9;
+        if (m.thousands && p[i] == m.thousands && whole && between) continue;
+        if (p[i] == m.decimal || p[i] == 'e' || p[i] == 'E') whole = false;
+        if (p[i] == '.' && m.decimal != '.') return 0;
+        out[k++] = p[i] == m.decimal ? '.' : p[i];
+    }
+    return k;
+}
+
+void la_csv_read_as(const char *text, size_t n, la_csv_marks m,
+                    la_csv_value *out)
+{
+    char plain[LONGEST + 1];
+    la_csv_read(text, n, out);
+    if ((m.decimal == '.' && !m.thousands) || n > LONGEST
+        || out->kind == LA_CSV_BOOL) return;
+    *out = (la_csv_value){.kind = LA_CSV_TEXT};
+    n = csv_plain(text, n, m, plain);
+    if (n) la_csv_read(plain, n, out);
 }

@@ -29,6 +29,9 @@ typedef struct la_csv_field {
     size_t n;
     bool last;                  /* of its row */
     bool quoted;
+    const char *raw;            /* in the text, doubled quotes as they are */
+    size_t nraw;
+    bool doubled;               /* 'text' is in scratch */
 } la_csv_field;
 
 /* Is there another row? Passes over empty lines. */
@@ -59,6 +62,18 @@ typedef struct la_csv_value {
 ** decimal digits (also inf, infinity and nan in any case), true or false (also
 ** True, TRUE), or anything. Does not depend on the locale. */
 void la_csv_read(const char *text, size_t n, la_csv_value *out);
+
+/* How numbers are written: the byte before the decimals, and that between
+** thousands (0: none). */
+typedef struct la_csv_marks { char decimal, thousands; } la_csv_marks;
+/* la_csv_read of a field with such marks. */
+void la_csv_read_as(const char *text, size_t n, la_csv_marks, la_csv_value *);
+
+/* Are the bytes a gzip file? All of them unpacked behind 'out', at most 'limit'
+** bytes (0: any number). LA_EIO, LA_ENOMEM. */
+bool la_csv_is_packed(const void *bytes, size_t n);
+la_status la_csv_unpack(const void *bytes, size_t n, int64_t limit,
+                        la_bytes *out);
 
 /* Append an element of a real dtype: the fewest digits that read back the same
 ** value in that dtype; floats with a point or an exponent. */

@@ -124,6 +124,7 @@ bool la_csv_split(la_csv_table *t)
     int64_t step = (t->start.end - t->start.at) / (LA_CSV_PARTS - 1) + 1;
     if (step < PART) step = PART;
     look_at_gaps(t);
+    t->odd_numbers = t->marks.decimal != '.' || t->marks.thousands;
     cut_anywhere(t, step);
     la_parallel_for(t->nparts, 1, columns_count_rows, &job);
     if (atomic_load(&job.quotes)) cut_between_rows(t, step);
@@ -321,6 +322,76 @@ static bool pass_field(la_csv *c, bool *last)
     return *last = true;
 }
 
+bool la_csv_store_text(const la_csv_table *t, la_csv_column *c, int64_t part,
+                       int64_t row, const la_csv_field *f)
+{
+    int32_t code = !f->quoted && la_csv_is_gap(t, f) ? 0
+        : la_csv_number(&c->words[part], f->raw, f->nraw, f->doubled);
+    if (code < 0) return false;
+    memcpy(c->data + 4 * row, &code, sizeof code);
+    return true;
+}
+
+/* The bounds of a field in quotes, which 'at' has begun. */
+static bool columns_quoted(la_csv *c, la_csv_field *f, bool *last)
+{
+    const char *p = c->at + 1;
+    *f = (la_csv_field){.quoted = true, .raw = p};
+    for (;; p += 2) {
+        p = memchr(p, '"', (size_t)(c->end - p));
+        if (!p) return false;
+        if (p + 1 == c->end || p[1] != '"') break;
+        f->doubled = true;
+    }
+    f->nraw = (size_t)(p - f->raw);
+    c->at = c->end;
+    return p + 1 == c->end ? *last = true : columns_end_plain(c, p + 1, last);
+}
+
+/* The bounds of a field without them. */
+static inline bool columns_bare(la_csv *c, la_csv_field *f, bool *last)
+{
+    const char *p = la_csv_find(c->at, c->end, c->separator, '\n');
+    size_t n = (size_t)(p - c->at);
+    if (n && p < c->end && *p == '\n' && p[-1] == '\r') p--, n--;
+    *f = (la_csv_field){.text = c->at, .n = n, .raw = c->at, .nraw = n};
+    if (p < c->end) return columns_end_plain(c, p, last);
+    c->at = c->end;
+    return *last = true;
+}
+
+/* A field of a column of texts. */
+static bool columns_read_text(la_csv_table *t, la_csv *c, la_csv_column *column,
+                              int64_t part, int64_t row, bool *last)
+{
+    la_csv_field f;
+    bool quoted = c->at < c->end && *c->at == '"';
+    if (!(quoted ? columns_quoted(c, &f, last) : columns_bare(c, &f, last)))
+        return false;
+    return la_csv_store_text(t, column, part, row, &f);
+}
+
+bool la_csv_join_words(const la_csv_table *t, la_csv_column *c)
+{
+    int32_t *codes = (int32_t *)c->data;
+    for (int64_t k = 1; k < t->nparts; k++) {
+        la_csv_words *w = &c->words[k];
+        const la_csv_part *part = &t->parts[k];
+        /* Hashes are no longer needed: they become the numbers of the whole. */
+        for (int64_t i = 0; i < w->n; i++) {
+            la_csv_word *word = &w->list[i];
+            int32_t to = la_csv_number(&c->words[0], word->p, word->n,
+                                       word->doubled);
+            if (to < 0) return false;
+            word->hash = (uint32_t)to;
+        }
+        for (int64_t i = part->first; i < part->first + part->rows; i++)
+            if (codes[i]) codes[i] = (int32_t)w->list[codes[i] - 1].hash;
+        la_csv_words_free(w);
+    }
+    return true;
+}
+
 /* Any field. */
 static bool columns_read_field(la_csv_table *t, la_csv *c,
                                la_csv_column *column, int64_t row, bool *last)
@@ -330,23 +401,26 @@ static bool columns_read_field(la_csv_table *t, la_csv *c,
     if (la_csv_next(c, &f)) return false;
     *last = f.last;
     if (la_csv_is_gap(t, &f)) return columns_take(column, row, NULL);
-    la_csv_read(f.text, f.n, &v);
+    la_csv_read_as(f.text, f.n, t->marks, &v);
     return columns_take(column, row, &v);
 }
 
 /* Most fields are empty or plain numbers; the rest is read as ever. */
 static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
-                              int64_t row, bool *last)
+                              int64_t part, int64_t row, bool *last)
 {
     la_csv_value v;
     const char *from = c->at;
     if (column->passed) return pass_field(c, last);
+    if (column->words)
+        return columns_read_text(t, c, column, part, row, last);
     if (*from == c->separator && t->empty_is_gap) {
         c->at++;
         *last = false;
         return columns_take(column, row, NULL);
     }
-    const char *p = plain_number(from, &v, column->stored == LA_FLOAT64);
+    const char *p = t->odd_numbers ? NULL
+        : plain_number(from, &v, column->stored == LA_FLOAT64);
     if (!p || t->numbers_are_gaps || !columns_end_plain(c, p, last)) {
         c->at = from;
         return columns_read_field(t, c, column, row, last);
@@ -370,8 +444,8 @@ static bool columns_fill_rows(la_csv_table *t, const la_csv_part *part,
         if (row == part->rows || (row % 1024 == 0 && la_interrupted()))
             return false;
         for (int64_t k = 0; k < t->ncolumns; k++)
-            if (last || !fill_field(t, &c, &t->columns[k], part->first + row,
-                                    &last)) return false;
+            if (last || !fill_field(t, &c, &t->columns[k], part - t->parts,
+                                    part->first + row, &last)) return false;
         if (!last) return false;
     }
     return row == most || row == part->rows;

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "modules/csv/io/csv.h"
+#include "modules/csv/io/csv_words.h"
 
 /* Kinds of fields that a column had: bits. */
 enum {
@@ -25,6 +26,8 @@ typedef struct la_csv_column {
     la_dtype forced;            /* LA_UNDEFINED: found by its fields */
     la_dtype stored;            /* float64, bool, int64 or uint64 */
     char *data;                 /* of the rows, or NULL: only looked at */
+    la_csv_words *words;        /* of each part: texts, the data are int32
+                                ** numbers, 0 for gaps. NULL: others */
     atomic_uint seen;
 } la_csv_column;
 
@@ -42,6 +45,8 @@ typedef struct la_csv_table {
     int64_t ngaps;
     bool numbers_are_gaps;      /* some of them may be numbers */
     bool empty_is_gap;
+    la_csv_marks marks;
+    bool odd_numbers;           /* with other marks than a point */
     int64_t nparts;
     la_csv_part parts[LA_CSV_PARTS];
 } la_csv_table;
@@ -51,12 +56,21 @@ typedef struct la_csv_table {
 bool la_csv_split(la_csv_table *);
 /* Look at some rows of each of some parts. */
 void la_csv_sample(la_csv_table *);
-/* Fill all columns that are not passed. False when a field or a row is not what
-** it should be (or a field of numbers has doubled quotes), or for a stop: then
-** nothing in 'data' is of use. Also a region. */
+/* Fill all columns that are not passed: numbers, and texts. False when a field
+** or a row is not what it should be (or a field of numbers has doubled quotes),
+** where memory is out, or for a stop: then nothing in 'data' is of use. Also a
+** region. */
 bool la_csv_fill(la_csv_table *);
 
+/* The sets of a column's parts become that of the first, and numbers those of
+** it. False where memory is out. */
+bool la_csv_join_words(const la_csv_table *, la_csv_column *);
+
 bool la_csv_is_gap(const la_csv_table *, const la_csv_field *);
+/* Element 'row' becomes the number of the text in the set of the part. False
+** where memory is out. */
+bool la_csv_store_text(const la_csv_table *, la_csv_column *, int64_t part,
+                       int64_t row, const la_csv_field *);
 /* The bits of a value that is no gap. */
 unsigned la_csv_seen(const la_csv_value *);
 /* Does an integer fit the dtype? */

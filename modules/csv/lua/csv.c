@@ -46,8 +46,9 @@ char la_csv_separator(lua_State *L, int at, const char *name)
     return *sep;
 }
 
-static const luaL_Reg functions[] = {
-    {"read_csv", la_read_csv}, {"write_csv", la_write_csv}, {NULL, NULL}
+static const la_function functions[] = {
+    {"read_csv", la_read_csv, LA_MANY}, {"write_csv", la_write_csv, LA_MANY},
+    {NULL, NULL, 0}
 };
 
-const la_module la_module_csv = {functions, NULL};
+const la_module la_module_csv = {functions, NULL, NULL};

@@ -1,49 +1,27 @@
 /*
 ** la.read_csv: columns of a file of comma-separated values
-** (modules/csv/io/csv.h has the grammar) as tensors and lists.
+** (modules/csv/io/csv.h has the grammar) as tensors, and as texts with numbers.
 **
-** The file is read into memory. Its rows are counted, what columns hold is
-** guessed from some of them, and all threads fill the columns of numbers
+** The file is read into memory, and unpacked there. Its rows are counted, what
+** columns hold is guessed from some of them, and all threads fill the columns
 ** (modules/csv/io/csv_columns.h); those whose guess was wrong are filled again.
-** Strings are made by the caller's thread. Where that finds anything amiss, the
-** file is walked over twice by the caller alone: once to see what its columns
-** hold, once to fill them, with errors that name lines. Whatever is owned
-** meanwhile is in a userdata, as strings are made on the way.
+** Where that finds anything amiss, the file is walked over twice by the caller
+** alone: once to see what its columns hold, once to fill them, with errors that
+** name lines. Whatever is owned meanwhile is in a userdata.
 */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/thread_pool.h"
-#include "modules/csv/io/csv_columns.h"
 #include "io/stream.h"
+#include "lua/embed.h"
 #include "lua/files/growing_bytes.h"
-#include "modules/csv/lua/csv.h"
-#include "op/call.h"
+#include "modules/csv/lua/csv_reader.h"
 
-typedef struct column {
-    const char *name;           /* of the list of names */
-    size_t n;
-    bool wanted, asked;         /* asked: wanted, while strings are read */
-    bool text, is_text;         /* a list of strings; by {dtypes=} */
-    la_csv_column *v;
-} column;
-
-typedef struct reader {
-    lua_State *L;
-    const char *path;
-    la_csv csv;                 /* where reading is */
-    column *columns;
-    int64_t ncolumns, rows;
-    bool charged;
-    la_csv_table *t;
-} reader;
-
-/* Stack positions while a file is read. */
-enum { PATH = 1, OPTIONS, FILE_BYTES, SCRATCH, NAMES, COLUMNS, GAPS, TABLE,
-       VALUES, RESULT };
+typedef la_csv_given column;
+typedef la_csv_reader reader;
 
 /* ---- errors ---- */
 
@@ -58,15 +36,15 @@ static la_status in_file(const reader *r, la_status status)
                     shown, sizeof shown), message);
 }
 
-/* The field of a column can't be what its dtype asks for. */
-static la_status bad_field(const column *c, int64_t line,
+la_status la_csv_bad_field(const reader *r, const column *c, int64_t line,
                            const la_csv_field *f, const char *why)
 {
     char name[200], shown[200];
     la_quote(c->name, c->n < 40 ? c->n : 40, name, sizeof name);
     la_quote(f->text, f->n < 40 ? f->n : 40, shown, sizeof shown);
-    return la_error(LA_EIO, "line %lld: column '%s': '%s' %s", (long long)line,
-                    name, shown, why);
+    la_error(LA_EIO, "line %lld: column '%s': '%s' %s", (long long)line, name,
+             shown, why);
+    return in_file(r, LA_EIO);
 }
 
 /* A row of n fields where others have 'want'. */
@@ -121,7 +99,7 @@ static la_status csv_read_look_at(reader *r, column *c, int64_t row,
     if (c->is_text || c->v->forced != LA_UNDEFINED
         || (c->v->seen & LA_CSV_SEEN_TEXT)) return LA_OK;
     if (!la_csv_is_gap(r->t, f)) {
-        la_csv_read(f->text, f->n, &v);
+        la_csv_read_as(f->text, f->n, r->t->marks, &v);
         seen = la_csv_seen(&v);
     }
     c->v->seen |= seen;
@@ -156,34 +134,43 @@ static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
     char why[80];
     bool gap = la_csv_is_gap(r->t, f);
     la_dtype want = c->v->forced == LA_UNDEFINED ? c->v->stored : c->v->forced;
-    if (!gap) la_csv_read(f->text, f->n, &v);
+    if (!gap) la_csv_read_as(f->text, f->n, r->t->marks, &v);
     if (la_csv_store(c->v, row, gap ? NULL : &v)) return LA_OK;
     snprintf(why, sizeof why, "does not fit %s", la_dtype_name(want));
-    return bad_field(c, line, f, why);
+    return la_csv_bad_field(r, c, line, f, why);
 }
 
-/* Strings go to the list of their column, which may raise. What stands in
-** quotes is a string, whatever it says. */
+/* Texts go to the only set of their column. What stands in quotes is a text,
+** whatever it says. */
 static la_status csv_read_fill(reader *r, column *c, int64_t row, int64_t line,
                                const la_csv_field *f)
 {
     if (!c->text) return fill_number(r, c, row, line, f);
-    lua_rawgeti(r->L, VALUES, c - r->columns + 1);
-    if (!f->quoted && la_csv_is_gap(r->t, f)) lua_pushliteral(r->L, "");
-    else lua_pushlstring(r->L, f->text, f->n);
-    lua_rawseti(r->L, -2, row + 1);
-    lua_pop(r->L, 1);
-    return LA_OK;
+    return la_csv_store_text(r->t, c->v, 0, row, f) ? LA_OK : LA_ENOMEM;
+}
+
+/* Rows before which a line is looked for. */
+int64_t la_csv_line_of(reader *r, int64_t row)
+{
+    la_csv_field f;
+    r->csv = r->t->start;
+    for (int64_t i = 0; la_csv_more(&r->csv); i++) {
+        if (i == row) return r->csv.line;
+        do {
+            if (la_csv_next(&r->csv, &f)) return 0;
+        } while (!f.last);
+    }
+    return 0;
 }
 
 /* ---- arguments ---- */
 
 const char *const la_csv_gaps[LA_CSV_GAPS] = {"", "NA", "NaN", "nan", "null"};
 
-/* The list 'na' (or the usual words) as texts in a userdata at GAPS. */
+/* The list 'na' (or the usual words) as texts in a userdata at CSV_GAPS. */
 static void read_gaps(lua_State *L, reader *r)
 {
-    if (lua_getfield(L, OPTIONS, "na") == LUA_TNIL) {
+    if (lua_getfield(L, CSV_OPTIONS, "na") == LUA_TNIL) {
         lua_pop(L, 1);
         lua_createtable(L, LA_CSV_GAPS, 0);
         for (int k = 0; k < LA_CSV_GAPS; k++) {
@@ -191,30 +178,30 @@ static void read_gaps(lua_State *L, reader *r)
             lua_rawseti(L, -2, k + 1);
         }
         lua_pushvalue(L, -1);
-        lua_setfield(L, OPTIONS, "na");     /* keeps the texts */
+        lua_setfield(L, CSV_OPTIONS, "na");     /* keeps the texts */
     }
     if (!lua_istable(L, -1))
-        la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings expected");
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "na: list of strings "
+                     "expected");
     int64_t n = (int64_t)lua_rawlen(L, -1);
     la_csv_text *gaps
         = lua_newuserdatauv(L, sizeof(la_csv_text) * (size_t)(n + 1), 0);
     for (int64_t k = 0; k < n; k++) {
         if (lua_rawgeti(L, -2, k + 1) != LUA_TSTRING)
-            la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings"
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "na: list of strings"
                          " expected");
         gaps[k].p = lua_tolstring(L, -1, &gaps[k].n);
         lua_pop(L, 1);
     }
     r->t->gaps = gaps;
     r->t->ngaps = n;
-    lua_replace(L, GAPS);
+    lua_replace(L, CSV_GAPS);
     lua_pop(L, 1);
 }
 
 /* ---- columns ---- */
 
-/* The column of that name, or NULL. */
-static column *csv_read_find(const reader *r, const char *name, size_t n)
+column *la_csv_given_of(const reader *r, const char *name, size_t n)
 {
     for (int64_t k = 0; k < r->ncolumns; k++)
         if (r->columns[k].n == n && memcmp(r->columns[k].name, name, n) == 0)
@@ -228,17 +215,17 @@ static column *check_column(lua_State *L, reader *r, const char *option)
     size_t n;
     char shown[256];
     if (lua_type(L, -1) != LUA_TSTRING)
-        la_raise_arg(L, OPTIONS, "read_csv", "%s: names of columns expected",
-                     option);
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "%s: names of columns "
+                     "expected", option);
     const char *name = lua_tolstring(L, -1, &n);
-    column *c = csv_read_find(r, name, n);
+    column *c = la_csv_given_of(r, name, n);
     if (!c)
-        la_raise_arg(L, OPTIONS, "read_csv", "%s: the file has no column '%s'",
-                     option, la_quote(name, n, shown, sizeof shown));
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "%s: the file has no column "
+                     "'%s'", option, la_quote(name, n, shown, sizeof shown));
     return c;
 }
 
-/* The names of the first row as the list at NAMES, or "1", "2", ... */
+/* The names of the first row as the list at CSV_NAMES, or "1", "2", ... */
 static la_status csv_read_read_names(lua_State *L, reader *r, bool header)
 {
     la_csv_field f = {.last = !la_csv_more(&r->csv)};
@@ -247,32 +234,32 @@ static la_status csv_read_read_names(lua_State *L, reader *r, bool header)
         r->ncolumns++;
         if (header) lua_pushlstring(L, f.text, f.n);
         else lua_pushfstring(L, "%I", (LUAI_UACINT)r->ncolumns);
-        lua_rawseti(L, NAMES, r->ncolumns);
+        lua_rawseti(L, CSV_NAMES, r->ncolumns);
     }
     if (header) r->t->start = r->csv;
     return LA_OK;
 }
 
-/* One record for each name, at COLUMNS. */
+/* One record for each name, at CSV_COLUMNS. */
 static void make_columns(lua_State *L, reader *r)
 {
     size_t n = (size_t)(r->ncolumns + 1);
     size_t bytes = (sizeof(column) + sizeof(la_csv_column)) * n;
     column *list = lua_newuserdatauv(L, bytes, 0);
     memset(list, 0, bytes);
-    lua_replace(L, COLUMNS);
+    lua_replace(L, CSV_COLUMNS);
     r->columns = list;
     r->t->columns = (la_csv_column *)(list + n);
     r->t->ncolumns = r->ncolumns;
     for (int64_t k = 0; k < r->ncolumns; k++) {
         column *c = &list[k];
         char shown[256];
-        lua_rawgeti(L, NAMES, k + 1);
+        lua_rawgeti(L, CSV_NAMES, k + 1);
         const char *name = lua_tolstring(L, -1, &c->n);
         if (k && r->ncolumns <= 10000) {
             int64_t all = r->ncolumns;
             r->ncolumns = k;
-            if (csv_read_find(r, name, c->n))
+            if (la_csv_given_of(r, name, c->n))
                 luaL_error(L, "read_csv: '%s': column '%s' stands twice",
                            r->path, la_quote(name, c->n, shown, sizeof shown));
             r->ncolumns = all;
@@ -288,9 +275,9 @@ static void make_columns(lua_State *L, reader *r)
 /* {columns=}: the others are not read. */
 static void choose_columns(lua_State *L, reader *r)
 {
-    if (lua_getfield(L, OPTIONS, "columns") != LUA_TNIL) {
+    if (lua_getfield(L, CSV_OPTIONS, "columns") != LUA_TNIL) {
         if (!lua_istable(L, -1))
-            la_raise_arg(L, OPTIONS, "read_csv", "columns: list of names "
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "columns: list of names "
                          "expected");
         for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].wanted = false;
         for (lua_Integer k = 1, n = (lua_Integer)lua_rawlen(L, -1); k <= n;
@@ -303,16 +290,17 @@ static void choose_columns(lua_State *L, reader *r)
     lua_pop(L, 1);
 }
 
-/* {dtypes=}: a dtype or "string" by name. */
+/* {dtypes=}: a dtype, "text" ("string") or a date's kind by name. The last are
+** texts until the frame is made. */
 static void force_dtypes(lua_State *L, reader *r)
 {
-    if (lua_getfield(L, OPTIONS, "dtypes") == LUA_TNIL) {
+    if (lua_getfield(L, CSV_OPTIONS, "dtypes") == LUA_TNIL) {
         lua_pop(L, 1);
         return;
     }
     if (!lua_istable(L, -1))
-        la_raise_arg(L, OPTIONS, "read_csv", "dtypes: table of dtypes by name "
-                     "expected");
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "dtypes: table of dtypes by "
+                     "name expected");
     lua_pushnil(L);
     while (lua_next(L, -2)) {
         lua_insert(L, -2);
@@ -320,38 +308,49 @@ static void force_dtypes(lua_State *L, reader *r)
         lua_insert(L, -2);
         const char *word = lua_type(L, -1) == LUA_TSTRING
             ? lua_tostring(L, -1) : "";
-        c->is_text = strcmp(word, "string") == 0;
+        bool date = strncmp(word, "date", 4) == 0;
+        c->is_text = date || strcmp(word, "string") == 0
+            || strcmp(word, "text") == 0;
+        if (date) {
+            lua_pushvalue(L, -2);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, CSV_KINDS);
+        }
         if (!c->is_text)
             c->v->forced = la_check_dtype(L, lua_gettop(L), "read_csv");
         if (la_is_complex(c->v->forced))
-            la_raise_arg(L, OPTIONS, "read_csv", "dtypes: %s can't be read",
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "dtypes: %s can't be read",
                          word);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
 }
 
-/* A list or a tensor for column k, in VALUES; what was there before goes. */
+/* A tensor for column k, in CSV_VALUES, and sets of texts behind those of all
+** columns; what was there before goes. */
 static void make_value(lua_State *L, la_state *s, reader *r, int64_t k)
 {
     column *c = &r->columns[k];
-    lua_rawgeti(L, VALUES, k + 1);
+    lua_rawgeti(L, CSV_VALUES, k + 1);
     la_handle *old = la_to_handle(L, -1);
     if (old && old->tensor) la_tensor_release(old->tensor);
     if (old) old->tensor = NULL;
     lua_pop(L, 1);
     c->v->data = NULL;
+    c->v->words = NULL;
     if (c->text) {
-        lua_createtable(L, r->rows < INT32_MAX ? (int)r->rows : 0, 0);
-    } else {
-        la_tensor *t = NULL;
-        la_handle *h = la_new_handle(L, s);
-        LA_CHECK_TWICE(L, "read_csv",
-                       la_tensor_empty(1, &r->rows, c->v->stored, &t));
-        la_fill_handle(s, h, t);
-        c->v->data = la_data(t);
+        int64_t parts = r->t->nparts > 0 ? r->t->nparts : 1;
+        c->v->words = la_csv_push_words(L, parts);
+        lua_rawseti(L, CSV_VALUES, r->ncolumns + k + 1);
     }
-    lua_rawseti(L, VALUES, k + 1);
+    la_tensor *t = NULL;
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK_TWICE(L, "read_csv",
+                   la_tensor_empty(1, &r->rows,
+                                   c->text ? LA_INT32 : c->v->stored, &t));
+    la_fill_handle(s, h, t);
+    c->v->data = la_data(t);
+    lua_rawseti(L, CSV_VALUES, k + 1);
 }
 
 static void make_values(lua_State *L, la_state *s, reader *r)
@@ -366,7 +365,7 @@ static void make_values(lua_State *L, la_state *s, reader *r)
 /* ---- all threads ---- */
 
 /* The columns that guesses were wrong for are made again, and the others are
-** passed over from now on. Is there one of numbers? */
+** passed over from now on. Is there one? */
 static bool mend_guesses(lua_State *L, la_state *s, reader *r)
 {
     bool again = false;
@@ -375,12 +374,12 @@ static bool mend_guesses(lua_State *L, la_state *s, reader *r)
         la_dtype guessed = c->v->stored;
         bool was_passed = c->v->passed;
         c->v->passed = true;
-        if (was_passed) continue;
+        if (was_passed || c->v->words) continue;
         csv_read_decide(c);
         if (!c->text && c->v->stored == guessed) continue;
         make_value(L, s, r, k);
-        c->v->passed = c->text;
-        again = again || !c->text;
+        c->v->passed = false;
+        again = true;
     }
     return again;
 }
@@ -392,19 +391,34 @@ static bool csv_read_give_up(reader *r)
     return false;
 }
 
-/* The strings, of columns that are lists. */
-static void fill_texts(lua_State *L, reader *r)
+/* Notes the first cell that is no number in a column of numbers and texts. */
+static la_status find_odd_cell(reader *r, column *c, int64_t row, int64_t line,
+                               const la_csv_field *f)
 {
-    int64_t n = 0;
+    la_csv_value v;
+    char shown[200];
+    (void)row;
+    if (!c->text || *c->note || c->is_text || la_csv_is_gap(r->t, f))
+        return LA_OK;
+    la_csv_read_as(f->text, f->n, r->t->marks, &v);
+    if (v.kind == LA_CSV_INTEGER || v.kind == LA_CSV_FLOAT) return LA_OK;
+    la_quote(f->text, f->n < 20 ? f->n : 20, shown, sizeof shown);
+    snprintf(c->note, sizeof c->note, "line %lld: '%.80s'", (long long)line,
+             shown);
+    return LA_OK;
+}
+
+/* Notes for columns that had numbers, too. */
+static void note_odd_cells(lua_State *L, reader *r)
+{
+    const unsigned number = LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_FLOAT;
+    bool any = false;
     for (int64_t k = 0; k < r->ncolumns; k++) {
-        column *c = &r->columns[k];
-        c->asked = c->wanted;
-        c->wanted = c->wanted && c->text;
-        n += c->wanted;
+        const column *c = &r->columns[k];
+        any = any || (c->wanted && c->text && !c->is_text
+                      && (c->v->seen & number));
     }
-    if (n) LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_fill)));
-    for (int64_t k = 0; k < r->ncolumns; k++)
-        r->columns[k].wanted = r->columns[k].asked;
+    if (any) LA_CHECK(L, "read_csv", in_file(r, each_row(r, find_odd_cell)));
 }
 
 /* Once, when the number of rows is known. */
@@ -428,76 +442,55 @@ static bool read_parts(lua_State *L, la_state *s, reader *r)
     csv_read_charge(L, r);
     make_values(L, s, r);
     for (int64_t k = 0; k < r->ncolumns; k++)
-        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].text;
+        t->columns[k].passed = !r->columns[k].wanted;
     do {
         fine = la_csv_fill(t);
         LA_CHECK(L, "read_csv", la_region_status(LA_OK));
         if (!fine) return csv_read_give_up(r);
     } while (mend_guesses(L, s, r));
-    fill_texts(L, r);
     return true;
 }
 
-/* Reads by two passes of the caller, whose errors say where. */
+/* Reads by two passes of the caller, whose errors say where. Sets of texts have
+** one part then. */
 static void csv_read_read_rows(lua_State *L, la_state *s, reader *r)
 {
+    r->t->nparts = 0;
     LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_look_at)));
     csv_read_charge(L, r);
     make_values(L, s, r);
     LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_fill)));
 }
 
-/* Column k in its own dtype is pushed. */
-static void csv_read_push_value(lua_State *L, la_state *s, reader *r, int64_t k)
+/* Texts of all parts get one set. */
+static void join_texts(lua_State *L, reader *r)
 {
-    column *c = &r->columns[k];
-    lua_rawgeti(L, VALUES, k + 1);
-    la_dtype want = c->v->forced;
-    if (c->text || want == LA_UNDEFINED || want == c->v->stored) return;
-    la_tensor *t = NULL;
-    la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "read_csv", la_run(to_dtype, &t,
-             la_check_tensor(L, lua_gettop(L) - 1, "read_csv"),
-             la_v_dtype(want)));
-    la_fill_handle(s, h, t);
-    lua_remove(L, -2);
-}
-
-/* The list of names on the top becomes the field 'names' of the table under it.
-** Where that is a column, the table's own list part has the names. */
-static void csv_read_set_names(lua_State *L, const reader *r)
-{
-    const column *c = csv_read_find(r, "names", 5);
-    if (!c || !c->wanted) {
-        lua_setfield(L, RESULT, "names");
-        return;
-    }
-    for (lua_Integer k = (lua_Integer)lua_rawlen(L, -1); k > 0; k--) {
-        lua_rawgeti(L, -1, k);
-        lua_rawseti(L, RESULT, k);
-    }
-    lua_pop(L, 1);
-}
-
-/* The table of columns on the top, with its names. */
-static void push_result(lua_State *L, la_state *s, reader *r)
-{
-    int64_t n = 0;
-    lua_createtable(L, 0, (int)(r->ncolumns < 1 << 20 ? r->ncolumns : 0) + 1);
-    lua_newtable(L);
     for (int64_t k = 0; k < r->ncolumns; k++) {
-        if (!r->columns[k].wanted) continue;
-        lua_rawgeti(L, NAMES, k + 1);
-        lua_pushvalue(L, -1);
-        lua_rawseti(L, RESULT + 1, ++n);
-        csv_read_push_value(L, s, r, k);
-        lua_rawset(L, RESULT);
+        const column *c = &r->columns[k];
+        if (c->wanted && c->v->words && !la_csv_join_words(r->t, c->v))
+            la_raise(L, "read_csv", LA_ENOMEM);
     }
-    csv_read_set_names(L, r);
 }
 
 /* The whole file into the bytes, and zeros behind it. */
 enum { BEHIND = 32 };
+
+static la_status csv_read_unpack(la_bytes *bytes, int64_t limit)
+{
+    static const unsigned char zeros[BEHIND];
+    la_bytes out = {0};
+    la_status status = la_csv_unpack(bytes->data, bytes->n, limit, &out);
+    size_t n = out.n;
+    if (!status) {
+        la_bytes_put(&out, zeros, BEHIND);
+        status = out.status;
+    }
+    la_bytes_free(status ? &out : bytes);
+    if (status) return status;
+    *bytes = out;
+    bytes->n = n;
+    return LA_OK;
+}
 
 static la_status csv_read_load(const char *path, int64_t limit, la_bytes *out)
 {
@@ -510,20 +503,72 @@ static la_status csv_read_load(const char *path, int64_t limit, la_bytes *out)
     out->capacity = n + BEHIND;
     out->n = n;
     memset(out->data + n, 0, BEHIND);
-    return la_reader_read(&source, 0, out->data, n);
+    LA_TRY(la_reader_read(&source, 0, out->data, n));
+    return la_csv_is_packed(out->data, n) ? csv_read_unpack(out, limit) : LA_OK;
 }
 
 /* {limit=}: bytes of the file, 0 for any number. */
 static int64_t csv_read_read_limit(lua_State *L)
 {
     int exact = 1;
-    lua_Integer limit = lua_getfield(L, OPTIONS, "limit") == LUA_TNIL
+    lua_Integer limit = lua_getfield(L, CSV_OPTIONS, "limit") == LUA_TNIL
         ? 0 : lua_tointegerx(L, -1, &exact);
     if (!exact || (limit < 1 && !lua_isnil(L, -1)))
-        la_raise_arg(L, OPTIONS, "read_csv", "limit: a number of bytes "
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "limit: a number of bytes "
                      "expected, got %s", luaL_tolstring(L, -1, NULL));
     lua_pop(L, 1);
     return limit;
+}
+
+/* The option of that name: one byte of those that are no part of a number;
+** 'none' where it is not given. */
+static char read_mark(lua_State *L, const char *option, char none)
+{
+    char mark = none;
+    if (lua_getfield(L, CSV_OPTIONS, option) != LUA_TNIL) {
+        size_t n = 0;
+        const char *p = lua_type(L, -1) == LUA_TSTRING
+            ? lua_tolstring(L, -1, &n) : "";
+        if (n != 1 || strchr("0123456789+-eE\"\r\n", *p))
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "%s: one character "
+                         "expected, no digit, sign or quote", option);
+        mark = *p;
+    }
+    lua_pop(L, 1);
+    return mark;
+}
+
+/* {decimal=} and {thousands=}. */
+static void read_marks(lua_State *L, reader *r)
+{
+    la_csv_marks m = {read_mark(L, "decimal", '.'),
+                      read_mark(L, "thousands", 0)};
+    bool odd = m.decimal != '.' || m.thousands;
+    if (odd && (m.decimal == m.thousands || m.decimal == r->csv.separator))
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "decimal: '%c' stands for "
+                     "something else (sep, thousands)", m.decimal);
+    r->t->marks = m;
+}
+
+/* {as=}: "frame", which is what is given where the build has frames, or
+** "table". */
+static bool read_as_frame(lua_State *L)
+{
+    bool frame = la_is_embedded("frame", 5);
+    if (lua_getfield(L, CSV_OPTIONS, "as") != LUA_TNIL) {
+        const char *word = lua_type(L, -1) == LUA_TSTRING
+            ? lua_tostring(L, -1) : "";
+        bool table = strcmp(word, "table") == 0;
+        if (!table && strcmp(word, "frame") != 0)
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "as: \"frame\" or "
+                         "\"table\" expected");
+        if (!table && !frame)
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "as: this build has no "
+                         "frames");
+        frame = !table;
+    }
+    lua_pop(L, 1);
+    return frame;
 }
 
 /* A byte order mark and {skip=} lines are passed over. */
@@ -534,38 +579,44 @@ static void csv_read_begin(lua_State *L, reader *r, const la_bytes *bytes)
     r->csv.at = from;
     r->csv.end = from + bytes->n;
     r->csv.line = 1;
-    r->csv.separator = la_csv_separator(L, OPTIONS, "read_csv");
-    r->csv.scratch = lua_touserdata(L, SCRATCH);
+    r->csv.separator = la_csv_separator(L, CSV_OPTIONS, "read_csv");
+    r->csv.scratch = lua_touserdata(L, CSV_SCRATCH);
     if (bytes->n >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0) r->csv.at += 3;
-    lua_Integer skip = lua_getfield(L, OPTIONS, "skip") == LUA_TNIL
+    lua_Integer skip = lua_getfield(L, CSV_OPTIONS, "skip") == LUA_TNIL
         ? 0 : lua_tointegerx(L, -1, &exact);
     if (!exact || skip < 0)
-        la_raise_arg(L, OPTIONS, "read_csv", "skip: number of lines expected");
+        la_raise_arg(L, CSV_OPTIONS, "read_csv", "skip: number of lines "
+                     "expected");
     lua_pop(L, 1);
+    read_marks(L, r);
     la_csv_skip(&r->csv, skip);
     r->t->start = r->csv;
     LA_CHECK(L, "read_csv", la_csv_unify(&r->csv, (char *)bytes->data
                                          + (r->csv.at - from)));
 }
 
-/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=,
-** limit=}]) */
+/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=, limit=,
+** decimal=, thousands=, as=}]) */
 int la_read_csv(lua_State *L)
 {
     static const char *const known[] = {"header", "sep", "dtypes", "na",
-                                        "skip", "columns", "limit", NULL};
+                                        "skip", "columns", "limit", "decimal",
+                                        "thousands", "as", NULL};
     la_state *s = la_begin(L, "read_csv", 0);
     reader r = {.L = L};
-    r.path = la_check_path(L, PATH, "read_csv");
-    la_csv_options(L, OPTIONS, known, "read_csv");
-    bool header = la_csv_header(L, OPTIONS, "read_csv");
+    r.path = la_check_path(L, CSV_PATH, "read_csv");
+    la_csv_options(L, CSV_OPTIONS, known, "read_csv");
+    bool header = la_csv_header(L, CSV_OPTIONS, "read_csv");
     la_bytes *bytes = la_push_bytes(L);
     la_push_bytes(L);
     lua_newtable(L);
     lua_pushnil(L);
     lua_pushnil(L);
     r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
+    memset(r.t, 0, sizeof *r.t);
     lua_newtable(L);
+    lua_newtable(L);
+    bool frame = read_as_frame(L);
     read_gaps(L, &r);
     int64_t limit = csv_read_read_limit(L);
     LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
@@ -575,8 +626,10 @@ int la_read_csv(lua_State *L)
     choose_columns(L, &r);
     force_dtypes(L, &r);
     if (!read_parts(L, s, &r)) csv_read_read_rows(L, s, &r);
+    join_texts(L, &r);
+    if (frame) note_odd_cells(L, &r);
+    la_csv_push_result(L, s, &r, frame);
     la_bytes_free(bytes);
-    push_result(L, s, &r);
     la_pace(L, s);
     return 1;
 }

@@ -9,17 +9,22 @@
 #include "base/runtime/thread_pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"
+#include "lua/embed.h"
 #include "lua/files/growing_bytes.h"
 #include "modules/csv/lua/csv.h"
 #include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* A column that is written: elements in a row, which a handle in the list at
-** W_VALUES owns, or the list of strings there. */
+** W_VALUES owns; codes from 1 of texts, which stand as fields in 'fields', each
+** from an offset on; or the list of strings there. */
 typedef struct source_column {
     const char *data;           /* NULL: a list */
     size_t size;
     la_dtype dtype;
+    const la_bytes *fields;     /* of codes; NULL: others */
+    const int64_t *offsets;
+    int64_t ntexts;
 } source_column;
 
 typedef struct writer {
@@ -90,9 +95,32 @@ static la_status plain_column(la_tensor *t, la_tensor **out)
     return la_run(contiguous, out, plain);
 }
 
-/* The column on the top: a tensor of one dim or a list. Its number of rows. */
+/* Is the table on the top {codes, texts}? The codes are pushed. */
+static bool csv_write_push_codes(lua_State *L)
+{
+    if (!lua_istable(L, -1)) return false;
+    lua_rawgeti(L, -1, 1);
+    const la_handle *h = la_to_handle(L, -1);
+    if (h && h->tensor && h->tensor->dtype == LA_INT32) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+/* The column on the top: a tensor of one dim, a list, or a table of codes and
+** their texts. Its number of rows. */
 static int64_t check_column_value(lua_State *L, la_state *s, const char *name)
 {
+    if (csv_write_push_codes(L)) {
+        int64_t rows = check_column_value(L, s, name);
+        lua_createtable(L, 2, 0);
+        lua_insert(L, -2);
+        lua_rawseti(L, -2, 1);
+        lua_rawgeti(L, -2, 2);
+        luaL_checktype(L, -1, LUA_TTABLE);
+        lua_rawseti(L, -2, 2);
+        lua_remove(L, -2);
+        return rows;
+    }
     la_handle *h = la_to_handle(L, -1);
     if (!h && lua_istable(L, -1)) return (int64_t)lua_rawlen(L, -1);
     if (!h || !h->tensor || h->tensor->ndim != 1)
@@ -214,6 +242,17 @@ static void write_number(writer *w, const source_column *c, int64_t i)
     la_csv_put_text(w->out, w->gap.p, w->gap.n, w->separator);
 }
 
+/* Row i of a column of codes: a field that was made before. */
+static void write_code(writer *w, const source_column *c, int64_t i)
+{
+    int32_t code;
+    memcpy(&code, c->data + (size_t)i * sizeof code, sizeof code);
+    if (code >= 1 && code <= c->ntexts)
+        la_bytes_put(w->out, c->fields->data + c->offsets[code - 1],
+                     (size_t)(c->offsets[code] - c->offsets[code - 1]));
+    else la_csv_put_text(w->out, w->gap.p, w->gap.n, w->separator);
+}
+
 /* Row i of column k, a list. */
 static void write_string(writer *w, int64_t k, int64_t i)
 {
@@ -229,15 +268,60 @@ static void write_string(writer *w, int64_t k, int64_t i)
     lua_pop(w->L, 2);
 }
 
+/* The texts of the list on the top as fields, made once; they and their offsets
+** are pushed behind it. */
+static void csv_write_fields(lua_State *L, const writer *w, source_column *c)
+{
+    int list = lua_gettop(L);
+    c->ntexts = (int64_t)lua_rawlen(L, list);
+    la_bytes *out = la_push_bytes(L);
+    int64_t *at = lua_newuserdatauv(L, sizeof *at * (size_t)(c->ntexts + 1), 0);
+    for (int64_t k = 0; k < c->ntexts; k++) {
+        size_t n;
+        at[k] = (int64_t)out->n;
+        if (lua_rawgeti(L, list, k + 1) != LUA_TSTRING)
+            la_raise_arg(L, W_COLUMNS, "write_csv", "texts expected");
+        const char *p = lua_tolstring(L, -1, &n);
+        if (n == 0 || reads_as_gap(w, p, n)) la_csv_put_quoted(out, p, n);
+        else la_csv_put_text(out, p, n, w->separator);
+        lua_pop(L, 1);
+        LA_CHECK(L, "write_csv", out->status);
+    }
+    at[c->ntexts] = (int64_t)out->n;
+    c->fields = out;
+    c->offsets = at;
+}
+
+/* The columns of codes: their texts become fields, which stay on the stack. */
+static void csv_write_list_texts(lua_State *L, writer *w)
+{
+    for (int64_t k = 0; k < w->ncolumns; k++) {
+        luaL_checkstack(L, 8, "too many columns");
+        lua_rawgeti(L, W_VALUES, k + 1);
+        if (!csv_write_push_codes(L)) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pop(L, 1);
+        lua_rawgeti(L, -1, 2);
+        csv_write_fields(L, w, &w->columns[k]);
+    }
+}
+
 /* Finds the elements of the columns; no more Lua code runs. */
 static void find_columns(lua_State *L, writer *w)
 {
     size_t n = (size_t)w->ncolumns + 1;
     w->columns = lua_newuserdatauv(L, n * sizeof *w->columns, 0);
+    memset(w->columns, 0, n * sizeof *w->columns);
+    csv_write_list_texts(L, w);
     for (int64_t k = 0; k < w->ncolumns; k++) {
         lua_rawgeti(L, W_VALUES, k + 1);
+        if (w->columns[k].fields) {
+            lua_rawgeti(L, -1, 1);
+            lua_replace(L, -2);
+        }
         la_handle *h = la_to_handle(L, -1);
-        w->columns[k] = (source_column){0};
         if (h) {
             w->columns[k].data = la_data(h->tensor);
             w->columns[k].size = la_itemsize(h->tensor);
@@ -250,19 +334,21 @@ static void find_columns(lua_State *L, writer *w)
 /* All rows; raises where a list holds no strings. */
 static void csv_write_write_rows(lua_State *L, writer *w)
 {
+    int top = lua_gettop(L);
     find_columns(L, w);
     for (int64_t i = 0; i < w->rows; i++) {
         size_t began = w->out->n;
         if (i % 1024 == 0) LA_CHECK(L, "write_csv", la_poll());
         for (int64_t k = 0; k < w->ncolumns; k++) {
             if (k > 0) la_bytes_put_byte(w->out, (unsigned)w->separator);
-            if (w->columns[k].data) write_number(w, &w->columns[k], i);
+            if (w->columns[k].fields) write_code(w, &w->columns[k], i);
+            else if (w->columns[k].data) write_number(w, &w->columns[k], i);
             else write_string(w, k + 1, i);
         }
         end_row(w, began);
         LA_CHECK(L, "write_csv", w->out->status);
     }
-    lua_pop(L, 1);
+    lua_settop(L, top);
 }
 
 /* The text becomes the file, whole. */
@@ -286,6 +372,25 @@ static void csv_write_read_gap(lua_State *L, writer *w)
     lua_pop(L, 1);
 }
 
+/* A frame at W_COLUMNS becomes a table of its columns. */
+static void csv_write_take_frame(lua_State *L)
+{
+    if (lua_type(L, W_COLUMNS) != LUA_TTABLE || !la_is_embedded("frame", 5)
+        || luaL_getmetafield(L, W_COLUMNS, "__name") == LUA_TNIL) return;
+    bool frame = lua_type(L, -1) == LUA_TSTRING
+        && strcmp(lua_tostring(L, -1), "lunarray.Frame") == 0;
+    lua_pop(L, 1);
+    if (!frame) return;
+    lua_pushcfunction(L, la_require);
+    lua_pushliteral(L, "lunarray.frame");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "_csv");
+    lua_pushvalue(L, W_COLUMNS);
+    lua_call(L, 1, 1);
+    lua_replace(L, W_COLUMNS);
+    lua_pop(L, 1);
+}
+
 /* la.write_csv(columns, path[, {sep=, header=, na=, names=}]) */
 int la_write_csv(lua_State *L)
 {
@@ -297,6 +402,7 @@ int la_write_csv(lua_State *L)
     bool header = la_csv_header(L, W_OPTIONS, "write_csv");
     w.separator = la_csv_separator(L, W_OPTIONS, "write_csv");
     csv_write_read_gap(L, &w);
+    csv_write_take_frame(L);
     w.out = la_push_bytes(L);
     lua_newtable(L);
     lua_newtable(L);

@@ -378,9 +378,10 @@ static int image_encode(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"load", image_load}, {"decode", image_decode}, {"info", image_info},
-    {"save", image_save}, {"encode", image_encode}, {NULL, NULL}
+static const la_function functions[] = {
+    {"load", image_load, 2}, {"decode", image_decode, 2},
+    {"info", image_info, 1}, {"save", image_save, LA_MANY},
+    {"encode", image_encode, LA_MANY}, {NULL, NULL, 0}
 };
 
-const la_module la_module_image = {NULL, functions};
+const la_module la_module_image = {NULL, functions, NULL};

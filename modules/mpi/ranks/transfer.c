@@ -155,6 +155,7 @@ typedef struct request {
     la_tensor *tensor;      /* owned until it is done */
     span s;
     int64_t expected;       /* bytes that are received; -1: nothing is */
+    int peer;               /* rank from 1; 0: any, or all of a reduction */
     struct request *next;   /* of those that nobody waits for any more */
 } request;
 
@@ -168,11 +169,11 @@ static void transfer_settle(request *r)
 }
 
 /* Pushed first: what may raise comes before MPI has the memory. */
-static request *push_request(lua_State *L, bytes b, int64_t expected)
+static request *push_request(lua_State *L, bytes b, int64_t expected, int peer)
 {
     request *r = lua_newuserdatauv(L, sizeof *r, 0);
     *r = (request){MPI_REQUEST_NULL, NULL, {MPI_BYTE, 0, false}, expected,
-                   NULL};
+                   peer, NULL};
     luaL_setmetatable(L, REQUEST_NAME);
     r->tensor = la_retain(b.tensor);
     return r;
@@ -184,7 +185,7 @@ static int fn_isend(lua_State *L)
     comm *c = mpi_comm(L, 1);
     bytes b = mpi_source(L, 2, "isend");
     int to = mpi_rank(L, 3, c, false), tag = tag_of(L, 4);
-    request *r = push_request(L, b, -1);
+    request *r = push_request(L, b, -1, to + 1);
     mpi_check(L, mpi_span(b.count * (int64_t)b.item, &r->s), "isend");
     mpi_check(L, MPI_Isend(b.data, r->s.count, r->s.type, to, tag, c->user,
                            &r->id), "isend");
@@ -197,7 +198,8 @@ static int fn_irecv(lua_State *L)
     comm *c = mpi_comm(L, 1);
     bytes b = mpi_target(L, 2, "irecv");
     int from = mpi_rank(L, 3, c, true), tag = tag_of(L, 4);
-    request *r = push_request(L, b, b.count * (int64_t)b.item);
+    request *r = push_request(L, b, b.count * (int64_t)b.item,
+                              from == MPI_ANY_SOURCE ? 0 : from + 1);
     mpi_check(L, mpi_span(r->expected, &r->s), "irecv");
     mpi_check(L, MPI_Irecv(b.data, r->s.count, r->s.type, from, tag, c->user,
                            &r->id), "irecv");
@@ -218,7 +220,7 @@ static int fn_iall_reduce(lua_State *L)
                           lua_tostring(L, 3), dtype);
     luaL_argcheck(L, b.count * (int64_t)b.item <= mpi_chunk, 2,
                   "too many elements for one call");
-    request *r = push_request(L, b, -1);
+    request *r = push_request(L, b, -1, 0);
     mpi_check(L, MPI_Iallreduce(MPI_IN_PLACE, b.data, (int)b.count, type, op,
                                 c->inner, &r->id), "iall_reduce");
     return 1;
@@ -255,18 +257,30 @@ static const char *seconds_text(double seconds, char text[32])
     return text;
 }
 
+static int raise_late(lua_State *L, const request *r, double seconds)
+{
+    char text[32];
+    bool receives = r->expected >= 0;
+    lua_pushfstring(L, "mpi.wait: not done within %s seconds: ",
+                    seconds_text(seconds, text));
+    if (r->peer)
+        lua_pushfstring(L, "rank %d did not %s", r->peer,
+                        receives ? "send" : "receive");
+    else
+        lua_pushstring(L, receives ? "no rank sent"
+                                   : "not all ranks made this call");
+    return luaL_error(L, "%s%s", lua_tostring(L, -2), lua_tostring(L, -1));
+}
+
 /* Until it is done; an error after 'seconds', and then it is as before. */
 static int wait_within(lua_State *L, request *r, double seconds,
                        MPI_Status *status)
 {
     double end = MPI_Wtime() + seconds;
-    char text[32];
     for (;;) {
         int done = 0, code = MPI_Test(&r->id, &done, status);
         if (code || done) return code;
-        if (!(MPI_Wtime() < end))
-            luaL_error(L, "mpi.wait: not done within %s seconds",
-                       seconds_text(seconds, text));
+        if (!(MPI_Wtime() < end)) raise_late(L, r, seconds);
         nanosleep(&(struct timespec){0, 100000}, NULL);
     }
 }

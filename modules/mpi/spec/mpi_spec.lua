@@ -72,9 +72,16 @@ describe("mpi", function()
     local text = fails(3, "mpi.barrier() while mpi.rank == 2 do end "
       .. "mpi.barrier{timeout = 3}")
     assert.is_truthy(text:find("rank 2 did not come within 3 s", 1, true), text)
-    text = fails(2, "if mpi.rank == 1 then "
-      .. "mpi.irecv(la.ones(2), 2):wait(0.2) end mpi.barrier()")
-    assert.is_truthy(text:find("not done within 0.2 seconds", 1, true), text)
+    for call, who in pairs{
+      ["irecv(la.ones(2), 2)"] = "rank 2 did not send",
+      ["irecv(la.ones(2))"] = "no rank sent",
+      ["isend(la.ones(1 << 20), 2)"] = "rank 2 did not receive",
+    } do
+      text = fails(2, "if mpi.rank == 1 then mpi." .. call
+        .. ":wait(0.2) end mpi.barrier()")
+      assert.is_truthy(text:find("not done within 0.2 seconds: " .. who, 1,
+        true), text)
+    end
   end)
 
   it_runs("starts ranks by a file of hosts", function()

@@ -206,6 +206,8 @@ static int fn_profile(lua_State *L)
     return lua_gettop(L) - 1;
 }
 
-static const luaL_Reg functions[] = {{"profile", fn_profile}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"profile", fn_profile, LA_MANY}, {NULL, NULL, 0}
+};
 
-const la_module la_module_profile = {functions, NULL};
+const la_module la_module_profile = {functions, NULL, NULL};

@@ -475,6 +475,45 @@ static void test_opened_again(void **state)
     }
 }
 
+/* la_error_of tells of the value, whatever failed before. */
+static void is_reported(lua_State *L, const char *script, int code,
+                    const char *text)
+{
+    assert_null(la_load("/", NULL));        /* an older failure */
+    if (luaL_dostring(L, script) == LUA_OK) fail_msg("%s: no error", script);
+    const char *report = la_error_of(L, -1);
+    if (!strstr(report, text)) fail_msg("%s: %s", script, report);
+    assert_int_equal(la_error_code(), code);
+    assert_int_equal(lua_gettop(L), 1);
+    lua_settop(L, 0);
+}
+
+static void test_error_of(void **state)
+{
+    lua_State *L = open_lua();
+    (void)state;
+    assert_int_equal(luaL_dostring(L, "la = require 'lunarray'"), LUA_OK);
+    is_reported(L, "error('own')", LA_ELUA, ":1: own");
+    is_reported(L, "error({})", LA_ELUA, "table");
+    is_reported(L, "error()", LA_ELUA, "nil");
+    is_reported(L, "error(setmetatable({}, {__tostring = function() return"
+                " 'mine' end}))", LA_ELUA, "mine");
+    is_reported(L, "error(setmetatable({}, {__tostring = error}))", LA_ELUA,
+            "table");
+    is_reported(L, "return 1 .. {}", LA_ELUA, "concatenate");
+    is_reported(L, "return la.ones(2) + la.ones(3)", LA_ESHAPE, ":1: ");
+    is_reported(L, "la.ones(2):sum('x')", LA_EARG, "bad argument #2 to 'sum'");
+    is_reported(L, "la.finfo('float33')", LA_EARG, "finfo");
+    is_reported(L, "local ok, e = pcall(la.sum) pcall(la.ones, 'x') error(e,"
+                " 0)", LA_ELUA, "'sum'");
+    is_reported(L, "local t = {} error(t.x.y)", LA_ELUA, "attempt to index");
+    is_reported(L, "local function f() return f() + 1 end f()", LA_ELUA,
+            "stack overflow");
+    is_reported(L, "la.zeros(1 << 44)", LA_ENOMEM, "not enough memory");
+    assert_non_null(la_error_of(NULL, 1));
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_unopened_without_memory),
         cmocka_unit_test(test_share_between_states),
         cmocka_unit_test(test_opened_again),
+        cmocka_unit_test(test_error_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

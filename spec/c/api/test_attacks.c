@@ -16,6 +16,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lunarray.h"
@@ -124,6 +125,78 @@ static int attacks_of(const char *theme)
 
 static int total;
 
+/* ---- chains of metatables ---- */
+
+static la_token *volatile cancelled;
+
+static void cancels(int sig)
+{
+    (void)sig;
+    la_cancel(cancelled);
+}
+
+/* The script in a sandbox with these limits; with none of them it is cancelled
+** by a signal. It ends by that, or by an error of its own. */
+static void ends_by(int expected, const char *script, int64_t fuel,
+                    int64_t deadline)
+{
+    la_limits limits = {.size = sizeof limits, .memory = 2 * CAP,
+                        .fuel = fuel, .deadline = deadline};
+    struct itimerval soon = {.it_value.tv_usec = fuel || deadline ? 0 : 50000};
+    lua_State *L = luaL_newstate();
+    attacking = script;
+    alarm(WATCHDOG);
+    assert_int_equal(la_open_sandboxed(L, &limits), 0);
+    cancelled = la_token_of(L);
+    signal(SIGPROF, cancels);
+    setitimer(ITIMER_PROF, &soon, NULL);
+    assert_int_equal(luaL_loadstring(L, script), LUA_OK);
+    assert_int_not_equal(lua_pcall(L, 0, 0, 0), LUA_OK);
+    signal(SIGPROF, SIG_IGN);
+    int code = la_token_code(cancelled);
+    if (code) assert_int_equal(code, expected);
+    lua_close(L);
+    la_token_release(cancelled);
+}
+
+static void chains_end_by_every_limit(void **state)
+{
+    lua_State *T = luaL_newstate();
+    luaL_openlibs(T);
+    assert_int_equal(luaL_dofile(T, "spec/support/attacks.lua"), LUA_OK);
+    lua_getfield(T, -1, "chains");
+    for (int i = 1; lua_geti(T, -1, i) == LUA_TSTRING; i++) {
+        const char *script = lua_tostring(T, -1);
+        ends_by(LA_EFUEL, script, FUEL, 0);
+        ends_by(LA_EDEADLINE, script, 0, 50000000);
+        ends_by(LA_ECANCEL, script, 0, 0);
+        lua_pop(T, 1);
+        total++;
+    }
+    lua_close(T);
+}
+
+static void what_is_deep_and_fair_runs(void **state)
+{
+    lua_State *T = luaL_newstate();
+    luaL_openlibs(T);
+    assert_int_equal(luaL_dofile(T, "spec/support/attacks.lua"), LUA_OK);
+    lua_getfield(T, -1, "fair");
+    for (int i = 1; lua_geti(T, -1, i) == LUA_TSTRING; i++) {
+        la_limits limits = {.size = sizeof limits, .memory = 2 * CAP,
+                            .fuel = FUEL};
+        lua_State *L = luaL_newstate();
+        assert_int_equal(la_open_sandboxed(L, &limits), 0);
+        la_token *k = la_token_of(L);
+        if (luaL_dostring(L, lua_tostring(T, -1)) || !lua_toboolean(L, -1))
+            fail_msg("%s: %s", lua_tostring(T, -1), lua_tostring(L, -1));
+        lua_close(L);
+        la_token_release(k);
+        lua_pop(T, 1);
+    }
+    lua_close(T);
+}
+
 static void nothing_of_the_host_is_reached(void **state)
 {
     total += attacks_of("escapes");
@@ -169,6 +242,8 @@ int main(void)
         cmocka_unit_test(strings_end),
         cmocka_unit_test(coroutines_end),
         cmocka_unit_test(callbacks_harm_nothing),
+        cmocka_unit_test(chains_end_by_every_limit),
+        cmocka_unit_test(what_is_deep_and_fair_runs),
         cmocka_unit_test(settings_are_the_hosts),
     };
     signal(SIGALRM, barks);

@@ -45,6 +45,19 @@ static const char *const scripts[] = {
     "la.write_csv({a = la.ones(3), b = {'x', '\"', ''}}, f)\n"
     "return la.read_csv(f, {dtypes = {a = 'float16'}}) end)\n"
     "os.remove(f); return ok or error(why, 0)",
+    "local F = la.frame; local f = F{k = {'b', 'a', 'b'}, x = {1, F.gap, 2},\n"
+    "d = F.date{'2024-01-01', '2024-01-03', '2024-01-02'}}\n"
+    "f:group{'k', 'x'}:agg{s = F.sum'x', q = F.median'x'}\n"
+    "f:sort{'k', 'd'}; f:join(f, 'k', {how = 'outer'})\n"
+    "f:resample('d', 'day'):sum()\n"
+    "f:with{r = F.rolling('x', 2, 'median', {min = 1}), c = F.rank'x'}\n"
+    "f:pivot{index = 'k', columns = 'd', values = 'x', agg = 'sum'}\n"
+    "return tostring(f:filter(f.d:gt'2024-01-01' ))",
+    "local p = os.tmpname(); local ok, why = pcall(function()\n"
+    "la.write_csv(la.frame{k = {'b', 'a'}, x = {1, 2}}, p)\n"
+    "local f = la.read_csv(p, {thousands = '_'}); la.write_jsonl(f, p)\n"
+    "return la.read_jsonl(p) end); os.remove(p)\n"
+    "return ok or error(why, 0)",
     "local g, p = la.game, la.rand(40, 2); g.neighbors(p, 0.3)\n"
     "g.nearest(p, p, 3); g.separate(p, 0.3); g.cohere(p, 0.3)\n"
     "g.boids(p, p); g.neighbors(p, 0.3, {max = 2})\n"
@@ -56,6 +69,20 @@ static const char *const scripts[] = {
     "local g, c = la.game, la.rand(9, 9); g.astar(c, {1, 1}, {9, 9})\n"
     "g.flow_field(c, {1, 1}); g.distance_field(c)\n"
     "g.decompose(la.eye(4)); return g.worley(c[{{}, {1, 3}}])",
+    /* compiled functions: recorded, run, run with autograd */
+    "local w = la.rand(4, {requires_grad = true})\n"
+    "local f = la.compile(function(x, t) w.grad = nil\n"
+    "local l = (x * w + t[1]):tanh():sum(); l:backward()\n"
+    "return l, {x:t(), k = x * 2} end)\n"
+    "for _ = 1, 3 do f(la.rand(2, 4), {la.ones(4)}) end\n"
+    "return f:explain() .. #f:program():steps()",
+    "local w = la.rand(4, {requires_grad = true})\n"
+    "local f = la.compile(function(x) return (x * w):exp() end)\n"
+    "for _ = 1, 2 do f(la.rand(2, 4)):sum():backward() end\n"
+    "local g = la.compile(function(x) return x:exp():sum(1) end)\n"
+    "for _ = 1, 3 do g:begin(la.rand(2, 4)); repeat until g:advance(1) end",
+    "local f = la.compile(function(x) return (x * 2):exp() + x:sum(2, true)\n"
+    "end); for _ = 1, 3 do f:into(la.empty(99, 99), la.rand(99, 99)) end",
     /* histories: of written views, of several results, of functions */
     "local x = la.rand(4, {requires_grad = true}); local y = x * 1\n"
     "local v = y[{{1, 2}}]; v:mul_(x[{{3, 4}}]); y:t():add_(1)\n"

@@ -202,7 +202,8 @@ static void fuel_is_work(void **state)
                " im, w = la.ones(2, 3, 32, 32), la.ones(5, 3, 3, 3)"
                " wt, b = la.ones(3, 5, 3, 3), la.ones(4, 32, 32)"
                " path = os.tmpname() .. '.npy'"
-               " la.write_csv(x, path .. '.csv')");
+               " la.write_csv(x, path .. '.csv')"
+               " la.read_csv(path .. '.csv')");     /* loads la.frame */
         if (threads == 1) run(L, "la.set_num_threads(1)");
         for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
             char script[200];

@@ -2,6 +2,7 @@
 -- depend neither on layout nor on position nor on threads.
 local la = require "lunarray"
 local once = require "spec.support.once"
+local stock = require "spec.support.interpreter"
 
 local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
   "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
@@ -23,8 +24,9 @@ local function same(a, b)
 end
 
 local function child(capability, script)
-  local command = "LUNARRAY_CPU=%s lua5.4 spec/support/values/%s.lua 2>&1"
-  local pipe = assert(io.popen(command:format(capability, script)))
+  local command = "LUNARRAY_CPU=%s %s spec/support/values/%s.lua 2>&1"
+  local pipe = assert(io.popen(command:format(capability, stock.program,
+                                              script)))
   local text = pipe:read("a")
   pipe:close()
   return text

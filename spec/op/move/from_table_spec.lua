@@ -22,7 +22,9 @@ describe("a nested table", function()
     raises("hole", la.tensor, {[0] = 1})
     raises("hole", la.tensor, {[-3] = 1, 5})
     raises("[2][7]", la.tensor, {{1, 2}, {1, 2, [7] = 3}})
-    raises("got nil", la.tensor, {1, nil, 3})
+    -- the length of a list with a hole is another in Lua 5.5
+    raises(_VERSION == "Lua 5.4" and "got nil" or "hole", la.tensor,
+           {1, nil, 3})
     assert.same({1, 2}, la.tensor(setmetatable({1, 2, n = 2}, {})):totable())
     local filled = {}
     for i = 100, 1, -1 do filled[i] = i end

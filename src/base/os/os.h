@@ -81,6 +81,7 @@ typedef struct la_os_info {
 
 typedef enum la_os_way {
     LA_OS_READ,         /* a fifo without a writer does not wait */
+    LA_OS_NO_LINK,      /* LA_OS_READ that fails for a symbolic link */
     LA_OS_NEW,          /* EEXIST where it is there; for writing */
     LA_OS_WRITE         /* what is there, a device */
 } la_os_way;

@@ -64,6 +64,7 @@ int la_os_open(const char *path, la_os_way way)
 {
     static const int flags[] = {
         [LA_OS_READ] = O_RDONLY | O_NONBLOCK,
+        [LA_OS_NO_LINK] = O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
         [LA_OS_NEW] = O_WRONLY | O_CREAT | O_EXCL,
         [LA_OS_WRITE] = O_WRONLY | O_NONBLOCK
     };

@@ -125,15 +125,26 @@ void *la_os_symbol(void *library, const char *name)
 
 /* ---- files ---- */
 
+static bool windows_is_link(const wchar_t *name)
+{
+    DWORD attributes = GetFileAttributesW(name);
+    if (attributes == INVALID_FILE_ATTRIBUTES
+        || !(attributes & FILE_ATTRIBUTE_REPARSE_POINT)) return false;
+    errno = EINVAL;
+    return true;
+}
+
 int la_os_open(const char *path, la_os_way way)
 {
     static const int flags[] = {
         [LA_OS_READ] = _O_RDONLY,
+        [LA_OS_NO_LINK] = _O_RDONLY,
         [LA_OS_NEW] = _O_WRONLY | _O_CREAT | _O_EXCL,
         [LA_OS_WRITE] = _O_WRONLY
     };
     wchar_t name[LA_OS_PATH];
     if (!windows_wide(path, name)) return -1;
+    if (way == LA_OS_NO_LINK && windows_is_link(name)) return -1;
     return _wopen(name, flags[way] | _O_BINARY | _O_NOINHERIT,
                   _S_IREAD | _S_IWRITE);
 }

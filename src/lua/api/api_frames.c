@@ -55,7 +55,7 @@ LA_API int la_frame_end(lua_State *L)
                         "is the innermost one");
     la_scope_end(L, s, s->scopes.depth - 1);
     if (s->policy == LA_PACE_FRAME)
-        lua_gc(L, LUA_GCSTEP, step_size(s->frame_bytes));
+        la_lua_step(L, step_size(s->frame_bytes));
     la_error_clear();
     return LA_OK;
 }

@@ -157,3 +157,21 @@ LA_API int la_push_record(lua_State *L, la_record *r)
     la_share_tensors();
     return la_api_end("la_push_record", push_record(L, r));
 }
+
+/* ---- errors ---- */
+
+/* The record of an error of the library's own stays as it is: it says more
+** where Lua's memory is out. A copy of the value is what la_lua_error pops. */
+LA_API const char *la_error_of(lua_State *L, int index)
+{
+    if (!L || !lua_checkstack(L, 6)) {
+        la_error(LA_EARG, "la_error_of: a Lua state with a free stack needed");
+        return la_error_text();
+    }
+    if (la_is_raised(L, index))
+        return la_error_status() == LA_ENOMEM ? la_error_text()
+                                              : lua_tostring(L, index);
+    lua_pushvalue(L, index);
+    la_lua_error(L, "");
+    return la_error_text();
+}

@@ -18,11 +18,12 @@
 #include "api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
+#include "lua/embed.h"
 #include "lua/files/checkpoint.h"
 #include "api/files.h"
+#include "lua/files/loader.h"
 
-/* A path at 'arg' with a known extension. The string stays owned by the
-** stack. */
+/* A path at 'arg' to write to. The string stays owned by the stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,
                               la_file_format *format)
 {
@@ -34,42 +35,41 @@ static const char *check_path(lua_State *L, int arg, const char *name,
     return path;
 }
 
+/* A path at 'arg' that something reads: a format, or LA_FILE_UNKNOWN for a
+** reader (loader.h). */
+static const char *check_source(lua_State *L, int arg, const char *name,
+                                la_file_format *format)
+{
+    const char *path = la_check_path(L, arg, name);
+    *format = la_is_loaded(path) ? LA_FILE_UNKNOWN : la_file_format_of(path);
+    if (*format == LA_FILE_UNKNOWN && !la_is_loaded(path))
+        la_raise_arg(L, arg, name, "the path must end with %s.npy, .npz or"
+                     " .safetensors", la_push_extensions(L));
+    return path;
+}
+
 /* ---- reading and writing ---- */
 
 /* The mapping outlives this call only through the tensors in 'out'; an .npy
 ** file gives one entry with the empty name. */
-static la_status map_file(const char *path, la_file_format format,
+static la_status map_file(la_open_file *file, la_file_format format,
                           la_archive *out)
 {
-    LA_READER source = {.fd = -1};
-    LA_MAPPING m = NULL;
     la_tensor *t = NULL;
     if (format == LA_FILE_NPZ)
         return la_error_at(LA_EARG, 1, ".npz files cannot be mapped: use load");
-    LA_TRY(la_reader_open(path, &source));
-    LA_TRY(la_mapping_open(&source, &m));
+    LA_TRY(la_load_map(file));
     if (format == LA_FILE_SAFETENSORS)
-        return la_safetensors_map(&source, m, out);
-    LA_TRY(la_npy_map(&source, m, &t));
+        return la_safetensors_map(&file->in, file->mapping, out);
+    LA_TRY(la_npy_map(&file->in, file->mapping, &t));
     return la_archive_add(out, "", 0, t);
 }
 
-/* The option that the call takes besides object and path: {metadata = ...} at
-** 'arg'. Pushes that, or nil. */
-static void push_option(lua_State *L, int arg, const char *name)
+/* {metadata = ...} of the options at 'arg'. Pushes that, or nil. */
+static void push_metadata(lua_State *L, int arg)
 {
-    static const char *const all[] = {"metadata", "limit", NULL};
-    static const char *const one[] = {"metadata", NULL};
-    const char *const *known = strcmp(name, "load") == 0 ? all : one;
-    if (lua_isnoneornil(L, arg)) {
-        lua_pushnil(L);
-        return;
-    }
-    if (!lua_istable(L, arg))
-        la_raise_arg(L, arg, name, "table of options expected, got %s",
-                     la_type_text(L, arg));
-    la_check_keywords(L, arg, known, name);
-    lua_getfield(L, arg, "metadata");
+    if (lua_isnoneornil(L, arg)) lua_pushnil(L);
+    else lua_getfield(L, arg, "metadata");
 }
 
 /* Bytes that a file may hold for a sandboxed script that says nothing: a small
@@ -81,14 +81,14 @@ static int64_t read_limit(lua_State *L, const la_state *s, int arg)
 {
     int exact = 1;
     lua_Integer limit = s->sandboxed ? SANDBOX_LIMIT : 0;
-    push_option(L, arg, "load");
-    if (lua_istable(L, arg) && lua_getfield(L, arg, "limit") != LUA_TNIL) {
+    if (!lua_istable(L, arg)) return limit;
+    if (lua_getfield(L, arg, "limit") != LUA_TNIL) {
         limit = lua_tointegerx(L, -1, &exact);
         if (!exact || limit < 1)
             la_raise_arg(L, arg, "load", "limit: a number of bytes expected, "
                          "got %s", luaL_tolstring(L, -1, NULL));
     }
-    lua_settop(L, arg);
+    lua_pop(L, 1);
     return limit;
 }
 
@@ -115,6 +115,67 @@ static int64_t io_largest(const la_archive *a)
     return most;
 }
 
+static void check_save_options(lua_State *L, int arg)
+{
+    static const char *const known[] = {"metadata", NULL};
+    if (lua_isnoneornil(L, arg)) return;
+    if (!lua_istable(L, arg))
+        la_raise_arg(L, arg, "save", "table of options expected, got %s",
+                     la_type_text(L, arg));
+    la_check_keywords(L, arg, known, "save");
+}
+
+/* A table whose metatable has __tree(object) is saved as what that gives: a
+** table with one key, the name of a module of the library. When it is loaded,
+** the module's function _of_tree makes the object anew. */
+static void io_take_tree(lua_State *L)
+{
+    if (lua_type(L, 1) != LUA_TTABLE
+        || luaL_getmetafield(L, 1, "__tree") == LUA_TNIL) return;
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    lua_replace(L, 1);
+}
+
+/* Is the value on the top such a tree? Push the module's name then. */
+static bool io_push_module(lua_State *L)
+{
+    static const char before[] = "lunarray.";
+    size_t n, head = sizeof before - 1;
+    int top = lua_gettop(L);
+    if (!lua_istable(L, -1)) return false;
+    lua_pushnil(L);
+    if (lua_next(L, -2) && lua_type(L, -2) == LUA_TSTRING) {
+        const char *name = lua_tolstring(L, -2, &n);
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        if (n > head && memcmp(name, before, head) == 0
+            && la_is_embedded(name + head, n - head) && !lua_next(L, top))
+            return true;
+    }
+    lua_settop(L, top);
+    return false;
+}
+
+/* Replaces the tree on the top by what it stands for. */
+static void io_give_tree(lua_State *L)
+{
+    int tree = lua_gettop(L);
+    if (!io_push_module(L)) return;
+    lua_pushcfunction(L, la_require);
+    lua_pushvalue(L, -2);
+    lua_call(L, 1, 1);
+    if (lua_type(L, -1) != LUA_TTABLE
+        || lua_getfield(L, -1, "_of_tree") != LUA_TFUNCTION) {
+        lua_settop(L, tree);
+        return;
+    }
+    lua_pushvalue(L, tree);
+    lua_call(L, 1, 1);
+    lua_replace(L, tree);
+    lua_settop(L, tree);
+}
+
 /* The object at 1, which a .npy holds alone. The archive is freed here, not
 ** left to the collector: it holds all values. */
 static void files_io_save(lua_State *L, const char *path, la_file_format format)
@@ -126,7 +187,8 @@ static void files_io_save(lua_State *L, const char *path, la_file_format format)
     if (format != LA_FILE_NPY && !table)
         la_raise_arg(L, 1, "save", "table of tensors expected, got %s",
                      la_type_text(L, 1));
-    push_option(L, 3, "save");                          /* at 4 */
+    check_save_options(L, 3);
+    push_metadata(L, 3);                                /* at 4 */
     if (format == LA_FILE_NPY && !lua_isnil(L, 4))
         la_raise_arg(L, 3, "save", "a .npy has no metadata (.npz and "
                      ".safetensors have)");
@@ -152,74 +214,6 @@ static la_status read_archive(lua_State *L, const la_reader *in,
     return la_file_read(in, format, out);
 }
 
-/* The file is closed on every way out, also while finalizers run. */
-static la_status load_file(lua_State *L, const char *path,
-                           la_file_format format, la_archive *out)
-{
-    LA_READER source = {.fd = -1};
-    LA_TRY(la_reader_open(path, &source));
-    return read_archive(L, &source, format, out);
-}
-
-/* ---- sources of the host ---- */
-
-/* Callbacks run with the thread's own settings; those of the script are back
-** when they return, whatever the host ran. */
-static int ask_open(const la_state *s, const char *name, la_source *out)
-{
-    la_host_call call;
-    la_host_begin(&call);
-    return la_host_end_with(&call, s->open(s->open_context, name, out));
-}
-
-/* Keeps the record of a failure from what the host does. */
-static void close_source(const la_source *source)
-{
-    la_host_call call;
-    if (!source->close) return;
-    la_host_begin(&call);
-    source->close(source->context);
-    la_host_end(&call);
-}
-
-/* A host with a newer header may write more than our struct. *out is what it
-** opened, zero where nothing is to be closed: also with a size that is wrong,
-** as all else was zero before the host was asked. */
-static la_status open_source(const la_state *s, const char *name,
-                             la_source *out)
-{
-    union { la_source source; char longer[4 * sizeof(la_source)]; } asked;
-    char shown[256];
-    memset(&asked, 0, sizeof asked);
-    *out = (la_source){0};
-    asked.source.size = sizeof asked.source;
-    if (ask_open(s, name, &asked.source)) {
-        if (la_error_status()) return la_error_status();
-        return la_error(LA_EIO, "the host has no '%s'",
-                        la_quote(name, strlen(name), shown, sizeof shown));
-    }
-    la_status status = asked.source.size > sizeof asked
-        ? la_error(LA_EARG, "la_source.size is %zu", asked.source.size)
-        : LA_READ_STRUCT("open", la_source, &asked.source, out);
-    if (status) *out = asked.source;
-    return status;
-}
-
-/* The first bytes tell the format. Nothing here raises: the source is closed on
-** every way out. */
-static la_status load_by_host(lua_State *L, const char *name,
-                              la_file_format *format, la_archive *out)
-{
-    la_source source;
-    la_reader in;
-    la_status status = open_source(la_up_state(L), name, &source);
-    if (!status) status = la_reader_of_source(&source, &in);
-    if (!status) status = la_file_format_inside(&in, format);
-    if (!status) status = read_archive(L, &in, *format, out);
-    close_source(&source);
-    return status;
-}
-
 /* ---- the functions ---- */
 
 /* Results of load and mmap: the values; when asked for, the metadata and the
@@ -227,9 +221,10 @@ static la_status load_by_host(lua_State *L, const char *name,
 static int push_results(lua_State *L, const char *name, la_file_format format,
                         la_archive *a)
 {
-    push_option(L, 2, name);
+    push_metadata(L, 2);
     bool asked = lua_toboolean(L, -1);
     la_push_values(L, name, a);
+    io_give_tree(L);
     if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
     la_pace(L, la_state_of(L));
     if (!asked) return 1;
@@ -238,20 +233,56 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     return 3;
 }
 
+/* Raises where the file can't be read, after it was closed. */
+static void check_read(lua_State *L, la_open_file *file, la_status status)
+{
+    if (!status) return;
+    la_load_close(file);
+    la_raise(L, file->name, status);
+}
+
+/* The first bytes tell the format of what the host gives. */
+static la_status read_formats(lua_State *L, const la_open_file *file,
+                              la_file_format *format, la_archive *out)
+{
+    if (file->in.host) LA_TRY(la_file_format_inside(&file->in, format));
+    return read_archive(L, &file->in, *format, out);
+}
+
+/* The values of a file by its reader, which cost by the file's bytes. */
+static int push_by_reader(lua_State *L, const la_loader *reader,
+                          la_open_file *file)
+{
+    la_check_load_options(L, 2, reader, file->name);
+    la_charge_more(L, file->name, file->in.size / 4);
+    int n = reader->push(L, file);
+    la_load_close(file);
+    la_pace(L, la_state_of(L));
+    return n;
+}
+
 /* la.load(path[, {metadata = true, limit = bytes}]), or a name of the host's in
 ** a sandbox */
 static int io_load(lua_State *L)
 {
     la_state *s = la_begin(L, "load", 0);
+    const la_loader *reader = NULL;
     lua_settop(L, 2);
     la_file_format format = LA_FILE_UNKNOWN;
     const char *path = s->open ? la_check_name(L, 1, "load")
-                               : check_path(L, 1, "load", &format);
+                               : check_source(L, 1, "load", &format);
+    if (format != LA_FILE_UNKNOWN) la_check_load_options(L, 2, NULL, "load");
     int64_t limit = read_limit(L, s, 2);
+    la_open_file *file = la_push_load(L, "load", path);
+    file->options = 2;
+    file->limit = limit;
+    check_read(L, file, la_load_open(L, file, &reader));
+    if (!reader) la_check_load_options(L, 2, NULL, "load");
+    if (reader) return push_by_reader(L, reader, file);
     la_archive *a = la_push_archive(L);
-    a->limit = limit;
-    LA_CHECK(L, "load", s->open ? load_by_host(L, path, &format, a)
-                                : load_file(L, path, format, a));
+    a->limit = file->limit;
+    check_read(L, file, read_formats(L, file, &format, a));
+    la_load_close(file);
     la_charge_more(L, "load", io_largest(a));
     log_skipped(path, a);
     return push_results(L, "load", format, a);
@@ -262,11 +293,21 @@ static int io_load(lua_State *L)
 static int io_mmap(lua_State *L)
 {
     la_begin(L, "mmap", 0);
+    const la_loader *reader = NULL;
     lua_settop(L, 2);
     la_file_format format;
-    const char *path = check_path(L, 1, "mmap", &format);
+    const char *path = check_source(L, 1, "mmap", &format);
+    la_open_file *file = la_push_load(L, "mmap", path);
+    file->options = 2;
+    check_read(L, file, la_load_open(L, file, &reader));
+    if (reader) {
+        la_load_check(L, file, la_load_map(file));
+        return push_by_reader(L, reader, file);
+    }
+    la_check_load_options(L, 2, NULL, "mmap");
     la_archive *a = la_push_archive(L);
-    LA_CHECK(L, "mmap", map_file(path, format, a));
+    check_read(L, file, map_file(file, format, a));
+    la_load_close(file);
     return push_results(L, "mmap", format, a);
 }
 
@@ -284,12 +325,14 @@ static int io_save(lua_State *L)
         lua_replace(L, 2);
     }
     const char *path = check_path(L, 2, "save", &format);
+    io_take_tree(L);
     files_io_save(L, path, format);
     return 0;
 }
 
-static const luaL_Reg functions[] = {
-    {"load", io_load}, {"mmap", io_mmap}, {"save", io_save}, {NULL, NULL}
+static const la_function functions[] = {
+    {"load", io_load, LA_MANY}, {"mmap", io_mmap, LA_MANY},
+    {"save", io_save, LA_MANY}, {NULL, NULL, 0}
 };
 
 const la_part la_part_io = {functions, NULL};

@@ -152,7 +152,7 @@ static void step_handles(lua_State *L, la_state *s)
     if (alive(s) < s->floor) s->floor = alive(s);
     if (!s->young && backlog(s) < s->patience) return;
     uint32_t before = s->cycles;
-    bool whole = lua_gc(L, LUA_GCSTEP, 0) > 0;
+    bool whole = la_lua_step(L, 0);
     learn(s, whole, s->cycles != before);
     if (whole) cycle_over(s);
     s->seen = s->cycles;
@@ -188,7 +188,7 @@ static uint64_t bytes_between(bool whole)
 static void step_bytes(lua_State *L, la_state *s)
 {
     uint64_t before = la_mem_stat().used;
-    s->step_bytes = bytes_between(lua_gc(L, LUA_GCSTEP, 0) > 0);
+    s->step_bytes = bytes_between(la_lua_step(L, 0));
     uint64_t after = la_mem_stat().used;
     uint64_t freed = after < before ? before - after : 0;
     s->bytes -= freed < s->bytes ? freed : s->bytes;

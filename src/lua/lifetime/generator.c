@@ -186,12 +186,12 @@ static int generator_text(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg generator_methods[] = {
-    {"manual_seed", generator_manual_seed}, {"seed", generator_seed},
-    {"initial_seed", generator_initial_seed},
-    {"get_state", generator_get_state}, {"set_state", generator_set_state},
-    {"fork", generator_fork}, {"jump", generator_jump},
-    {NULL, NULL}
+static const la_function generator_methods[] = {
+    {"manual_seed", generator_manual_seed, 2}, {"seed", generator_seed, 1},
+    {"initial_seed", generator_initial_seed, 1},
+    {"get_state", generator_get_state, 1},
+    {"set_state", generator_set_state, 2}, {"fork", generator_fork, 1},
+    {"jump", generator_jump, 2}, {NULL, NULL, 0}
 };
 
 /* The name of the metatable is the type that luaL_testudata checks. */
@@ -199,9 +199,8 @@ static void push_generator_metatable(lua_State *L)
 {
     if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
     lua_newtable(L);
-    for (const luaL_Reg *r = generator_methods; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
+    for (const la_function *r = generator_methods; r->name; r++) {
+        la_push_function(L, r);
         lua_setfield(L, -2, r->name);
     }
     lua_setfield(L, -2, "__index");
@@ -310,11 +309,11 @@ static int fork_rng(lua_State *L)
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
-static const luaL_Reg functions[] = {
-    {"Generator", new_generator}, {"manual_seed", manual_seed},
-        {"seed", lifetime_generator_seed},
-    {"initial_seed", initial_seed}, {"get_rng_state", get_rng_state},
-    {"set_rng_state", set_rng_state}, {"fork_rng", fork_rng}, {NULL, NULL}
+static const la_function functions[] = {
+    {"Generator", new_generator, LA_MANY}, {"manual_seed", manual_seed, 1},
+    {"seed", lifetime_generator_seed, 0}, {"initial_seed", initial_seed, 0},
+    {"get_rng_state", get_rng_state, 0}, {"set_rng_state", set_rng_state, 1},
+    {"fork_rng", fork_rng, LA_MANY}, {NULL, NULL, 0}
 };
 
 const la_part la_part_random = {functions, NULL};

@@ -470,7 +470,7 @@ void la_open_scopes(lua_State *L, la_state *s, int meta)
     s->scopes.anchor = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-static const luaL_Reg functions[] = {
-    {"tidy", fn_tidy}, {"keep", fn_keep}, {NULL, NULL}
+static const la_function functions[] = {
+    {"tidy", fn_tidy, LA_MANY}, {"keep", fn_keep, 1}, {NULL, NULL, 0}
 };
 const la_part la_part_scope = {functions, NULL};

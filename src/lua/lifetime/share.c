@@ -136,6 +136,10 @@ static int fn_open(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {{"open", fn_open}, {NULL, NULL}};
-static const luaL_Reg methods[] = {{"share", method_share}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"open", fn_open, 1}, {NULL, NULL, 0}
+};
+static const la_function methods[] = {
+    {"share", method_share, 1}, {NULL, NULL, 0}
+};
 const la_part la_part_share = {functions, methods};

@@ -150,6 +150,9 @@ static int fn_snapshot(lua_State *L)
         && !la_is_record(L, 1))
         return la_raise_arg(L, 1, "snapshot", "table of tensors expected, got "
                             "%s", la_type_text(L, 1));
+    if (lua_gettop(L) > 1)
+        return la_raise_arg(L, 2, "snapshot", "one table expected, got %d "
+                            "arguments", lua_gettop(L));
     if (la_fuse_is_open())
         return luaL_error(L, "snapshot: not possible inside of la.fuse");
     lua_settop(L, 1);

@@ -236,11 +236,12 @@ static int fn_from_dlpack(lua_State *L)
                         "DLManagedTensor expected, got %s", la_type_text(L, 1));
 }
 
-static const luaL_Reg functions[] = {
-    {"to_dlpack", method_to_dlpack}, {"from_dlpack", fn_from_dlpack},
-    {NULL, NULL}
+static const la_function functions[] = {
+    {"to_dlpack", method_to_dlpack, LA_MANY},
+    {"from_dlpack", fn_from_dlpack, LA_MANY}, {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {
-    {"storage", method_storage}, {"to_dlpack", method_to_dlpack}, {NULL, NULL}
+static const la_function methods[] = {
+    {"storage", method_storage, 1}, {"to_dlpack", method_to_dlpack, LA_MANY},
+    {NULL, NULL, 0}
 };
 const la_part la_part_storage = {functions, methods};

@@ -60,10 +60,15 @@ void la_pulse_block(la_pulse *p, bool string, size_t bytes)
     if (p->thread) lua_sethook(p->thread, guard_count, LUA_MASKCOUNT, often);
 }
 
+static int pulse_of(const la_pulse *p)
+{
+    return p->often < p->stacks->often ? p->often : p->stacks->often;
+}
+
 /* A count that has begun goes on where it is the right one. */
 void la_guard_thread(la_state *s, lua_State *L)
 {
-    int often = s->pulse->often;
+    int often = pulse_of(s->pulse);
     if (lua_gethook(L) != guard_count || lua_gethookcount(L) != often)
         lua_sethook(L, guard_count, LUA_MASKCOUNT, often);
 }
@@ -77,15 +82,18 @@ static void guard_count(lua_State *L, lua_Debug *ar)
     la_state *s = la_state_of(L);
     if (!s || !s->pulse) return;
     la_check_stack(L, s);
-    int passed = lua_gethookcount(L), often = s->pulse->often;
+    int passed = lua_gethookcount(L), often = pulse_of(s->pulse);
+    la_stacks *stacks = s->pulse->stacks;
+    stacks->grown = stacks->clean = false;
     bool armed = la_token_armed(s->context.token);
     if (armed && la_token_reached(s->context.token)) often = 1;
     if (often != passed) lua_sethook(L, guard_count, LUA_MASKCOUNT, often);
     if (!s->finalizing && s->aside < LA_ASIDE_MOST)
         s->aside += LA_ASIDE_PACE * passed;
-    if (!armed) return;
     la_guard g = {L, s, s->context.token, "script", &s->steps_left};
-    LA_CHECK(L, g.name, la_token_ask(g.token));
+    if (armed) LA_CHECK(L, g.name, la_token_ask(g.token));
+    if (stacks->count || stacks->metatables) la_guard_links(L, s, passed);
+    if (!armed) return;
     int64_t owed = s->pulse->owed;
     s->pulse->owed = 0;
     la_guard_steps(&g, passed + owed);

@@ -62,6 +62,7 @@ typedef struct la_pulse {
     lua_State *thread;
     int often;              /* instructions between calls */
     int64_t owed;           /* steps for strings that Lua made since */
+    struct la_stacks *stacks;
 } la_pulse;
 enum { LA_PULSE_MOST = 100 };
 /* Lua gets a block of so many bytes. Raises nothing, allocates nothing. */
@@ -73,6 +74,45 @@ void la_guard_thread(la_state *s, lua_State *L);
 ** steps in all, and as many times what the script ran since. */
 #define LA_ASIDE_MOST ((int64_t)4000 * LA_GUARD_STEPS)
 enum { LA_ASIDE_PACE = 16 };
+/* ---- chains of __call (guarded_stack.c) ---- */
+
+/*
+** Lua calls a value that is no function by the __call of its metatable, which
+** may be no function either: each link of such a chain moves all arguments by
+** one slot, within one instruction, and a value that is its own __call goes on
+** until the stack can't grow. So links are looked for where a stack has
+** many slots, and no stack becomes large in the middle of an instruction.
+*/
+typedef struct la_large_stack {
+    void *block;
+    size_t bytes;
+} la_large_stack;
+
+enum { LA_LARGE_STACKS = 16 };      /* of a state, at most */
+
+typedef struct la_stacks {
+    la_large_stack large[LA_LARGE_STACKS];
+    int count, often;       /* instructions between calls of the hook */
+    bool growing;           /* a stack is about to: lua_checkstack */
+    bool clean;             /* no link was there before this instruction */
+    bool grown;             /* since the hook ran */
+    void *fresh;            /* the newest block, of no type */
+    size_t fresh_bytes, last, most;     /* bytes: of a stack that has grown */
+    int metatables;         /* that scripts gave to tables, or more */
+    int64_t since;          /* instructions since links were looked for */
+} la_stacks;
+
+/* May Lua have this block? As lua_Alloc; then what became of it. */
+bool la_stacks_allow(la_pulse *p, void *block, size_t before, size_t after);
+void la_stacks_note(la_pulse *p, void *block, size_t before, size_t after,
+                    void *now);
+/* The metatable at 'index' was given to a table. */
+void la_note_metatable(lua_State *L, la_state *s, int index);
+/* After so many instructions of this thread; raises. */
+void la_guard_links(lua_State *L, la_state *s, int passed);
+/* lua_checkstack within a sandbox. */
+bool la_guard_stack(lua_State *co, lua_State *L, la_state *s, int n);
+
 /* lua_resume of a thread with the hook; status as there. */
 int la_guard_resume(la_state *s, lua_State *co, lua_State *from, int n,
                     int *results);

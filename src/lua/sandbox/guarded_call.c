@@ -23,12 +23,17 @@ static void explain(lua_State *L, int status)
     lua_replace(L, -2);
 }
 
+/* Steps of a call that fails: Lua may have followed a chain of metatables to
+** its end. */
+enum { FAILURE = 500 };
+
 /* 'extra' values at the bottom of the stack are no results. */
 static int finish_pcall(lua_State *L, int status, lua_KContext extra)
 {
-    la_guard_begin(L, "pcall");
+    la_guard g = la_guard_begin(L, "pcall");
     if (status == LUA_OK || status == LUA_YIELD)
         return lua_gettop(L) - (int)extra;
+    la_guard_steps(&g, FAILURE);
     explain(L, status);
     lua_pushboolean(L, 0);
     lua_insert(L, -2);
@@ -112,7 +117,7 @@ static int guarded_call_resume(lua_State *L, lua_State *co, int n,
 {
     int results;
     la_guard g = la_guard_begin(L, name);
-    if (!lua_checkstack(co, n)) {
+    if (!la_guard_stack(co, L, g.state, n)) {
         lua_pushliteral(L, "too many arguments to resume");
         return -1;
     }
@@ -124,7 +129,7 @@ static int guarded_call_resume(lua_State *L, lua_State *co, int n,
         if (failed) note_killed(L, co);
         la_guard_begin(L, name);
     }
-    if (!failed && !lua_checkstack(L, results + 1)) {
+    if (!failed && !la_guard_stack(L, L, s, results + 1)) {
         lua_pop(co, results);
         lua_pushliteral(L, "too many results to resume");
         return -1;
@@ -170,7 +175,7 @@ static int resume_wrapped(lua_State *L)
     if (n >= 0) return n;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co);       /* runs what is to be closed */
+        status = la_reset_thread(co);       /* runs what is to be closed */
         lua_xmove(co, L, 1);
         la_guard_begin(L, "resume");
     }
@@ -306,6 +311,8 @@ static int guarded_setmetatable(lua_State *L)
         lua_pushnil(L);
         lua_rawset(L, 2);
     }
+    if (type == LUA_TTABLE)
+        la_note_metatable(L, lua_touserdata(L, lua_upvalueindex(1)), 2);
     lua_pushvalue(L, 2);
     lua_setmetatable(L, 1);
     if (hide) {

@@ -185,11 +185,20 @@ static int guarded_pack(lua_State *L)
     return call_original(L);
 }
 
+/* Slots for the results of Lua's function besides the arguments. */
+static void check_results(lua_State *L, la_guard *g, lua_Integer n)
+{
+    if (n >= 1000000 || !la_guard_stack(L, L, g->state, (int)n + 32))
+        luaL_error(L, "string slice too long");
+}
+
 /* string.unpack(format, s): padding counts, values are as many as the stack
 ** takes. */
 static int guarded_unpack(lua_State *L)
 {
     check_packing(L, 1, "unpack");
+    la_guard g = la_guard_begin(L, "unpack");
+    check_results(L, &g, (lua_Integer)lua_rawlen(L, 1));
     return call_original(L);
 }
 
@@ -200,7 +209,51 @@ static int guarded_packsize(lua_State *L)
     return call_original(L);
 }
 
+/* A position from the end counts from the start, as in Lua's functions. */
+static lua_Integer position(lua_Integer i, lua_Integer n)
+{
+    return i >= 0 ? i : -i > n ? 0 : n + i + 1;
+}
+
+/* The bytes of the string at 1 that the positions at 2 and 3 name are *i to *j.
+** Their number, for which the stack has slots then. */
+static lua_Integer range_of(lua_State *L, la_guard *g, lua_Integer *i,
+                            lua_Integer *j)
+{
+    size_t size;
+    luaL_checklstring(L, 1, &size);
+    *i = position(luaL_optinteger(L, 2, 1), (lua_Integer)size);
+    *j = position(luaL_optinteger(L, 3, *i), (lua_Integer)size);
+    if (*i < 1) *i = 1;
+    if (*j > (lua_Integer)size) *j = (lua_Integer)size;
+    lua_Integer n = *j >= *i ? *j - *i + 1 : 0;
+    la_guard_steps(g, 1 + n);
+    check_results(L, g, n);
+    return n;
+}
+
+/* string.byte(s, i, j) */
+static int guarded_byte(lua_State *L)
+{
+    lua_Integer i, j;
+    la_guard g = la_guard_begin(L, "byte");
+    lua_Integer n = range_of(L, &g, &i, &j);
+    const char *s = lua_tostring(L, 1);
+    for (; i <= j; i++) lua_pushinteger(L, (unsigned char)s[i - 1]);
+    return (int)n;
+}
+
+/* utf8.codepoint(s, i, j, lax) */
+static int guarded_codepoint(lua_State *L)
+{
+    lua_Integer i, j;
+    la_guard g = la_guard_begin(L, "codepoint");
+    range_of(L, &g, &i, &j);
+    return call_original(L);
+}
+
 const luaL_Reg la_guarded_strings[] = {
+    {"byte", guarded_byte},
     {"rep", guarded_rep}, {"upper", guarded_upper}, {"lower", guarded_lower},
     {"reverse", guarded_reverse}, {"format", guarded_format},
     {"pack", guarded_pack}, {"unpack", guarded_unpack},
@@ -223,8 +276,8 @@ static int guarded_len(lua_State *L)
     la_guard g = la_guard_begin(L, "len");
     lua_settop(L, 4);
     la_guard_bytes(&g, size);
-    i = i >= 0 ? i : -i > n ? 0 : n + i + 1;
-    j = j >= 0 ? j : -j > n ? 0 : n + j + 1;
+    i = position(i, n);
+    j = position(j, n);
     do {
         lua_Integer end = j - i > RANGE ? i + RANGE : j;
         while (end < j && end >= 0 && end < n && continues(s[end])) end++;
@@ -263,5 +316,6 @@ static int guarded_char(lua_State *L)
 }
 
 const luaL_Reg la_guarded_utf8[] = {
-    {"len", guarded_len}, {"char", guarded_char}, {NULL, NULL}
+    {"len", guarded_len}, {"char", guarded_char},
+    {"codepoint", guarded_codepoint}, {NULL, NULL}
 };

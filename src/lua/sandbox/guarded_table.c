@@ -135,7 +135,7 @@ static int guarded_unpack(lua_State *L)
                                              : luaL_checkinteger(L, 3);
     if (i > last) return 0;
     lua_Unsigned n = (lua_Unsigned)last - (lua_Unsigned)i;
-    if (n >= 1000000 || !lua_checkstack(L, (int)++n))
+    if (n >= 1000000 || !la_guard_stack(L, L, g.state, (int)++n))
         return luaL_error(L, "too many results to unpack");
     for (lua_Unsigned k = 0; k < n; k++) {
         lua_geti(L, 1, i + (lua_Integer)k);

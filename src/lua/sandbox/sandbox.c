@@ -217,6 +217,7 @@ typedef struct counted {
     void *context, *last;       /* the host's; the state's own block */
     la_token *token;
     la_pulse pulse;
+    la_stacks stacks;
 } counted;
 
 /* Bytes of a string's header in Lua: they depend on the machine's pointers, and
@@ -237,6 +238,11 @@ static void *sandbox_allocate(void *context, void *block, size_t before,
                  " a sandbox has none above %zu)", after, LA_LONGEST);
         return NULL;
     }
+    if (after > have
+        && !la_stacks_allow(&c->pulse, block, before, after)) {
+        la_error(LA_ENOMEM, "script: stack overflow");
+        return NULL;
+    }
     if (after > have && la_token_charge_lua(c->token, after - have))
         return NULL;
     size_t length = after > STRING_HEADER ? after - STRING_HEADER : 0;
@@ -245,6 +251,8 @@ static void *sandbox_allocate(void *context, void *block, size_t before,
     void *fresh = c->fn(c->context, block, before, after);
     if (after > have && !fresh) la_token_uncharge_lua(c->token, after - have);
     if (after < have) la_token_uncharge_lua(c->token, have - after);
+    if (fresh || after == 0)
+        la_stacks_note(&c->pulse, block, before, after, fresh);
     if (after == 0 && block == c->last) {
         la_token_release(c->token);
         la_raw_free(&la_default_runtime, c, sizeof *c);
@@ -270,7 +278,8 @@ la_status la_count_memory(lua_State *L, size_t limit)
     void *last = lua_getextraspace(lua_tothread(L, -1));
     lua_pop(L, 1);
     *c = (counted){fn, context, last, la_token_retain(k),
-                   {NULL, LA_PULSE_MOST, 0}};
+                   {NULL, LA_PULSE_MOST, 0, &c->stacks},
+                   {.often = LA_PULSE_MOST}};
     s->pulse = &c->pulse;
     size_t now = ((size_t)lua_gc(L, LUA_GCCOUNT) << 10)
         + (size_t)lua_gc(L, LUA_GCCOUNTB);

@@ -270,11 +270,11 @@ static int fn_from_function(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"from_function", fn_from_function}, {NULL, NULL}
+static const la_function functions[] = {
+    {"from_function", fn_from_function, 3}, {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {
-    {"apply_", method_apply}, {"map_", method_map}, {"map2_", method_map2},
-    {NULL, NULL}
+static const la_function methods[] = {
+    {"apply_", method_apply, 2}, {"map_", method_map, 3},
+    {"map2_", method_map2, 4}, {NULL, NULL, 0}
 };
 const la_part la_part_apply = {functions, methods};

@@ -469,7 +469,6 @@ static int fn_enable_grad(lua_State *L)
 ** closed. */
 static int fn_set_grad_enabled(lua_State *L)
 {
-    la_check_count(L, 1, "set_grad_enabled");
     la_state *s = la_enter(L);
     if (!lua_isboolean(L, 1))
         la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
@@ -479,7 +478,6 @@ static int fn_set_grad_enabled(lua_State *L)
 
 static int fn_is_grad_enabled(lua_State *L)
 {
-    la_check_count(L, 0, "is_grad_enabled");
     la_enter(L);
     lua_pushboolean(L, la_grad_enabled());
     return 1;
@@ -524,19 +522,20 @@ static int fn_detect_anomaly(lua_State *L)
     return lua_gettop(L);
 }
 
-static const luaL_Reg functions[] = {
-    {"grad", fn_grad}, {"no_grad", fn_no_grad},
-    {"inference_mode", fn_no_grad}, {"enable_grad", fn_enable_grad},
-    {"set_grad_enabled", fn_set_grad_enabled},
-    {"is_grad_enabled", fn_is_grad_enabled},
-    {"detect_anomaly", fn_detect_anomaly}, {"grad_graph", la_fn_grad_graph},
-    {"Function", la_fn_Function},
-    {NULL, NULL}
+static const la_function functions[] = {
+    {"grad", fn_grad, 3}, {"no_grad", fn_no_grad, LA_MANY},
+    {"inference_mode", fn_no_grad, LA_MANY},
+    {"enable_grad", fn_enable_grad, LA_MANY},
+    {"set_grad_enabled", fn_set_grad_enabled, 1},
+    {"is_grad_enabled", fn_is_grad_enabled, 0},
+    {"detect_anomaly", fn_detect_anomaly, LA_MANY},
+    {"grad_graph", la_fn_grad_graph, 2}, {"Function", la_fn_Function, 1},
+    {NULL, NULL, 0}
 };
-static const luaL_Reg methods[] = {
-    {"requires_grad_", method_requires_grad_},
-    {"retain_grad", method_retain_grad}, {"zero_grad", method_zero_grad},
-    {"detach_", method_detach_}, {"backward", method_backward},
-    {"register_hook", la_method_register_hook}, {NULL, NULL}
+static const la_function methods[] = {
+    {"requires_grad_", method_requires_grad_, 2},
+    {"retain_grad", method_retain_grad, 1}, {"zero_grad", method_zero_grad, 1},
+    {"detach_", method_detach_, 1}, {"backward", method_backward, LA_MANY},
+    {"register_hook", la_method_register_hook, 2}, {NULL, NULL, 0}
 };
 const la_part la_part_grad = {functions, methods};

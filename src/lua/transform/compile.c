@@ -382,5 +382,6 @@ static int fn_compile(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {{"compile", fn_compile}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"compile", fn_compile, LA_MANY}, {NULL, NULL, 0}};
 const la_part la_part_compile = {functions, NULL};

@@ -427,6 +427,6 @@ void la_raise_read(lua_State *L, const la_tensor *t, const char *name)
     la_throw_as(L, name, 2);
 }
 
-static const luaL_Reg functions[] = {
-    {"_recording", fn_recording}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"_recording", fn_recording, LA_MANY}, {NULL, NULL, 0}};
 const la_part la_part_recording = {functions, NULL};

@@ -66,8 +66,9 @@ static int fn_cond(lua_State *L)
 static int fn_while_loop(lua_State *L) { return call_control(L, "while_loop"); }
 static int fn_scan(lua_State *L) { return call_control(L, "scan"); }
 
-static const luaL_Reg functions[] = {
-    {"while_loop", fn_while_loop}, {"scan", fn_scan}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"while_loop", fn_while_loop, LA_MANY}, {"scan", fn_scan, LA_MANY},
+    {NULL, NULL, 0}};
 const la_part la_part_control = {functions, NULL};
 
 void la_open_cond(lua_State *L, int lib)

@@ -115,5 +115,7 @@ static int fn_fuse(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {{"fuse", fn_fuse}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"fuse", fn_fuse, 1}, {NULL, NULL, 0}
+};
 const la_part la_part_fuse = {functions, NULL};

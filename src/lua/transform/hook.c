@@ -45,7 +45,7 @@ la_status la_lua_error(lua_State *L, const char *what)
     const char *text = text_of_error(L);
     bool again = strstr(text, what) != NULL;   /* an inner call said it */
     la_status code = strstr(text, "not enough memory") ? LA_ENOMEM : LA_ELUA;
-    la_status status = strstr(text, "stack overflow")
+    la_status status = *what && strstr(text, "stack overflow")
         ? la_error(LA_ELUA, "%s: stack overflow", what)
         : la_error(code, "%s%s%s", again ? "" : what, again ? "" : ": ", text);
     lua_pop(L, 2);

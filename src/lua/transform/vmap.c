@@ -300,7 +300,9 @@ static int fn_vmap(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {{"vmap", fn_vmap}, {NULL, NULL}};
+static const la_function functions[] = {
+    {"vmap", fn_vmap, LA_MANY}, {NULL, NULL, 0}
+};
 const la_part la_part_vmap = {functions, NULL};
 
 /* ---- gradients ---- */

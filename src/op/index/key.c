@@ -340,7 +340,7 @@ static la_status take_items(key_walk *w, int n, const la_index_item *items)
 static bool key_is_plain(const la_tensor *t)
 {
     const la_context *c = la_ctx();
-    return t->ndim > 0 && !t->names && !c->included_keys
+    return t->ndim > 0 && !t->names && !c->included_keys && !c->observed
         && !la_token_armed(c->token)
         && !(t->flags & LA_F_BATCHED)
         && !la_trace_on && !la_runtime_here()->kernels_replaced

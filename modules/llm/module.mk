@@ -1,0 +1,1 @@
+NEEDS_llm := gguf tokenizer

@@ -1,0 +1,10 @@
+/* la.onnx: the functions in C. Models are lunarray.onnx's, in Lua. */
+#include "modules/onnx/lua/onnx.h"
+
+static const la_function functions[] = {
+    {"read", la_onnx_read, LA_MANY}, {"encode", la_onnx_encode, LA_MANY},
+    {"trace", la_onnx_trace, LA_MANY}, {"write", la_onnx_write, LA_MANY},
+    {NULL, NULL, 0}
+};
+
+const la_module la_module_onnx = {NULL, functions, NULL};

@@ -1,0 +1,467 @@
+-- lunarray.onnx.model: a network of an ONNX file as a module of lunarray.nn.
+--
+-- Its weights lie in the mapped file until somebody asks for parameters,
+-- buffers or the state. Then they become parameters: leaves of their own that
+-- want gradients, unless the model is frozen. Before that, and where nothing
+-- wants a gradient, whatever follows from weights alone is computed once.
+local la = require "lunarray"
+local nn = require "lunarray.nn"
+local graph = require "lunarray.onnx.graph"
+local rows = require "lunarray.onnx.rows"
+local run = require "lunarray.onnx.run"
+local summary = require "lunarray.onnx.summary"
+local numbers = require "lunarray.numbers"
+
+local is_tensor = rows.is_tensor
+local STATE = nn._STATE
+
+local Model = nn.class "OnnxModel"
+
+-- model -> {constants, computed, fixed, versions, mode}: what follows from its
+-- tensors. A copy of the model has none.
+local caches = setmetatable({}, {__mode = "k"})
+
+-- ---- parameters ----
+
+-- Names of weights, each once, that are no fields or methods of a module.
+local function name_weights(model, plan)
+  local taken, list = {}, {}
+  for index, value in ipairs(plan.constants) do
+    if value.parameter or value.buffer then
+      local name = value.name
+      while taken[name] or Model[name] ~= nil or rawget(model, name) ~= nil
+        or name == "" or name == STATE do
+        name = name .. "_"
+      end
+      taken[name] = true
+      list[#list + 1] = {name = name, index = index, value = value}
+    end
+  end
+  return list
+end
+
+-- Running means and variances are buffers.
+local function mark_buffers(g)
+  for _, step in ipairs(g.steps) do
+    if step.op == "BatchNormalization" then
+      for k = 4, 5 do
+        local value = step.ins[k]
+        if value and value.parameter then
+          value.parameter, value.buffer = nil, true
+        end
+      end
+    end
+    for _, inner in ipairs(step.inner) do mark_buffers(inner) end
+  end
+end
+
+local function register(model, name, t, kind)
+  local state = rawget(model, STATE)
+  rawset(state.names, #state.names + 1, name)
+  state.kinds[name] = kind
+  rawset(state.values, name, t)
+end
+
+-- The weights become parameters and buffers of their own memory.
+local function give_weights(model)
+  local state = rawget(model, STATE)
+  setmetatable(state.names, nil)
+  setmetatable(state.values, nil)
+  if rawget(model, "given") then return end
+  rawset(model, "given", true)
+  local data = model.data
+  for _, w in ipairs(model.weights) do
+    local t = data[w.index]
+    data[w.index] = false
+    t = la.no_grad(function() return t:clone() end)
+    la.keep(t)
+    if w.value.parameter and rows.floats[t.dtype] then
+      register(model, w.name, nn.Parameter(t, not model.frozen), "parameter")
+    else
+      register(model, w.name, t, "buffer")
+    end
+  end
+end
+
+-- The module's own lists are filled when they are first looked at.
+local function defer_weights(model)
+  local state = rawget(model, STATE)
+  setmetatable(state.names, {__index = function(_, k)
+    give_weights(model)
+    return rawget(state.names, k)
+  end, __len = function()
+    give_weights(model)
+    return #state.names
+  end})
+  setmetatable(state.values, {__index = function(_, name)
+    if not model.named[name] then return nil end
+    give_weights(model)
+    return rawget(state.values, name)
+  end})
+end
+
+-- ---- what follows from the weights ----
+
+local function is_live(model)
+  if not rawget(model, "given") then return false end
+  local values = rawget(model, STATE).values
+  for _, w in ipairs(model.weights) do
+    local t = values[w.name]
+    if is_tensor(t) and t.requires_grad then return true end
+  end
+  return false
+end
+
+-- Have weights been replaced or changed in position since they were computed?
+local function is_stale(model, cache)
+  local values = rawget(model, STATE).values
+  for k, w in ipairs(model.weights) do
+    local t = values[w.name]
+    if not rawequal(t, cache.constants[w.index])
+      or t._version ~= cache.versions[k] then return true end
+  end
+  return false
+end
+
+local function new_cache(model)
+  local cache = {constants = {}, computed = {}, versions = {},
+    fixed = setmetatable({}, {__mode = "k"})}
+  local data, values = model.data, rawget(model, STATE).values
+  for index in ipairs(model.plan.constants) do
+    cache.constants[index] = data[index] or false
+  end
+  if rawget(model, "given") then
+    for k, w in ipairs(model.weights) do
+      local t = values[w.name]
+      cache.constants[w.index] = t
+      cache.versions[k] = t._version
+    end
+  end
+  for _, x in ipairs(cache.constants) do
+    if is_tensor(x) then cache.fixed[x] = 1 << 40 end
+  end
+  for index, value in ipairs(model.plan.constants) do
+    local x = cache.constants[index]
+    if value.const == "pure" and is_tensor(x) and x.dtype == "int64"
+      and x:numel() < 256 then
+      rows.constant_lists[x] = rows.constant_lists[x] or false
+    end
+  end
+  caches[model] = cache
+  return cache
+end
+
+local function cache_of(model)
+  local cache = caches[model]
+  if not cache or rawget(model, "given") and is_stale(model, cache) then
+    cache = new_cache(model)
+  end
+  return cache
+end
+
+-- ---- running ----
+
+-- The plan becomes the model's: its weights get names. Weights that were given
+-- stay what they are.
+local function install(model, plan)
+  mark_buffers(plan.graph)
+  rawset(model, "plan", plan)
+  caches[model] = nil
+  local data, named = {}, {}
+  for index, value in ipairs(plan.constants) do
+    data[index] = value.data == nil and false or value.data
+    value.data = nil
+  end
+  rawset(model, "data", data)
+  rawset(model, "weights", name_weights(model, plan))
+  for _, w in ipairs(model.weights) do
+    named[w.name] = true
+    if rawget(model, "given") then data[w.index] = false end
+  end
+  rawset(model, "named", named)
+  return plan
+end
+
+-- After la.onnx.register the operators are looked up anew.
+local function plan_of(model)
+  local plan = model.plan
+  if #plan.problems > 0 and plan.version ~= rows.version and model.proto then
+    plan = install(model, graph.compile(model.proto))
+  end
+  if #plan.problems > 0 then
+    error("onnx.run: " .. summary.problems(plan.problems), 0)
+  end
+  return plan
+end
+
+local function names_of(list)
+  local out = {}
+  for k, entry in ipairs(list) do out[k] = "'" .. entry.name .. "'" end
+  return table.concat(out, ", ")
+end
+
+-- The values of these names in the main graph.
+local function wanted_of(plan, names, call)
+  local wanted = {}
+  for k, name in ipairs(names) do
+    local value = plan.graph.scope[name]
+    if not value or value.graph ~= plan.graph then
+      error(("%s: there is no value '%s' in the graph"):format(call,
+        numbers.text(name)), 0)
+    end
+    wanted[k] = value
+  end
+  return wanted
+end
+
+-- A value for an input: a tensor of its dtype, or numbers of it.
+local function checked(info, x)
+  local dtype, name = info.dtype, info.name
+  if dtype == nil or dtype:find("^%a+%(") then return x end
+  if dtype == "string" then
+    if type(x) == "string" then return rows.strings({x}, {}) end
+    if type(x) ~= "table" then
+      error(("onnx.run: input '%s': list of strings expected, got %s")
+        :format(name, type(x)), 0)
+    end
+    return x
+  end
+  dtype = rows.unpacked[dtype] or dtype
+  if not is_tensor(x) then
+    if type(x) ~= "table" and type(x) ~= "number" and type(x) ~= "boolean" then
+      error(("onnx.run: input '%s': tensor of %s expected, got %s")
+        :format(name, dtype, type(x)), 0)
+    end
+    x = la.tensor(x, {dtype = dtype})
+  end
+  if x.dtype ~= dtype then
+    error(("onnx.run: input '%s': %s expected, got %s (x:to(\"%s\") converts)")
+      :format(name, dtype, x.dtype, dtype), 0)
+  end
+  if info.shape and #info.shape ~= x.ndim then
+    error(("onnx.run: input '%s': %d dims expected (%s), got a tensor of %s")
+      :format(name, #info.shape, table.concat(info.shape, " x "),
+        numbers.text(x.shape)), 0)
+  end
+  return x
+end
+
+-- slot -> value, and whether initializers are replaced.
+local function given_inputs(plan, main, inputs)
+  local out, known, whole = {}, {}, false
+  local function convert(name)
+    for _, input in ipairs(main.inputs) do
+      if input.info.name == name then return input end
+    end
+  end
+  for _, input in ipairs(plan.inputs) do
+    known[input.name] = true
+    local x = inputs[input.name]
+    if x ~= nil then
+      out[input.slot] = checked(input.info, x)
+    elseif input.needed and not (input.info.dtype or ""):find("^optional") then
+      error(("onnx.run: input '%s' is missing (%s)"):format(input.name,
+        summary.type_text(input.info)), 0)
+    end
+  end
+  for name, x in pairs(inputs) do
+    if not known[name] then
+      local value = main.scope[name]
+      if not (value and value.overridable) or convert(name) then
+        error(("onnx.run: there is no input '%s'; the model has %s")
+          :format(numbers.text(name), names_of(plan.inputs)), 0)
+      end
+      out[value.slot] = x
+      whole = true
+    end
+  end
+  return out, whole
+end
+
+local function plan_for(model, main, mode, names)
+  local key = mode .. "\0" .. (names and table.concat(names, "\0") or "")
+  local plan = main.plans[key]
+  if plan then return plan end
+  local wanted = {}
+  if names then
+    wanted = wanted_of(model.plan, names, "onnx.run")
+  else
+    for k, output in ipairs(main.outputs) do wanted[k] = output.value end
+  end
+  plan = graph.plan(main, mode, wanted)
+  main.plans[key] = plan
+  return plan
+end
+
+local function execute(model, inputs, names)
+  local compiled = plan_of(model)
+  local main, cache = compiled.graph, cache_of(model)
+  local mode = is_live(model) and "live" or "frozen"
+  if cache.mode and cache.mode ~= mode then
+    cache = new_cache(model)
+  end
+  cache.mode = mode
+  local plan = plan_for(model, main, mode, names)
+  local given, whole = given_inputs(plan, main, inputs)
+  if whole then
+    mode = "whole"
+    plan = plan_for(model, main, mode, names)
+  end
+  local state = {model = model, plan = compiled, mode = mode,
+    constants = cache.constants, computed = cache.computed,
+    held = setmetatable({}, {__index = cache.fixed}),
+    training = model.training,
+    fix = function(x)
+      if is_tensor(x) then cache.fixed[x] = 1 << 40 end
+    end}
+  return run.main(state, plan, given)
+end
+
+-- m:run({name = tensor, ...}[, {outputs = {names}}]) -> {name = tensor, ...}
+function Model:run(inputs, options)
+  if type(inputs) ~= "table" or is_tensor(inputs) then
+    error("bad argument #1 to 'run' (table of tensors by name expected, got "
+      .. (is_tensor(inputs) and "tensor" or type(inputs)) .. ")", 2)
+  end
+  local names = options and options.outputs or self.chosen
+  local out, list = {}, execute(self, inputs, names)
+  if names then
+    for k, name in ipairs(names) do out[name] = list[k] end
+  else
+    for k, output in ipairs(self.plan.graph.outputs) do
+      out[output.info.name] = list[k]
+    end
+  end
+  return out
+end
+
+-- m(x, ...): inputs in order, results in order; m{name = tensor} as run.
+function Model:forward(first, ...)
+  local infos = self:inputs()
+  if type(first) == "table" and not is_tensor(first) and select("#", ...) == 0
+    and infos[1] and first[infos[1].name] ~= nil then
+    return self:run(first)
+  end
+  local given, inputs = table.pack(first, ...), {}
+  if given.n > #infos then
+    error(("onnx.run: %d inputs given, the model has %d: %s"):format(given.n,
+      #infos, names_of(infos)), 0)
+  end
+  for k = 1, given.n do inputs[infos[k].name] = given[k] end
+  local list = execute(self, inputs, self.chosen)
+  local n = self.chosen and #self.chosen or #self.plan.graph.outputs
+  return table.unpack(list, 1, n)
+end
+
+-- ---- questions ----
+
+local function copy_infos(list)
+  local out = {}
+  for k, entry in ipairs(list) do
+    local info = entry.info
+    out[k] = setmetatable({name = info.name, dtype = info.dtype,
+      shape = info.shape and table.move(info.shape, 1, #info.shape, 1, {})},
+      getmetatable(info))
+  end
+  return out
+end
+
+-- Those that the chosen results need, of a part that was cut.
+function Model:inputs()
+  local main = self.plan.graph
+  if not self.chosen then return copy_infos(main.inputs) end
+  local plan, list = plan_for(self, main, "whole", self.chosen), {}
+  for _, input in ipairs(main.inputs) do
+    if plan.need[input.value] then list[#list + 1] = input end
+  end
+  return copy_infos(list)
+end
+
+function Model:outputs()
+  local main = self.plan.graph
+  if not self.chosen then return copy_infos(main.outputs) end
+  local list = {}
+  for k, name in ipairs(self.chosen) do
+    list[k] = {info = setmetatable({name = name, dtype = nil}, {})}
+    for _, output in ipairs(main.outputs) do
+      if output.info.name == name then list[k] = output end
+    end
+  end
+  return copy_infos(list)
+end
+
+-- summary() or summary{input = {1, 3, 320, 320}}
+function Model:summary(sizes)
+  return summary.of(self, sizes, execute)
+end
+
+-- ---- training ----
+
+-- Parameters whose names match the pattern (all without one) want no gradient.
+function Model:freeze(pattern)
+  give_weights(self)
+  for name, p in self:named_parameters() do
+    if not pattern or name:find(pattern) then p:requires_grad_(false) end
+  end
+  return self
+end
+
+function Model:clone()
+  give_weights(self)
+  return nn.Module.clone(self)
+end
+
+-- The part before a value of the graph, as a module that shares the weights.
+function Model:cut(name)
+  if type(name) ~= "string" then
+    error("bad argument #1 to 'cut' (name of a value expected, got "
+      .. type(name) .. ")", 2)
+  end
+  wanted_of(self.plan, {name}, "onnx.cut")
+  give_weights(self)
+  local part = nn._new(Model)
+  for _, key in ipairs{"plan", "data", "weights", "named", "frozen", "proto",
+    "path"} do
+    rawset(part, key, rawget(self, key))
+  end
+  rawset(part, "training", self.training)
+  rawset(part, "given", true)
+  rawset(part, "chosen", {name})
+  local need = plan_for(part, part.plan.graph, "whole", {name}).need
+  local values, kinds = rawget(self, STATE).values, rawget(self, STATE).kinds
+  local own = {}
+  for _, w in ipairs(self.weights) do
+    local state = rawget(part, STATE)
+    if need[w.value] or w.value.graph ~= part.plan.graph then
+      own[#own + 1] = w
+      register(part, w.name, values[w.name], kinds[w.name])
+      assert(state)
+    end
+  end
+  rawset(part, "weights", own)
+  return part
+end
+
+function Model:extra_repr()
+  local parts = {}
+  for _, info in ipairs(self:inputs()) do
+    parts[#parts + 1] = info.name .. " " .. summary.type_text(info)
+  end
+  return table.concat(parts, ", ")
+end
+
+-- ---- making ----
+
+local model = {}
+
+function model.new(proto, options)
+  local self = nn._new(Model)
+  rawset(self, "training", false)
+  rawset(self, "frozen", options.freeze == true)
+  local plan = install(self, graph.compile(proto))
+  if #plan.problems > 0 then rawset(self, "proto", proto) end
+  defer_weights(self)
+  return self
+end
+
+return model

@@ -1,0 +1,224 @@
+-- lunarray.onnx.save: a module or function as an ONNX file.
+--
+-- It runs once on example inputs while la.onnx.trace writes its calls down, and
+-- each becomes nodes (lunarray.onnx.export). Dims with names may have any size:
+-- it runs once more with other sizes there, and numbers that differ between the
+-- runs are asked of the inputs when the file is run.
+local la = require "lunarray"
+local nn = require "lunarray.nn"
+local export = require "lunarray.onnx.export"
+local numbers = require "lunarray.numbers"
+local rows = require "lunarray.onnx.rows"
+
+local is_tensor = rows.is_tensor
+
+local save = {}
+
+local OPTIONS = {opset = true, inputs = true, outputs = true, dims = true,
+  check = true, name = true}
+
+local function fail(text, ...) error("onnx.save: " .. text:format(...), 0) end
+
+-- ---- tracing ----
+
+-- Parameters and buffers by name.
+local function weights_of(f)
+  local names, list = {}, {}
+  if not nn.is_module(f) then return names, list end
+  for name, p in f:named_parameters() do
+    names[#names + 1], list[#list + 1] = name, p
+  end
+  for name, b in f:named_buffers() do
+    if is_tensor(b) then
+      names[#names + 1], list[#list + 1] = name, b
+    end
+  end
+  return names, list
+end
+
+local function trace(f, inputs, weights)
+  local n = #inputs
+  local given = {table.unpack(inputs)}
+  for k, w in ipairs(weights) do given[n + k] = w end
+  local function only(...)
+    local out = table.pack(f(table.unpack({...}, 1, n)))
+    local list = {}
+    for k = 1, out.n do
+      if is_tensor(out[k]) then list[#list + 1] = out[k] end
+      if type(out[k]) == "table" then
+        for _, x in ipairs(out[k]) do
+          if is_tensor(x) then list[#list + 1] = x end
+        end
+      end
+    end
+    return table.unpack(list)
+  end
+  return la.no_grad(function()
+    return la.onnx.trace(only, table.unpack(given))
+  end)
+end
+
+-- Inputs whose named dims are one longer.
+local function longer(inputs, dims)
+  local out, size = {}, {}
+  for k, x in ipairs(inputs) do
+    out[k] = x
+    for d = 1, x.ndim do
+      local name = dims[k] and dims[k][d]
+      if name then
+        size[name] = size[name] or x:size(d) + 1
+        local y, want = out[k], size[name]
+        while y:size(d) < want do y = la.cat({y, y:narrow(d, 1, 1)}, d) end
+        out[k] = y
+      end
+    end
+  end
+  return out
+end
+
+-- ---- the file ----
+
+local function value_info(name, t, dims)
+  local list = {}
+  for d = 1, t.ndim do
+    local word = dims and dims[d]
+    list[d] = word and {dim_param = word} or {dim_value = t:size(d)}
+  end
+  return {name = name, type = {tensor_type = {
+    elem_type = rows.codes[t.dtype], shape = {dim = list}}}}
+end
+
+-- Names of dims of a result: those whose sizes differ between the runs.
+local function result_dims(first, second, t, inputs, dims)
+  if not second then return nil end
+  local out = {}
+  for d = 1, t.ndim do
+    if first:size(d) ~= second:size(d) then
+      out[d] = "dim_" .. numbers.text(d)
+      for k, x in ipairs(inputs) do
+        for e = 1, x.ndim do
+          if dims[k] and dims[k][e] and x:size(e) == t:size(d) then
+            out[d] = dims[k][e]
+          end
+        end
+      end
+    end
+  end
+  return out
+end
+
+local function check_options(options)
+  for key in pairs(options) do
+    if not OPTIONS[key] then
+      fail("unknown keyword '%s' (known: opset, inputs, outputs, dims, check,"
+        .. " name)", numbers.text(key))
+    end
+  end
+  local opset = options.opset or 17
+  if math.type(opset) ~= "integer" or opset < 17 or opset > 21 then
+    fail("opset: 17 to 21 expected, got %s", numbers.text(opset))
+  end
+  return opset
+end
+
+-- dims by the name of an input or by its number.
+local function dims_of(options, names)
+  local out = {}
+  for k, name in ipairs(names) do
+    out[k] = options.dims and (options.dims[name] or options.dims[k])
+  end
+  return out
+end
+
+local function names_for(list, given, word)
+  local out = {}
+  for k = 1, #list do
+    out[k] = given and given[k] or #list == 1 and word or word .. k
+  end
+  return out
+end
+
+-- The message of a file.
+function save.message(f, inputs, options)
+  local opset = check_options(options)
+  local input_names = names_for(inputs, options.inputs, "input")
+  local dims = dims_of(options, input_names)
+  local weight_names, weights = weights_of(f)
+  local first = trace(f, inputs, weights)
+  local again = next(dims) and trace(f, longer(inputs, dims), weights) or nil
+  if again and #again.calls ~= #first.calls then
+    fail("other sizes of the named dims lead to other calls")
+  end
+  local g = export.graph(first, again, opset)
+  local graph = {name = options.name or "lunarray", input = {}, output = {}}
+  for k, name in ipairs(input_names) do
+    g:input(first.inputs[k], name)
+    graph.input[k] = value_info(name, inputs[k], dims[k])
+  end
+  for k, name in ipairs(weight_names) do
+    g:weight(first.inputs[#inputs + k], name)
+  end
+  for k, call in ipairs(first.calls) do
+    g:call(call, again and again.calls[k])
+  end
+  if #g.problems > 0 then
+    fail("no ONNX form: %s", table.concat(g.problems, ", "))
+  end
+  local output_names = names_for(first.outputs, options.outputs, "output")
+  for k, number in ipairs(first.outputs) do
+    local t = first.tensors[number]
+    g:output(number, output_names[k])
+    local other = again and again.tensors[again.outputs[k]]
+    graph.output[k] = value_info(output_names[k], t,
+      result_dims(t, other, t, inputs, dims))
+  end
+  graph.node, graph.initializer = g.nodes, g.initializers
+  return {ir_version = 8, producer_name = "lunarray",
+    opset_import = {{domain = "", version = opset}}, graph = graph}, first,
+    input_names, output_names
+end
+
+-- The file is read once more, and gives the same.
+local function check(bytes, traced, inputs, input_names, output_names)
+  local model, given = la.onnx.load(bytes, {bytes = true}), {}
+  for k, name in ipairs(input_names) do given[name] = inputs[k] end
+  local out = la.no_grad(function() return model:run(given) end)
+  for k, name in ipairs(output_names) do
+    local want, got = traced.tensors[traced.outputs[k]], out[name]
+    local same = got.dtype == want.dtype and got.shape == want.shape
+    if same and want:is_floating_point() then
+      same = la.allclose(got:to("float64"), want:to("float64"), 1e-4,
+        1e-5 * (1 + (want:numel() > 0
+          and want:to("float64"):abs():amax():item() or 0)), true)
+    elseif same then
+      same = la.equal(got, want)
+    end
+    if not same then
+      fail("result '%s' differs when the file is read again", name)
+    end
+  end
+end
+
+-- onnx.save(f, path, inputs[, options]); a path of nil gives the bytes.
+function save.save(f, path, inputs, options)
+  options = options or {}
+  if is_tensor(inputs) then inputs = {inputs} end
+  if type(inputs) ~= "table" or not is_tensor(inputs[1]) then
+    error("bad argument #3 to 'onnx.save' (tensor or list of tensors "
+      .. "expected)", 3)
+  end
+  local training = nn.is_module(f) and f.training
+  if training then f:eval() end
+  local ok, message, traced, input_names, output_names
+    = pcall(save.message, f, inputs, options)
+  if training then f:train() end
+  if not ok then error(message, 0) end
+  local bytes = la.onnx.encode(message)
+  if options.check ~= false then
+    check(bytes, traced, inputs, input_names, output_names)
+  end
+  if not path then return bytes end
+  la.onnx.write(bytes, path)
+end
+
+return save

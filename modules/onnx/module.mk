@@ -1,0 +1,2 @@
+# Resize, GridSample, NonMaxSuppression, RoiAlign, DeformConv.
+NEEDS_onnx := vision

@@ -1,0 +1,263 @@
+/* Characters and normal forms (Unicode Standard Annex 15). */
+#include "modules/tokenizer/unicode.h"
+
+#include <string.h>
+
+#include "modules/tokenizer/unicode_canonical.h"
+#include "modules/tokenizer/unicode_categories.h"
+#include "modules/tokenizer/unicode_compatible.h"
+#include "modules/tokenizer/unicode_compatible_texts.h"
+#include "modules/tokenizer/unicode_compositions.h"
+
+#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
+
+/* ---- UTF-8 ---- */
+
+/* Is it a byte inside of a character? */
+static bool continues(const char *at) { return ((uint8_t)*at & 0xc0) == 0x80; }
+
+int la_utf8_next(const char *at, const char *end, uint32_t *code)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    uint8_t c = (uint8_t)*at;
+    int n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3
+        : c < 0xf5 ? 4 : 0;
+    uint32_t v = n == 1 ? c : c & (0xffu >> (n + 1));
+    bool ok = n > 0 && end - at >= n;
+    for (int k = 1; ok && k < n; k++) {
+        ok = continues(at + k);
+        v = v << 6 | ((uint8_t)at[k] & 63);
+    }
+    ok = ok && v >= least[n] && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff);
+    *code = ok ? v : 0xfffd;
+    return ok ? n : 1;
+}
+
+const char *la_utf8_before(const char *begin, const char *at)
+{
+    uint32_t code;
+    for (int k = 2; k <= 4 && at - begin >= k; k++) {
+        if (!continues(at - k + 1)) break;
+        if (!continues(at - k) && la_utf8_next(at - k, at, &code) == k)
+            return at - k;
+    }
+    return at - 1;
+}
+
+void la_utf8_put(la_bytes *out, uint32_t c)
+{
+    if (c < 0x80) {
+        la_bytes_put_byte(out, c);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const uint8_t lead[4] = {0, 0xc0, 0xe0, 0xf0};
+    la_bytes_put_byte(out, lead[more] | c >> 6 * more);
+    while (more-- > 0) la_bytes_put_byte(out, 0x80 | (c >> 6 * more & 63));
+}
+
+/* ---- properties ---- */
+
+/* The last of n sorted numbers, 'step' apart, that is at most 'x'; -1: none. */
+static int find_last(const uint32_t *list, int n, int step, uint32_t x)
+{
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (list[middle * step] <= x) low = middle + 1;
+        else high = middle;
+    }
+    return low - 1;
+}
+
+la_category la_unicode_category(uint32_t code)
+{
+    int k = find_last(unicode_categories, COUNT(unicode_categories), 1,
+                      code << 8 | 0xff);
+    return (la_category)(unicode_categories[k] & 0xff);
+}
+
+bool la_unicode_is_space(uint32_t c)
+{
+    if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
+    la_category k = la_unicode_category(c);
+    return c == 0x85 || k == LA_CAT_ZS || k == LA_CAT_ZL || k == LA_CAT_ZP;
+}
+
+uint32_t la_unicode_lower(uint32_t c)
+{
+    if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+    for (int k = 0; k < COUNT(unicode_lower); k += 3) {
+        uint32_t first = (uint32_t)unicode_lower[k];
+        uint32_t last = (uint32_t)unicode_lower[k + 1] & 0xffffff;
+        uint32_t step = (uint32_t)unicode_lower[k + 1] >> 24;
+        if (c >= first && c <= last && (c - first) % step == 0)
+            return (uint32_t)((int32_t)c + unicode_lower[k + 2]);
+    }
+    return c;
+}
+
+/* The capital I with a dot is the only letter that two stand for. */
+void la_unicode_put_lower(la_bytes *out, const char *text, size_t n)
+{
+    const char *end = text + n;
+    uint32_t c;
+    for (int k; text < end; text += k) {
+        k = la_utf8_next(text, end, &c);
+        if (c == 0xfffd) la_bytes_put(out, text, (size_t)k);
+        else la_utf8_put(out, c == 0x130 ? 'i' : la_unicode_lower(c));
+        if (c == 0x130) la_utf8_put(out, 0x307);
+    }
+}
+
+/* ---- normal forms ---- */
+
+/* The combining class: 0 for starters, which no mark passes. */
+static unsigned class_of(uint32_t c)
+{
+    if (c < 0x300) return 0;
+    int k = find_last(unicode_classes, COUNT(unicode_classes), 1,
+                      c << 8 | 0xff);
+    return k >= 0 && unicode_classes[k] >> 8 == c ? unicode_classes[k] & 0xff
+                                                  : 0;
+}
+
+/* Codes are kept as 32-bit numbers until they are in order. */
+static void put_code(la_bytes *out, uint32_t c)
+{
+    la_bytes_put(out, &c, sizeof c);
+}
+
+/* Hangul syllables are made of 19 * 21 * 28 parts. */
+enum { SYLLABLE = 0xac00, LEAD = 0x1100, VOWEL = 0x1161, TAIL = 0x11a7,
+       VOWELS = 21, TAILS = 28, SYLLABLES = 19 * VOWELS * TAILS };
+
+/* Texts of the tables are UTF-16. */
+static void put_units(la_bytes *out, const uint16_t *u, const uint16_t *end)
+{
+    for (; u < end; u++) {
+        bool pair = *u >= 0xd800 && *u < 0xdc00;
+        put_code(out, pair ? 0x10000 + ((uint32_t)(*u - 0xd800) << 10)
+                             + (uint32_t)(u[1] - 0xdc00) : *u);
+        u += pair;
+    }
+}
+
+/* The parts of a character, in the end: the tables hold whole decompositions,
+** canonical ones without the compatible parts of a single character. */
+static void put_decomposed(la_bytes *out, uint32_t c, bool compatible)
+{
+    uint32_t s = c - SYLLABLE;
+    if (c < 0xa0) {
+        put_code(out, c);
+        return;
+    }
+    if (s < SYLLABLES) {
+        put_code(out, LEAD + s / (VOWELS * TAILS));
+        put_code(out, VOWEL + s / TAILS % VOWELS);
+        if (s % TAILS) put_code(out, TAIL + s % TAILS);
+        return;
+    }
+    int k = find_last(canonical_codes, COUNT(canonical_codes), 1, c);
+    if (k >= 0 && canonical_codes[k] == c && !compatible) {
+        put_units(out, canonical_texts + canonical_starts[k],
+                  canonical_texts + canonical_starts[k + 1]);
+        return;
+    }
+    if (k >= 0 && canonical_codes[k] == c) {    /* its parts may go on */
+        const uint16_t *u = canonical_texts + canonical_starts[k];
+        const uint16_t *end = canonical_texts + canonical_starts[k + 1];
+        int j = u + 1 == end ? find_last(compatible_codes,
+                                         COUNT(compatible_codes), 1, *u) : -1;
+        if (j < 0 || compatible_codes[j] != *u) put_units(out, u, end);
+        else put_units(out, compatible_texts + compatible_starts[j],
+                       compatible_texts + compatible_starts[j + 1]);
+        return;
+    }
+    k = compatible ? find_last(compatible_codes, COUNT(compatible_codes), 1, c)
+                   : -1;
+    if (k < 0 || compatible_codes[k] != c) put_code(out, c);
+    else put_units(out, compatible_texts + compatible_starts[k],
+                   compatible_texts + compatible_starts[k + 1]);
+}
+
+/* Marks in a row are sorted by class, those of one class stay in order: a pass
+** for each class, as a text may be a million marks. */
+static void sort_marks(uint32_t *c, size_t n, la_bytes *spare)
+{
+    spare->n = 0;
+    for (unsigned k = 1; k < 256; k++)
+        for (size_t i = 0; i < n; i++)
+            if (class_of(c[i]) == k) put_code(spare, c[i]);
+    if (!spare->status) memcpy(c, spare->data, n * sizeof *c);
+}
+
+/* The canonical order: runs of marks, each for itself. Most are in order. */
+static void sort_all_marks(la_bytes *codes)
+{
+    LA_BYTES spare = {0};
+    uint32_t *c = (uint32_t *)(void *)codes->data;
+    size_t n = codes->n / sizeof *c;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = i;
+        bool sorted = true;
+        for (; i < n && class_of(c[i]); i++)
+            if (i > first && class_of(c[i]) < class_of(c[i - 1]))
+                sorted = false;
+        if (!sorted) sort_marks(c + first, i - first, &spare);
+    }
+    if (spare.status) codes->status = spare.status;
+}
+
+/* The code of a and b together; 0: none. */
+static uint32_t composed_of(uint32_t a, uint32_t b)
+{
+    uint32_t l = a - LEAD, v = b - VOWEL, s = a - SYLLABLE, t = b - TAIL;
+    if (l < 19 && v < VOWELS) return SYLLABLE + (l * VOWELS + v) * TAILS;
+    if (s < SYLLABLES && s % TAILS == 0 && t > 0 && t < TAILS) return a + t;
+    const uint32_t *list = unicode_compositions;
+    int k = find_last(list, COUNT(unicode_compositions) / 3, 3, a);
+    for (; k >= 0 && list[3 * k] == a; k--)
+        if (list[3 * k + 1] == b) return list[3 * k + 2];
+    return 0;
+}
+
+/* Characters join the last starter before them, where no mark of their class or
+** a higher one stands between. The new length. */
+static size_t compose(uint32_t *c, size_t n)
+{
+    size_t out = 0, starter = 0;
+    unsigned last = 256;                /* no starter so far */
+    for (size_t i = 0; i < n; i++) {
+        unsigned k = class_of(c[i]);
+        bool free = last < k || (last == 0 && out == starter + 1);
+        uint32_t both = free ? composed_of(c[starter], c[i]) : 0;
+        if (both) {
+            c[starter] = both;
+            continue;
+        }
+        if (k == 0) starter = out;
+        last = k == 0 ? 0 : last == 256 ? 256 : k;
+        c[out++] = c[i];
+    }
+    return out;
+}
+
+la_status la_unicode_normalize(la_bytes *out, const char *text, size_t n,
+                               bool compatible, bool composed)
+{
+    LA_BYTES codes = {0};
+    const char *end = text + n;
+    uint32_t c;
+    for (int k; text < end; text += k) {
+        k = la_utf8_next(text, end, &c);
+        put_decomposed(&codes, c, compatible);
+    }
+    if (!codes.status) sort_all_marks(&codes);
+    if (codes.status) return codes.status;
+    uint32_t *list = (uint32_t *)(void *)codes.data;
+    n = codes.n / sizeof *list;
+    if (composed) n = compose(list, n);
+    for (size_t i = 0; i < n; i++) la_utf8_put(out, list[i]);
+    return out->status;
+}
