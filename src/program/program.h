@@ -248,7 +248,7 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
-/* The same in parts, flat ones only: begin; advance until p->at is the number
+/* Runs it in parts, flat ones only: begin; advance until p->at is the number
 ** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
 ** leave, also behind an error. */
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);

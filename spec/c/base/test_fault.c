@@ -69,6 +69,20 @@ static const char *const scripts[] = {
     "local g, c = la.game, la.rand(9, 9); g.astar(c, {1, 1}, {9, 9})\n"
     "g.flow_field(c, {1, 1}); g.distance_field(c)\n"
     "g.decompose(la.eye(4)); return g.worley(c[{{}, {1, 3}}])",
+    /* compiled functions: recorded, run, run with autograd */
+    "local w = la.rand(4, {requires_grad = true})\n"
+    "local f = la.compile(function(x, t) w.grad = nil\n"
+    "local l = (x * w + t[1]):tanh():sum(); l:backward()\n"
+    "return l, {x:t(), k = x * 2} end)\n"
+    "for _ = 1, 3 do f(la.rand(2, 4), {la.ones(4)}) end\n"
+    "return f:explain() .. #f:program():steps()",
+    "local w = la.rand(4, {requires_grad = true})\n"
+    "local f = la.compile(function(x) return (x * w):exp() end)\n"
+    "for _ = 1, 2 do f(la.rand(2, 4)):sum():backward() end\n"
+    "local g = la.compile(function(x) return x:exp():sum(1) end)\n"
+    "for _ = 1, 3 do g:begin(la.rand(2, 4)); repeat until g:advance(1) end",
+    "local f = la.compile(function(x) return (x * 2):exp() + x:sum(2, true)\n"
+    "end); for _ = 1, 3 do f:into(la.empty(99, 99), la.rand(99, 99)) end",
     /* histories: of written views, of several results, of functions */
     "local x = la.rand(4, {requires_grad = true}); local y = x * 1\n"
     "local v = y[{{1, 2}}]; v:mul_(x[{{3, 4}}]); y:t():add_(1)\n"

@@ -111,8 +111,8 @@ static int run_push_all(lua_State *L, const la_entry *e, int refs, int handles,
 
 /* ---- the run ---- */
 
-static la_status run_program(la_run_host *h, la_call_tensors *c, la_tensor **out,
-                             bool into, la_prog_clock *clock)
+static la_status run_program(la_run_host *h, la_call_tensors *c,
+                             la_tensor **out, bool into, la_prog_clock *clock)
 {
     la_prog *p = h->e->p;
     la_prog_host host = {.read = run_read, .collect = run_collect,
