@@ -1,6 +1,6 @@
--- la.frame against pandas: the cases of spec/golden/pandas.jsonl, each an
+-- la.frame against pandas: the cases of spec/golden/pandas.ndjson, each an
 -- expression of Lua and the columns that pandas has for it; and the ten tasks
--- of tasks.jsonl, whose lines in Lua are at most 1.2 times those with pandas.
+-- of tasks.ndjson, whose lines in Lua are at most 1.2 times those with pandas.
 local la = require "lunarray"
 local cells = require "modules.frame.spec.frame_cells"
 
