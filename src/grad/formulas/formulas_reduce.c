@@ -73,6 +73,7 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
         && is_plain_scalar(g);
     if (few && !la_ctx()->recorder) return filled(x, g, o, n);
     la_tensor *t = R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
+    if (few && n == 1) return R(clone, t);      /* nobody else's memory */
     return few ? R(contiguous, t) : t;
 }
 
