@@ -286,7 +286,7 @@ local ROWS = {
   "share_memory_ :share_memory_ :is_shared fork wait multiprocessing " ..
   "prepare_multiprocessing_environment",
   "x:share() gives a handle that la.open takes in another Lua state",
-  "jit onnx export fx", "la.compile(f) records f and runs what was recorded",
+  "jit export fx", "la.compile(f) records f and runs what was recorded",
   -- settings
   "is_deterministic_algorithms_warn_only_enabled " ..
   "set_deterministic_debug_mode get_deterministic_debug_mode",

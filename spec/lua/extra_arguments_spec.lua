@@ -6,12 +6,12 @@ local rows = require "lunarray.help.rows"
 
 -- These hand further arguments on to the function that they call ...
 local HAND_ON = {"autograd.detect_anomaly", "autograd.no_grad", "la.fork_rng",
-  "la.inference_mode", "la.profile", "la.tidy", "parallel.run"}
+  "la.inference_mode", "la.profile", "la.tidy", "onnx.trace", "parallel.run"}
 -- ... these are functions of Lua modules, loaded when they are called: as Lua's
 -- own, they drop what they do not name. These addresses are used up.
 local IN_LUA = {"autograd.checkpoint", "autograd.hessian", "autograd.hvp",
   "autograd.jacobian", "autograd.jvp", "autograd.vjp",
-  "la.__array_namespace_info__", "la.progress", "x:describe", "x:summary"}
+  "la.__array_namespace_info__", "la.progress", "la.scan", "x:describe", "x:summary"}
 local ADDRESSES = {"la.from_dlpack"}
 
 -- The table behind x.name, where the library keeps methods and properties.
@@ -75,7 +75,24 @@ local function calls_of_examples(names)
   return calls
 end
 
+-- What the examples write lies in this folder.
+local function files_here()
+  local names = {}
+  local pipe = assert(io.popen "ls")
+  for name in pipe:lines() do names[name] = true end
+  pipe:close()
+  return names
+end
+
 describe("arguments behind the last", function()
+  local before
+  setup(function() before = files_here() end)
+  teardown(function()
+    for name in pairs(files_here()) do
+      if not before[name] then os.remove(name) end
+    end
+  end)
+
   it("are errors in every function that the help shows", function()
     local names, count, taken = known_functions(), 0, {}
     local threads, left_out = la.get_num_threads(), {}

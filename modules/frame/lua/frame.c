@@ -153,7 +153,7 @@ static const la_function functions[] = {
     {"read_jsonl", la_read_jsonl, 1}, {"write_jsonl", la_write_jsonl, 2},
     {NULL, NULL, 0}
 };
-static const la_function members[] = {{"_functions", frame_functions, LA_MANY},
+static const la_function members[] = {{"_functions", frame_functions, 0},
                                    {NULL, NULL, 0}};
 
 const la_module la_module_frame = {functions, members, frame_call};

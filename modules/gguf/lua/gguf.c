@@ -263,8 +263,8 @@ static const la_function functions[] = {
 };
 
 static const la_function members[] = {
-    {"parse", gguf_parse, LA_MANY}, {"map", gguf_map, LA_MANY},
-    {"types", gguf_types, LA_MANY},
+    {"parse", gguf_parse, 2}, {"map", gguf_map, 1},
+    {"types", gguf_types, 0},
     {NULL, NULL, 0}
 };
 

@@ -2,8 +2,8 @@
 #include "modules/onnx/lua/onnx.h"
 
 static const la_function functions[] = {
-    {"read", la_onnx_read, LA_MANY}, {"encode", la_onnx_encode, LA_MANY},
-    {"trace", la_onnx_trace, LA_MANY}, {"write", la_onnx_write, LA_MANY},
+    {"read", la_onnx_read, 2}, {"encode", la_onnx_encode, 2},
+    {"trace", la_onnx_trace, LA_MANY}, {"write", la_onnx_write, 2},
     {NULL, NULL, 0}
 };
 

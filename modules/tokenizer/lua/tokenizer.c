@@ -413,7 +413,7 @@ static int tokenizer_native(lua_State *L)
 }
 
 static const la_function members[] = {
-    {"native", tokenizer_native, LA_MANY}, {NULL, NULL, 0}
+    {"native", tokenizer_native, 0}, {NULL, NULL, 0}
 };
 
 const la_module la_module_tokenizer = {NULL, members, NULL};

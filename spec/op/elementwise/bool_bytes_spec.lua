@@ -14,8 +14,8 @@ local as_bytes = la.tensor(bytes, {dtype = "uint8"}):view(ROWS, COLUMNS)
 local EXEMPT = {snapshot = true, to_dlpack = true, empty_like = true,
                 new_empty = true, save = true, load = true, tidy = true,
                 profile = true, progress = true, help = true, seed = true,
-                fuse = true, vmap = true, empty = true, share = true,
-                empty_strided = true, memory = true}
+                fuse = true, compile = true, vmap = true, empty = true,
+                share = true, empty_strided = true, memory = true}
 
 local function same(a, b)
   if la.is_tensor(a) then
