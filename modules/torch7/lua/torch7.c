@@ -26,7 +26,7 @@ void la_torch7_check(la_torch7 *t, la_status status)
                        (long long)t->cursor.at, text)
             : la_error(LA_EIO, "byte %lld: %s", (long long)t->cursor.at, text);
     }
-    la_load_check(t->L, t->file, status);
+    la_load_check(t->L, &t->shown, status);
 }
 
 void la_torch7_fail(la_torch7 *t, const char *what)
@@ -263,7 +263,7 @@ static int push_file(lua_State *L)
     t->depth = 0;
     t->unused = false;
     torch7_leave(t, 0);
-    la_load_check(L, t->file, la_cursor_open(&t->cursor, &t->file->in,
+    la_load_check(L, &t->shown, la_cursor_open(&t->cursor, &t->file->in,
                                              (int)longs));
     la_torch7_push(t);
     if (luaL_testudata(L, -1, LA_BOX_NAME)) la_torch7_open_box(t);
@@ -318,6 +318,8 @@ static int push_torch7(lua_State *L, la_open_file *file)
     la_torch7 *t = lua_newuserdatauv(L, sizeof *t, 0);
     memset(t, 0, sizeof *t);
     t->file = file;
+    t->shown = (la_open_file){.name = file->name, .path = file->path,
+                              .in = {.fd = -1}};
     push_values(L, t);
     log_functions(L, file, lua_gettop(L));
     bool asked = lua_istable(L, file->options)
