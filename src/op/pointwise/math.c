@@ -94,8 +94,8 @@ static la_status check_mvlgamma(la_frame *f)
         return la_error_at(LA_EARG, 2, "p must be at most 1000000");
     return LA_OK;
 }
-/* A term takes about 30 ns: looks come within a millisecond, or at each element,
-** which takes 30 ms at most. */
+/* A term takes about 30 ns: looks come within a millisecond, or at each
+** element, which takes 30 ms at most. */
 static la_status pick_mvlgamma(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     int64_t p = la_arg_int(f, 1);
