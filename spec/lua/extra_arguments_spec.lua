@@ -11,7 +11,8 @@ local HAND_ON = {"autograd.detect_anomaly", "autograd.no_grad", "la.fork_rng",
 -- own, they drop what they do not name. These addresses are used up.
 local IN_LUA = {"autograd.checkpoint", "autograd.hessian", "autograd.hvp",
   "autograd.jacobian", "autograd.jvp", "autograd.vjp",
-  "la.__array_namespace_info__", "la.progress", "la.scan", "x:describe", "x:summary"}
+  "la.__array_namespace_info__", "la.progress", "la.scan", "x:describe",
+  "x:summary"}
 local ADDRESSES = {"la.from_dlpack"}
 
 -- The table behind x.name, where the library keeps methods and properties.
