@@ -5,7 +5,8 @@ return [==[
 : la.gguf
 GGUF files, in which language models are stored. Their tensors are mapped, and
 quantized ones multiply as they are.
-> la.gguf.save({metadata = {name = "m"}, tensors = {w = la.ones(2)}}, "m.gguf")
+> ones = {w = la.ones(2)}
+> la.gguf.save({metadata = {name = "m"}, tensors = ones}, "m.gguf")
 > file = la.gguf.load("m.gguf")
 > file.metadata.name, file.tensors.w
 m    tensor([1., 1.])

@@ -264,7 +264,7 @@ function Figure:text(options, y, text, more)
     for k, line in ipairs(lines) do lines[k] = self.indent .. line end
   end
   if self.rows and self.options.title then
-    table.insert(lines, 1, (self.options.title:gsub("%c", " ")))
+    table.insert(lines, 1, (self.options.title:gsub("[\0-\31\127]", " ")))
   end
   return table.concat(lines, "\n")
 end

@@ -103,7 +103,7 @@ end
 
 local function each(text)
   if not utf8.len(text) then text = text:gsub("[\x80-\xff]", "?") end
-  return utf8.codes((text:gsub("%c", " ")))
+  return utf8.codes((text:gsub("[\0-\31\127]", " ")))
 end
 
 -- How wide a text of this size is, in pixels.

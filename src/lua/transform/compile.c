@@ -26,7 +26,7 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name)
 
 /* ---- entries ---- */
 
-static void compile_drop_entry(la_cached *e)
+static void compile_drop_entry(la_called *e)
 {
     la_prog_free(e->p);
     la_prog_drop_list(&e->items, sizeof(la_sig));
@@ -40,7 +40,7 @@ static void compile_drop_entry(la_cached *e)
 
 static int compile_entry_gc(lua_State *L)
 {
-    la_cached *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
+    la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (e) compile_drop_entry(e);
     return 0;
 }
@@ -58,7 +58,7 @@ static void compile_methods(lua_State *L, const luaL_Reg *r)
 
 static int compile_steps(lua_State *L)
 {
-    la_cached *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
+    la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (!e) return la_raise_arg(L, 1, "#", "program expected, got %s",
                                 la_type_text(L, 1));
     lua_Integer n = 0;
@@ -69,10 +69,10 @@ static int compile_steps(lua_State *L)
 }
 
 /* Pushes a new entry. */
-static la_cached *compile_new_entry(lua_State *L)
+static la_called *compile_new_entry(lua_State *L)
 {
-    la_cached *e = lua_newuserdatauv(L, sizeof *e, 1);
-    *e = (la_cached){NULL};
+    la_called *e = lua_newuserdatauv(L, sizeof *e, 1);
+    *e = (la_called){NULL};
     if (la_new_metatable(L, LA_PROGRAM_NAME, NULL)) {
         compile_methods(L, la_entry_methods);
         lua_pushcfunction(L, compile_entry_gc);
@@ -87,7 +87,7 @@ static la_cached *compile_new_entry(lua_State *L)
 }
 
 /* Pushes the refs of an entry of the function at 'self'. */
-static void compile_push_refs(lua_State *L, int self, const la_cached *e)
+static void compile_push_refs(lua_State *L, int self, const la_called *e)
 {
     lua_getiuservalue(L, self, LA_COMPILED_ENTRIES);
     lua_rawgetp(L, -1, e);
@@ -104,12 +104,12 @@ static bool compile_modes_fit(const la_prog *p)
         && p->lockstep == c->lockstep;
 }
 
-la_cached *la_find_entry(lua_State *L, la_compiled *c, int self,
+la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
                         la_call_tensors *t)
 {
     int top = lua_gettop(L);
     for (int i = 0; i < c->n; i++) {
-        la_cached *e = c->list[i];
+        la_called *e = c->list[i];
         compile_push_refs(L, self, e);
         if (compile_modes_fit(e->p)
             && la_match_signature(L, e, top + 1, self + 1, top, t)
@@ -126,7 +126,7 @@ la_cached *la_find_entry(lua_State *L, la_compiled *c, int self,
 
 /* The entry on the top of the stack joins the function's; the one that was used
 ** last of all goes. */
-static void compile_keep(lua_State *L, la_compiled *c, int self, la_cached *e)
+static void compile_keep(lua_State *L, la_compiled *c, int self, la_called *e)
 {
     lua_getiuservalue(L, self, LA_COMPILED_ENTRIES);
     if (c->n == c->most) {
@@ -143,7 +143,7 @@ static void compile_keep(lua_State *L, la_compiled *c, int self, la_cached *e)
 
 /* ---- recordings that differ in one number only ---- */
 
-static bool compile_one_number(const la_cached *a, const la_cached *b, int *at)
+static bool compile_one_number(const la_called *a, const la_called *b, int *at)
 {
     *at = -1;
     if (a->items.n != b->items.n || a->narguments != b->narguments)
@@ -162,7 +162,7 @@ static bool compile_one_number(const la_cached *a, const la_cached *b, int *at)
 }
 
 /* Which value of the call item 'at' belongs to, from 1. */
-static int compile_argument_of(const la_cached *e, int at)
+static int compile_argument_of(const la_called *e, int at)
 {
     int n = 0, i = 0, left = 0;
     for (; i <= at; i++) {
@@ -212,7 +212,7 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 {
     la_call_tensors t;
     int top = lua_gettop(L);
-    la_cached *e = compile_new_entry(L);
+    la_called *e = compile_new_entry(L);
     lua_getiuservalue(L, -1, 1);
     int refs = lua_gettop(L);
     la_write_signature(L, e, refs, self + 1, top, &t);
@@ -229,7 +229,7 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 }
 
 /* A plan without memory is none: f runs. */
-bool la_entry_is_ready(la_cached *e, const char *const *without)
+bool la_entry_is_ready(la_called *e, const char *const *without)
 {
     if (e->p->eager || e->p->busy) return false;
     if (e->p->planned) return true;
@@ -248,7 +248,7 @@ static int compile_call(lua_State *L)
     la_check_stack(L, s);
     luaL_checkstack(L, 24, "compile: too many arguments");
     if (la_compile_is_inside(s)) return compile_plain(L, 1);
-    la_cached *e = la_find_entry(L, c, 1, &t);
+    la_called *e = la_find_entry(L, c, 1, &t);
     if (!e) return compile_record(L, s, c, 1);
     if (!la_entry_is_ready(e, c->without)) {
         lua_settop(L, top);
@@ -257,12 +257,12 @@ static int compile_call(lua_State *L)
     return la_run_entry(L, s, e, top + 1, &t, 2, NULL);
 }
 
-la_cached *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
+la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
                          la_call_tensors *t)
 {
     int top = lua_gettop(L);
     if (la_compile_is_inside(s)) return NULL;
-    la_cached *e = la_find_entry(L, c, self, t);
+    la_called *e = la_find_entry(L, c, self, t);
     if (!e) {
         compile_record(L, s, c, self);
         lua_settop(L, top);
@@ -283,7 +283,7 @@ bool la_run_into(lua_State *L)
     if (la_compile_is_inside(s)) return false;
     lua_pushvalue(L, 1);
     for (int i = 3; i <= top; i++) lua_pushvalue(L, i);
-    la_cached *e = la_find_entry(L, c, top + 1, &t);
+    la_called *e = la_find_entry(L, c, top + 1, &t);
     bool ready = e && !e->p->live && la_entry_is_ready(e, c->without);
     int refs = 2 * top;
     if (ready) ready = la_run_entry_into(L, s, e, refs, &t, 2);

@@ -57,20 +57,20 @@ typedef struct la_shared {
     int64_t bytes;
 } la_shared;
 
-typedef struct la_cached {
+typedef struct la_called {
     la_prog *p;             /* NULL: was never finished */
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
     int32_t nrefs;
     int32_t runs;
-} la_cached;
+} la_called;
 
 typedef struct la_compiled {
     int n, most;            /* entries; at most so many */
     bool partial, fast;
-    la_cached *last;         /* the last signature's */
-    la_cached *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
+    la_called *last;         /* the last signature's */
+    la_called *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
     struct la_walk *walk;       /* of step:begin; NULL: none */
 } la_compiled;
@@ -81,7 +81,7 @@ enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
 typedef struct la_run_host {
     lua_State *L;
     la_state *state;
-    const la_cached *e;
+    const la_called *e;
     int refs;
 } la_run_host;
 
@@ -102,18 +102,18 @@ typedef struct la_call_tensors {
 
 /* Writes the signature of values first..top into the entry, whose refs are at
 ** 'refs'. Raises. */
-void la_write_signature(lua_State *L, la_cached *e, int refs, int first, int top,
-                        la_call_tensors *c);
+void la_write_signature(lua_State *L, la_called *e, int refs, int first,
+                        int top, la_call_tensors *c);
 /* Have values first..top this signature? Fills 'c'. Raises nothing. */
-bool la_match_signature(lua_State *L, const la_cached *e, int refs, int first,
+bool la_match_signature(lua_State *L, const la_called *e, int refs, int first,
                         int top, la_call_tensors *c);
 /* After the recording: which arguments share memory. LA_ENOMEM. */
-la_status la_note_shared(la_cached *e, la_tensor *const *arguments);
+la_status la_note_shared(la_called *e, la_tensor *const *arguments);
 /* Do they still, and do the guards hold? */
-bool la_match_shared(const la_cached *e, la_tensor *const *arguments);
-bool la_match_guards(lua_State *L, const la_cached *e, int refs);
+bool la_match_shared(const la_called *e, la_tensor *const *arguments);
+bool la_match_guards(lua_State *L, const la_called *e, int refs);
 /* The value on the top, popped, as a new ref. Raises for want of memory. */
-int32_t la_add_ref(lua_State *L, la_cached *e, int refs);
+int32_t la_add_ref(lua_State *L, la_called *e, int refs);
 /* One more item. Raises for want of memory. */
 la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
                      int32_t at);
@@ -123,27 +123,27 @@ la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
 /* Runs the compiled function at 'self' on the arguments behind it, under a
 ** recorder; the entry, whose signature is written, gets what comes of it.
 ** Leaves f's results on the top. Raises f's errors. */
-void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_cached *e,
+void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
                     int self, int refs, la_call_tensors *t);
 
 /* ---- compile_run.c ---- */
 
 /* Runs the entry's program and pushes the results; their number. */
-int la_run_entry(lua_State *L, la_state *s, la_cached *e, int refs,
+int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
                  la_call_tensors *c, int first, struct la_prog_clock *clock);
 
 /* Handles for the results, which then take 'out' and are pushed with the rest
 ** of them: for a run in parts. 'handles' is where the first one is. */
-void la_push_handles(lua_State *L, la_state *s, const la_cached *e);
-int la_give_results(lua_State *L, la_state *s, la_cached *e, int refs,
+void la_push_handles(lua_State *L, la_state *s, const la_called *e);
+int la_give_results(lua_State *L, la_state *s, la_called *e, int refs,
                     int handles, int first, la_tensor **out);
 la_prog_host la_run_host_of(struct la_run_host *h, lua_State *L, la_state *s,
-                            const la_cached *e, int refs);
+                            const la_called *e, int refs);
 int la_run_raise(lua_State *L, const la_prog *p, la_status status);
 
 /* Runs it into the tensors of the value at 'outs'. False, with nothing done,
 ** where results have another structure than that. */
-bool la_run_entry_into(lua_State *L, la_state *s, la_cached *e, int refs,
+bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
                        la_call_tensors *c, int outs);
 
 /* ---- compile.c ---- */
@@ -151,16 +151,16 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_cached *e, int refs,
 la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 /* The entry for the arguments behind 'self', which are first..top of the stack,
 ** and its refs pushed; NULL: none yet, and nothing pushed. */
-la_cached *la_find_entry(lua_State *L, la_compiled *c, int self,
+la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
                         la_call_tensors *t);
 
 /* Can the entry's program run, with its plan made? */
-bool la_entry_is_ready(la_cached *e, const char *const *without);
+bool la_entry_is_ready(la_called *e, const char *const *without);
 /* Does somebody else transform what f calls? It is a part of that then. */
 bool la_compile_is_inside(const la_state *s);
 /* Finds the entry, recorded first where there is none; NULL: f has to run as it
 ** is. */
-la_cached *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
+la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
                          la_call_tensors *t);
 /* step:into where the program can write into the tensors that were given: the
 ** function is at 1, they at 2, the arguments behind. False: nothing was

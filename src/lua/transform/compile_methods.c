@@ -6,9 +6,9 @@
 #include "op/op.h"
 #include "program/clock.h"
 
-static la_cached *methods_entry(lua_State *L, const char *name)
+static la_called *methods_entry(lua_State *L, const char *name)
 {
-    la_cached *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
+    la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (!e) la_raise_arg(L, 1, name, "program expected, got %s",
                          la_type_text(L, 1));
     return e;
@@ -85,7 +85,7 @@ static void methods_push_step(lua_State *L, const la_prog *p,
 
 static int program_steps(lua_State *L)
 {
-    la_cached *e = methods_entry(L, "steps");
+    la_called *e = methods_entry(L, "steps");
     lua_Integer n = 0;
     luaL_checkstack(L, 10, "steps");
     lua_newtable(L);
@@ -217,7 +217,7 @@ static void methods_explain_step(lua_State *L, luaL_Buffer *b,
 }
 
 /* A text for people: steps, passes, memory. */
-static int methods_explain(lua_State *L, const la_cached *e)
+static int methods_explain(lua_State *L, const la_called *e)
 {
     luaL_Buffer b;
     const la_prog *p = e->p;
@@ -259,7 +259,7 @@ static int compiled_explain(lua_State *L)
 
 static int program_explain(lua_State *L)
 {
-    la_cached *e = methods_entry(L, "explain");
+    la_called *e = methods_entry(L, "explain");
     luaL_checkstack(L, 20, "explain");
     return methods_explain(L, e);
 }
@@ -275,7 +275,7 @@ static int compiled_profile(lua_State *L)
     la_state *s = la_begin(L, "profile", 0);
     int top = lua_gettop(L);
     luaL_checkstack(L, 24, "profile: too many arguments");
-    la_cached *e = la_ready_entry(L, s, c, 1, &t);
+    la_called *e = la_ready_entry(L, s, c, 1, &t);
     if (!e)
         return luaL_error(L, "profile: the function runs as it is for these "
                           "arguments: %s", c->last && c->last->p->why

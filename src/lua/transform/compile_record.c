@@ -14,7 +14,7 @@ typedef struct recording {
     lua_State *L;               /* that f runs on */
     la_state *state;
     la_recorder *r;
-    la_cached *e;
+    la_called *e;
     la_compiled *c;
     int refs, base;             /* indices on the stack of L */
     int ran;                    /* f's results are above 'base' */
@@ -60,7 +60,7 @@ static void record_push_refs(lua_State *L)
 }
 
 /* A guard on table[key], the values at these indices; once for each. */
-static void record_guard(lua_State *L, la_cached *e, int refs, int table,
+static void record_guard(lua_State *L, la_called *e, int refs, int table,
                          int key)
 {
     const void *at = lua_topointer(L, table);
@@ -93,7 +93,7 @@ static void record_guard(lua_State *L, la_cached *e, int refs, int table,
 
 /* Plain values among the fields of the table at 'table', and all of the table
 ** in its field '_registered.values': a module of nn. */
-static void record_module(lua_State *L, la_cached *e, int refs, int table)
+static void record_module(lua_State *L, la_called *e, int refs, int table)
 {
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
         int type = lua_type(L, -1);
@@ -243,7 +243,7 @@ static int record_stack_index(const result_walk *r, int at)
 static void record_handle(result_walk *r, int at, la_handle *h)
 {
     lua_State *L = r->L;
-    la_cached *e = r->w->e;
+    la_called *e = r->w->e;
     for (int32_t i = 0; i < r->n; i++)
         if (r->handles[i] == h) {
             la_add_sig(L, &e->results, LA_SIG_OUTPUT, i);
@@ -277,7 +277,7 @@ static void record_result(result_walk *r, int at, int depth);
 static void record_table(result_walk *r, int at, int depth)
 {
     lua_State *L = r->L;
-    la_cached *e = r->w->e;
+    la_called *e = r->w->e;
     if (depth == LA_COMPILE_DEPTH)
         luaL_error(L, "compile: tables in tables, more than %d deep",
                    LA_COMPILE_DEPTH);
@@ -297,7 +297,7 @@ static void record_table(result_walk *r, int at, int depth)
 static void record_result(result_walk *r, int at, int depth)
 {
     lua_State *L = r->L;
-    la_cached *e = r->w->e;
+    la_called *e = r->w->e;
     int type = lua_type(L, at), index = type > LUA_TSTRING
         ? record_stack_index(r, at) : -1;
     la_handle *h = la_to_handle(L, at);
@@ -377,7 +377,7 @@ static int record_quiet(lua_State *L)
     return 0;
 }
 
-void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_cached *e,
+void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
                     int self, int refs, la_call_tensors *t)
 {
     int first = self + 1, last = self + e->narguments;

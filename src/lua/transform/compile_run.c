@@ -75,7 +75,7 @@ static bool run_collect(void *context)
 /* ---- results ---- */
 
 /* Pushes the result that begins at item *at. */
-static void run_push(lua_State *L, const la_cached *e, int refs, int handles,
+static void run_push(lua_State *L, const la_called *e, int refs, int handles,
                      int first, int32_t *at)
 {
     const la_sig *item = LA_PROG_AT(e->results, la_sig, (*at)++);
@@ -99,7 +99,7 @@ static void run_push(lua_State *L, const la_cached *e, int refs, int handles,
     }
 }
 
-static int run_push_all(lua_State *L, const la_cached *e, int refs, int handles,
+static int run_push_all(lua_State *L, const la_called *e, int refs, int handles,
                         int first)
 {
     int n = 0;
@@ -139,21 +139,21 @@ int la_run_raise(lua_State *L, const la_prog *p, la_status status)
 }
 
 la_prog_host la_run_host_of(la_run_host *h, lua_State *L, la_state *s,
-                            const la_cached *e, int refs)
+                            const la_called *e, int refs)
 {
     *h = (la_run_host){L, s, e, refs};
     return (la_prog_host){.read = run_read, .collect = run_collect,
                           .context = h};
 }
 
-void la_push_handles(lua_State *L, la_state *s, const la_cached *e)
+void la_push_handles(lua_State *L, la_state *s, const la_called *e)
 {
     luaL_checkstack(L, e->nhandles + 12, "compile: too many results");
     la_pace_data(L, s);
     for (int32_t i = 0; i < e->nhandles; i++) la_new_handle(L, s);
 }
 
-int la_give_results(lua_State *L, la_state *s, la_cached *e, int refs,
+int la_give_results(lua_State *L, la_state *s, la_called *e, int refs,
                     int handles, int first, la_tensor **out)
 {
     for (int32_t i = 0; i < e->p->outputs.n; i++) {
@@ -167,7 +167,7 @@ int la_give_results(lua_State *L, la_state *s, la_cached *e, int refs,
     return run_push_all(L, e, refs, handles, first);
 }
 
-int la_run_entry(lua_State *L, la_state *s, la_cached *e, int refs,
+int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
                  la_call_tensors *c, int first, la_prog_clock *clock)
 {
     la_tensor *out[LA_COMPILE_TENSORS];
@@ -189,7 +189,7 @@ int la_run_entry(lua_State *L, la_state *s, la_cached *e, int refs,
 
 /* The tensor for the result that is 'item', at the top of the stack; NULL where
 ** it is none of its form. */
-static la_tensor *run_out(lua_State *L, const la_cached *e, const la_sig *item,
+static la_tensor *run_out(lua_State *L, const la_called *e, const la_sig *item,
                           int32_t *output)
 {
     la_handle *h = la_to_handle(L, -1);
@@ -211,7 +211,7 @@ static la_tensor *run_out(lua_State *L, const la_cached *e, const la_sig *item,
 }
 
 /* One result, or a list of them: other structures take the long way. */
-static bool run_outs(lua_State *L, const la_cached *e, int outs,
+static bool run_outs(lua_State *L, const la_called *e, int outs,
                      la_tensor **out)
 {
     int32_t found = 0, at;
@@ -229,7 +229,7 @@ static bool run_outs(lua_State *L, const la_cached *e, int outs,
     return found == e->p->outputs.n;
 }
 
-bool la_run_entry_into(lua_State *L, la_state *s, la_cached *e, int refs,
+bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
                        la_call_tensors *c, int outs)
 {
     la_tensor *out[LA_COMPILE_TENSORS];

@@ -19,7 +19,7 @@ la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
     return item;
 }
 
-int32_t la_add_ref(lua_State *L, la_cached *e, int refs)
+int32_t la_add_ref(lua_State *L, la_called *e, int refs)
 {
     lua_rawseti(L, refs, ++e->nrefs);
     return e->nrefs;
@@ -29,7 +29,7 @@ int32_t la_add_ref(lua_State *L, la_cached *e, int refs)
 
 typedef struct writer {
     lua_State *L;
-    la_cached *e;
+    la_called *e;
     int refs;
     la_call_tensors *c;
 } writer;
@@ -114,8 +114,8 @@ static void signature_write(writer *w, int at, int depth)
                 la_add_ref(L, w->e, w->refs));
 }
 
-void la_write_signature(lua_State *L, la_cached *e, int refs, int first, int top,
-                        la_call_tensors *c)
+void la_write_signature(lua_State *L, la_called *e, int refs, int first,
+                        int top, la_call_tensors *c)
 {
     writer w = {L, e, refs, c};
     c->n = 0;
@@ -128,7 +128,7 @@ void la_write_signature(lua_State *L, la_cached *e, int refs, int first, int top
 
 typedef struct reader {
     lua_State *L;
-    const la_cached *e;
+    const la_called *e;
     int refs;
     int32_t at;
     la_call_tensors *c;
@@ -195,7 +195,7 @@ static bool signature_read(reader *r, int at)
     }
 }
 
-bool la_match_signature(lua_State *L, const la_cached *e, int refs, int first,
+bool la_match_signature(lua_State *L, const la_called *e, int refs, int first,
                         int top, la_call_tensors *c)
 {
     reader r = {L, e, refs, 0, c};
@@ -215,14 +215,14 @@ static int64_t signature_start(const la_tensor *t)
     return t->offset * (int64_t)la_itemsize(t);
 }
 
-static la_tensor *signature_object(const la_cached *e, int32_t k,
+static la_tensor *signature_object(const la_called *e, int32_t k,
                                    la_tensor *const *arguments)
 {
     const la_prog_object *o = la_prog_object_at(e->p, k);
     return o->argument >= 0 ? arguments[o->argument] : o->tensor;
 }
 
-la_status la_note_shared(la_cached *e, la_tensor *const *arguments)
+la_status la_note_shared(la_called *e, la_tensor *const *arguments)
 {
     for (int32_t a = 0; a < e->ntensors; a++)
         for (int32_t b = a + 1; b < e->p->objects.n; b++) {
@@ -237,7 +237,7 @@ la_status la_note_shared(la_cached *e, la_tensor *const *arguments)
 }
 
 /* The pairs are in the order in which they were noted. */
-bool la_match_shared(const la_cached *e, la_tensor *const *arguments)
+bool la_match_shared(const la_called *e, la_tensor *const *arguments)
 {
     int32_t k = 0;
     for (int32_t a = 0; a < e->ntensors; a++)
@@ -256,7 +256,7 @@ bool la_match_shared(const la_cached *e, la_tensor *const *arguments)
 
 /* ---- guards ---- */
 
-bool la_match_guards(lua_State *L, const la_cached *e, int refs)
+bool la_match_guards(lua_State *L, const la_called *e, int refs)
 {
     int32_t table = 0;
     bool same = true;

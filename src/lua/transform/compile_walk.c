@@ -12,7 +12,7 @@
 #include "lua/transform/compile.h"
 
 typedef struct la_walk {
-    la_cached *e;                /* that runs in parts; NULL: not begun yet */
+    la_called *e;                /* that runs in parts; NULL: not begun yet */
     int n, nvalues;             /* tensors; values of the call */
     la_tensor *tensors[LA_COMPILE_TENSORS];     /* owned */
     uint32_t versions[LA_COMPILE_TENSORS];
@@ -95,12 +95,12 @@ static int walk_whole(lua_State *L, la_compiled *c, int first)
 }
 
 /* The entry, begun; NULL where the call must run whole. */
-static la_cached *walk_begin(lua_State *L, la_state *s, la_compiled *c,
+static la_called *walk_begin(lua_State *L, la_state *s, la_compiled *c,
                             int self, la_call_tensors *t)
 {
     la_walk *w = c->walk;
     if (la_compile_is_inside(s)) return NULL;
-    la_cached *e = la_find_entry(L, c, self, t);
+    la_called *e = la_find_entry(L, c, self, t);
     if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return NULL;
     LA_CHECK(L, "advance", la_prog_begin(e->p, t->tensors));
     for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
@@ -116,7 +116,7 @@ static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
                     int first)
 {
     la_tensor *out[LA_COMPILE_TENSORS] = {NULL};
-    la_cached *e = c->walk->e;
+    la_called *e = c->walk->e;
     lua_pushboolean(L, true);
     int handles = lua_gettop(L) + 1;
     la_push_handles(L, s, e);
@@ -149,7 +149,7 @@ int la_compiled_advance(lua_State *L)
     lua_pushvalue(L, 1);
     for (int i = 1; i <= n; i++) lua_rawgeti(L, 3, i);
     walk_check(L, c);
-    la_cached *e = c->walk->e ? c->walk->e : walk_begin(L, s, c, self, &t);
+    la_called *e = c->walk->e ? c->walk->e : walk_begin(L, s, c, self, &t);
     if (!e) {
         lua_settop(L, self + n);
         return walk_whole(L, c, self + 1);
