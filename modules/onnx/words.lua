@@ -37,7 +37,8 @@ those that lack it once more when they run.
 > twice = "\8\8::\10\17\10\1x\18\1y\34\5Twice:\2my\18\1gZ\16\10\1x\18" ..
 >>   "\11\10\9\8\1\18\5\10\3\18\1nb\16\10\1y\18\11\10\9\8\1\18\5" ..
 >>   "\10\3\18\1nB\6\10\2my\16\1"
-> la.onnx.register("my", "Twice", function(inputs) return inputs[1] * 2 end)
+> double = function(inputs) return inputs[1] * 2 end
+> la.onnx.register("my", "Twice", double)
 > la.onnx.load(twice, {bytes = true})(la.tensor{1., 2})
 tensor([2., 4.])
 see: onnx.load

@@ -1,4 +1,4 @@
-/* Damaged files of Torch7, those of spec/data, which samples.lua writes: each
+/* Damaged files of Torch7, those of spec/data, which write_data.lua writes: each
 ** is loaded or refused, memory stays within the cap, and the state goes on. */
 #include "spec/support/mutate.h"
 

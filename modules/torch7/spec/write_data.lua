@@ -1,5 +1,5 @@
 -- The files of spec/data, which test_torch7.c damages:
---   lua5.4 modules/torch7/spec/samples.lua
+--   lua5.4 modules/torch7/spec/write_data.lua
 local write = require "modules.torch7.spec.write"
 
 local weight = {storage = "Float", 1, 2, 3, 4, 5, 6}
