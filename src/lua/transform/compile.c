@@ -72,7 +72,7 @@ static int compile_steps(lua_State *L)
 static la_called *compile_new_entry(lua_State *L)
 {
     la_called *e = lua_newuserdatauv(L, sizeof *e, 1);
-    *e = (la_called){NULL};
+    *e = (la_called){0};
     if (la_new_metatable(L, LA_PROGRAM_NAME, NULL)) {
         compile_methods(L, la_entry_methods);
         lua_pushcfunction(L, compile_entry_gc);
