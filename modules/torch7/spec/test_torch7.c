@@ -1,5 +1,5 @@
-/* Damaged files of Torch7, those of spec/data, which write_data.lua writes: each
-** is loaded or refused, memory stays within the cap, and the state goes on. */
+/* Damaged files of Torch7, those of spec/data (write_data.lua): each is loaded
+** or refused, memory stays within the cap, and the state goes on. */
 #include "spec/support/mutate.h"
 
 #define DATA "modules/torch7/spec/data/"
