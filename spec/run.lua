@@ -562,7 +562,7 @@ end
 
 -- What is installed, in megabytes and by folder. A module above the limit is a
 -- failure: what makes it grow is to be decided, not to be found later.
-local MODULE_LIMIT = 10     -- MB, stripped, every capability
+local MODULE_LIMIT = 10.5   -- MB, stripped, every capability
 
 local function sizes()
   headline("sizes")
@@ -599,7 +599,7 @@ local whole_parts = {
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
   wasi = {wasi, 2},
-  whole = {embed("whole", 5100, ""), 3},
+  whole = {embed("whole", 6000, ""), 3},
   small = {embed("small", 2100, "CAPS=default FAMILIES='matmul random'"), 2},
   ["no-lua"] = {embed("no-lua", 1800,
                       "LUA=no CAPS=default FAMILIES='matmul random nn'"), 2},
