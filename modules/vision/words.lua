@@ -124,7 +124,8 @@ sampling_ratio samples each way for each cell; as many as it has elements where
 that is not above 0. aligned: coordinates count from the corner of an element,
 not from its centre. mode "max" takes the largest.
 > x = la.range(16.):view(1, 1, 4, 4)
-> la.vision.roi_align(x, la.tensor{{1., 0, 0, 2, 2}}, 1, {sampling_ratio = 1})
+> box = la.tensor{{1., 0, 0, 2, 2}}
+> la.vision.roi_align(x, box, 1, {sampling_ratio = 1})
 tensor([[[[6.]]]])
 source: He and others, Mask R-CNN, 2017.
 see: vision.roi_pool, grid_sample
