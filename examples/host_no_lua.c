@@ -6,7 +6,9 @@
 **
 ** With a FILE (".safetensors", ".npz") the weights are saved and read again.
 */
+#ifndef LA_NO_LUA
 #define LA_NO_LUA
+#endif
 #include <lunarray.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -600,9 +600,9 @@ local whole_parts = {
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
   wasi = {wasi, 2},
   whole = {embed("whole", 6000, ""), 3},
-  small = {embed("small", 2100, "CAPS=default FAMILIES='matmul random'"), 2},
-  ["no-lua"] = {embed("no-lua", 1800,
-                      "LUA=no CAPS=default FAMILIES='matmul random nn'"), 2},
+  small = {embed("small", 2200, "CAPS=default FAMILIES='matmul random'"), 2},
+  ["no-lua"] = {embed("no-lua", 2000,
+                      "LUA=no CAPS=default FAMILIES='io matmul nn random'"), 2},
 }
 
 local lists = {cross = {"aarch64", "mingw", "wasi"},

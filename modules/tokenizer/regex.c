@@ -516,7 +516,7 @@ static bool word_before(const la_regex_match *m, const char *at)
     uint32_t c;
     if (at == m->begin) return false;
     la_utf8_next(la_utf8_before(m->begin, at), m->end, &c);
-    la_category k = la_unicode_category(c);
+    la_letter_kind k = la_unicode_category(c);
     return WORD_CHARACTERS >> k & 1;
 }
 
@@ -527,7 +527,7 @@ static bool is_edge(const la_regex_match *m, const char *at)
     bool before = word_before(m, at);
     if (at == m->end) return before;
     la_utf8_next(at, m->end, &c);
-    la_category k = la_unicode_category(c);
+    la_letter_kind k = la_unicode_category(c);
     return before != (bool)(WORD_CHARACTERS >> k & 1);
 }
 

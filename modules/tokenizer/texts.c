@@ -62,7 +62,7 @@ static bool is_chinese(uint32_t c)
 static void put_clean(la_bytes *out, uint32_t c, const char *at, int k,
                       la_text_cleaning how)
 {
-    la_category kind = la_unicode_category(c);
+    la_letter_kind kind = la_unicode_category(c);
     bool control = kind >= LA_CAT_CC && kind <= LA_CAT_CS;
     bool space = la_unicode_is_space(c);
     if (how.clean && !space && (c == 0 || c == 0xfffd || control))
@@ -98,7 +98,7 @@ static bool is_punctuation(uint32_t c)
 {
     if (c < 128) return c > 32 && c < 127 && !(c >= '0' && c <= '9')
         && !((c | 32) >= 'a' && (c | 32) <= 'z');
-    la_category k = la_unicode_category(c);
+    la_letter_kind k = la_unicode_category(c);
     return k >= LA_CAT_PC && k <= LA_CAT_PS;
 }
 

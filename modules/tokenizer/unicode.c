@@ -70,17 +70,17 @@ static int find_last(const uint32_t *list, int n, int step, uint32_t x)
     return low - 1;
 }
 
-la_category la_unicode_category(uint32_t code)
+la_letter_kind la_unicode_category(uint32_t code)
 {
     int k = find_last(unicode_categories, COUNT(unicode_categories), 1,
                       code << 8 | 0xff);
-    return (la_category)(unicode_categories[k] & 0xff);
+    return (la_letter_kind)(unicode_categories[k] & 0xff);
 }
 
 bool la_unicode_is_space(uint32_t c)
 {
     if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
-    la_category k = la_unicode_category(c);
+    la_letter_kind k = la_unicode_category(c);
     return c == 0x85 || k == LA_CAT_ZS || k == LA_CAT_ZL || k == LA_CAT_ZP;
 }
 

@@ -9,10 +9,10 @@
 static const struct {
     const char *word;
     int exponent, bias;
-    enum { NAN_LAST, IEEE, NAN_MINUS_ZERO, POWERS } specials;
+    enum { NAN_LAST, LIKE_IEEE, NAN_MINUS_ZERO, POWERS } specials;
 } kinds[] = {
     [LA_FLOAT8_E4M3FN] = {"float8_e4m3fn", 4, 7, NAN_LAST},
-    [LA_FLOAT8_E5M2] = {"float8_e5m2", 5, 15, IEEE},
+    [LA_FLOAT8_E5M2] = {"float8_e5m2", 5, 15, LIKE_IEEE},
     [LA_FLOAT8_E4M3FNUZ] = {"float8_e4m3fnuz", 4, 8, NAN_MINUS_ZERO},
     [LA_FLOAT8_E5M2FNUZ] = {"float8_e5m2fnuz", 5, 16, NAN_MINUS_ZERO},
     [LA_FLOAT8_E8M0FNU] = {"float8_e8m0fnu", 8, 127, POWERS},
@@ -38,7 +38,7 @@ static float float8_value(la_float8 kind, unsigned bits)
         : kinds[kind].specials == NAN_MINUS_ZERO ? bits == 128
         : exponent == 31 && low;
     if (is_nan) return NAN;
-    if (kinds[kind].specials == IEEE && exponent == 31) return sign * INFINITY;
+    if (kinds[kind].specials == LIKE_IEEE && exponent == 31) return sign * INFINITY;
     if (exponent == 0)
         return sign * ldexpf((float)low, 1 - kinds[kind].bias - wide);
     return sign * ldexpf((float)(low + (1u << wide)),
