@@ -38,7 +38,8 @@ static float float8_value(la_float8 kind, unsigned bits)
         : kinds[kind].specials == NAN_MINUS_ZERO ? bits == 128
         : exponent == 31 && low;
     if (is_nan) return NAN;
-    if (kinds[kind].specials == LIKE_IEEE && exponent == 31) return sign * INFINITY;
+    if (kinds[kind].specials == LIKE_IEEE && exponent == 31)
+        return sign * INFINITY;
     if (exponent == 0)
         return sign * ldexpf((float)low, 1 - kinds[kind].bias - wide);
     return sign * ldexpf((float)(low + (1u << wide)),
