@@ -601,7 +601,7 @@ local whole_parts = {
   wasi = {wasi, 2},
   whole = {embed("whole", 6000, ""), 3},
   small = {embed("small", 2200, "CAPS=default FAMILIES='matmul random'"), 2},
-  ["no-lua"] = {embed("no-lua", 2000,
+  ["no-lua"] = {embed("no-lua", 2150,
                       "LUA=no CAPS=default FAMILIES='io matmul nn random'"), 2},
 }
 
