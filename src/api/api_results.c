@@ -151,29 +151,98 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     return first;
 }
 
-/* A list's tensors, or results one by one; how many there are, also of those
-** beyond 'capacity'. What does not go to the caller is released. -1 with the
-** record set, and nothing written, where a result is no tensor. */
-static int hand_over(la_value *values, int capacity,
-                              la_tensor **results)
+/* Where results go: tensors alone, or values of any kind. */
+typedef struct room {
+    int capacity;
+    la_tensor **tensors;        /* NULL: to 'values' */
+    la_any *values;
+} room;
+
+static void put_result(const room *to, int k, la_any a)
 {
-    bool list = values[0].tag == LA_VTENSORS;
-    int n = list ? (int)values[0].tensors.n : 0;
-    while (!list && n < LA_MAX_RESULTS && values[n].tag != LA_VNONE) n++;
-    for (int k = 0; k < n && k < capacity; k++) {
-        if (list) {
-            results[k] = values[0].tensors.list[k];
-            values[0].tensors.list[k] = NULL;
-        } else if (as_tensor(&values[k], &results[k])) {
-            for (int j = 0; j < k; j++) la_tensor_drop(&results[j]);
-            for (int j = k; j < n; j++) la_value_drop(&values[j]);
-            return -1;
-        } else {
-            values[k].tag = LA_VNONE;
-        }
+    if (to->tensors) to->tensors[k] = a.tensor;
+    else to->values[k] = a;
+}
+
+/* Numbers, booleans and dtypes as they are; false for all else. */
+static bool as_plain(const la_value *v, la_any *out)
+{
+    switch (v->tag) {
+    case LA_VBOOL: *out = la_any_bool(v->b); return true;
+    case LA_VINT: *out = la_any_int(v->i); return true;
+    case LA_VFLOAT: *out = la_any_double(v->d); return true;
+    case LA_VDTYPE: *out = la_any_text(la_dtype_name(v->dtype)); return true;
+    case LA_VSCALAR: break;
+    default: return false;
     }
-    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&values[k]);
+    const la_scalar *s = &v->scalar;
+    if (s->kind == LA_KBOOL) *out = la_any_bool(s->i != 0);
+    else if (s->kind == LA_KINT && !la_scalar_above_int(s))
+        *out = la_any_int(s->i);
+    else if (s->kind == LA_KFLOAT) *out = la_any_double(s->re);
+    else return false;
+    return true;
+}
+
+/* Takes over the value. */
+static la_status as_result(la_value *v, const room *to, la_any *out)
+{
+    la_tensor *t = NULL;
+    *out = la_any_tensor(NULL);
+    if (!to->tensors && as_plain(v, out)) return LA_OK;
+    LA_TRY(as_tensor(v, &t));
+    v->tag = LA_VNONE;
+    *out = la_any_tensor(t);
+    return LA_OK;
+}
+
+/* Results one by one; how many there are. Nothing is written where one of them
+** can't be given. */
+static int give_each(la_value *values, const room *to)
+{
+    la_any made[LA_MAX_RESULTS];
+    int n = 0, k = 0;
+    while (n < LA_MAX_RESULTS && values[n].tag != LA_VNONE) n++;
+    for (; k < n && k < to->capacity; k++)
+        if (as_result(&values[k], to, &made[k])) {
+            while (k-- > 0) la_tensor_drop(&made[k].tensor);
+            return -1;
+        }
+    while (k-- > 0) put_result(to, k, made[k]);
     return n;
+}
+
+/* The tensors of a list one by one. */
+static int give_list(la_value *values, const room *to)
+{
+    int n = (int)values[0].tensors.n;
+    for (int k = 0; k < n && k < to->capacity; k++) {
+        put_result(to, k, la_any_tensor(values[0].tensors.list[k]));
+        values[0].tensors.list[k] = NULL;
+    }
+    return n;
+}
+
+/* Ends a call that gives all its results: how many there are, also of those
+** beyond the capacity. What does not go to the caller is released. -1 with the
+** record set, under 'name', where the call failed or a result can't be given. */
+static int give_all(const char *name, la_status status, la_value *values,
+                    const room *to)
+{
+    int n = status ? -1
+        : values[0].tag == LA_VTENSORS ? give_list(values, to)
+        : give_each(values, to);
+    if (n < 0 && !status) status = la_error_status();
+    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&values[k]);
+    la_api_end(name, status);
+    return n;
+}
+
+static la_status check_room(const room *to)
+{
+    bool some = to->capacity == 0 || to->tensors || to->values;
+    return to->capacity >= 0 && some ? LA_OK
+        : la_error(LA_EARG, "an array for the results expected");
 }
 
 /* Operations with one result or several are fine here too: a list is only one
@@ -182,66 +251,13 @@ LA_API int la_call_many(lua_State *L, const char *op, int n,
                         const la_any *args, int capacity, la_tensor **results)
 {
     la_value values[LA_MAX_RESULTS] = {{0}};
+    room to = {.capacity = capacity, .tensors = results};
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
     const la_callable *what = find_named(op);
-    la_status status = !what ? la_error_status()
-        : capacity < 0 || (capacity > 0 && !results)
-        ? la_error(LA_EARG, "an array for the results expected")
-        : call_named(what, n, args, values);
-    int count = status ? -1 : hand_over(values, capacity, results);
-    if (count < 0 && !status) status = la_error_status();
-    la_api_end(what ? op : "la_call_many", status);
-    return count;
-}
-
-/* A value as the caller of la_call_any gets it: numbers, booleans and dtypes as
-** they are, all else as a tensor. Takes over the value. */
-static la_status as_any(la_value *v, la_any *out)
-{
-    la_tensor *t = NULL;
-    switch (v->tag) {
-    case LA_VBOOL: *out = la_any_bool(v->b); return LA_OK;
-    case LA_VINT: *out = la_any_int(v->i); return LA_OK;
-    case LA_VFLOAT: *out = la_any_double(v->d); return LA_OK;
-    case LA_VDTYPE: *out = la_any_text(la_dtype_name(v->dtype)); return LA_OK;
-    case LA_VSCALAR:
-        if (v->scalar.kind == LA_KBOOL) *out = la_any_bool(v->scalar.i != 0);
-        else if (v->scalar.kind == LA_KINT && !la_scalar_above_int(&v->scalar))
-            *out = la_any_int(v->scalar.i);
-        else if (v->scalar.kind != LA_KFLOAT) break;
-        else *out = la_any_double(v->scalar.re);
-        return LA_OK;
-    default: break;
-    }
-    LA_TRY(as_tensor(v, &t));
-    v->tag = LA_VNONE;
-    *out = la_any_tensor(t);
-    return LA_OK;
-}
-
-/* A list of tensors one by one, else the results; those beyond 'capacity' are
-** released. -1 with the record set and nothing written to keep. */
-static int give_any(la_value *values, int capacity, la_any *results)
-{
-    bool list = values[0].tag == LA_VTENSORS;
-    int n = list ? (int)values[0].tensors.n : 0, k = 0;
-    bool failed = false;
-    while (!list && n < LA_MAX_RESULTS && values[n].tag != LA_VNONE) n++;
-    for (; k < n && k < capacity && !failed; k++) {
-        results[k] = la_any_tensor(NULL);
-        if (list) {
-            results[k] = la_any_tensor(values[0].tensors.list[k]);
-            values[0].tensors.list[k] = NULL;
-        } else if (as_any(&values[k], &results[k])) {
-            failed = true;
-        } else {
-            values[k].tag = LA_VNONE;
-        }
-    }
-    for (int j = 0; failed && j < k; j++) la_tensor_drop(&results[j].tensor);
-    for (int j = 0; j < LA_MAX_RESULTS; j++) la_value_drop(&values[j]);
-    return failed ? -1 : n;
+    la_status status = what ? check_room(&to) : la_error_status();
+    if (!status) status = call_named(what, n, args, values);
+    return give_all(what ? op : "la_call_many", status, values, &to);
 }
 
 LA_API int la_call_any(lua_State *L, la_op *op, int n, const la_any *args,
@@ -250,15 +266,12 @@ LA_API int la_call_any(lua_State *L, la_op *op, int n, const la_any *args,
     la_value values[LA_MAX_RESULTS] = {{0}};
     char name[64];
     const la_callable *what = (const la_callable *)op;
+    room to = {.capacity = capacity, .values = results};
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
-    la_status status = !what ? la_error(LA_EARG, "the operation is NULL")
-        : capacity < 0 || (capacity > 0 && !results)
-        ? la_error(LA_EARG, "an array for the results expected")
-        : la_api_call(what, n, args, values);
-    int count = status ? -1 : give_any(values, capacity, results);
-    if (count < 0 && !status) status = la_error_status();
-    if (!status || !what) la_api_end("la_call_any", status);
-    else la_api_end(api_results_name(what, name, sizeof name), status);
-    return count;
+    la_status status = what ? check_room(&to)
+        : la_error(LA_EARG, "the operation is NULL");
+    if (!status) status = la_api_call(what, n, args, values);
+    return give_all(what ? api_results_name(what, name, sizeof name)
+                         : "la_call_any", status, values, &to);
 }
