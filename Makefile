@@ -274,24 +274,21 @@ LINKING := $(CC) $(OPT) $(LDFLAGS) $(RELR) $(LIBS) $(LUA_LIBS)
 $(eval $(call RECORD,$(OBJ)/made-by/linking,LINKING))
 LINKED_BY := $(OBJ)/made-by/objects $(OBJ)/made-by/linking
 
-$(STATIC): $(CORE_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
-	$(call say,AR,$@)
-	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(MODULE): $(CORE_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
-$(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
-	$(call say,LD,$@)
-	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LUA_LIBS) $(LIBS)
-	@ln -sf $(@F) $(BUILD)/liblunarray.so
+# The library with Lua, and without.
 core: $(PLAIN_STATIC) $(PLAIN_DYNAMIC)
-$(PLAIN_STATIC): $(PLAIN_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
+$(STATIC) $(DYNAMIC): $(CORE_OBJ)
+$(PLAIN_STATIC) $(PLAIN_DYNAMIC): $(PLAIN_OBJ)
+$(STATIC) $(PLAIN_STATIC): $(KERNEL_OBJ) $(LINKED_BY)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
-$(PLAIN_DYNAMIC): $(PLAIN_OBJ) $(KERNEL_OBJ) $(LINKED_BY)
+$(DYNAMIC): LINKED_LUA := $(LUA_LIBS)
+$(DYNAMIC) $(PLAIN_DYNAMIC): $(KERNEL_OBJ) $(LINKED_BY)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
-	@ln -sf $(@F) $(BUILD)/liblunarray-core.so
+	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LINKED_LUA) $(LIBS)
+	@ln -sf $(@F) $(basename $@)
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
 # The program finds the library in its own folder (build/); installed it is
@@ -344,5 +341,5 @@ clean:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
   all core examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential lua55-check release-check clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep fuel bench-mpi mpi-check deb install install-core install-luajit install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
+  bench-sweep fuel bench-mpi mpi-check deb install install-core install-luajit install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check embed-host module-lists clean help FORCE
 FORCE:

@@ -14,6 +14,15 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSIO
   -e 's|@LIBS@|$(LIBS)|g' -e 's|@INCLUDEDIR@|$(call relative,$(CMAKEDIR),$(PREFIX)/include)|g' \
   -e 's|@LIBRARY@|$(call relative,$(CMAKEDIR),$(LIBDIR))|g' packaging/$1.in > $(D)$2/$1 && chmod 644 $(D)$2/$1
 
+# $(call install_library,shared,static): stripped, with the links of its version.
+define install_library
+install -s -m 644 $1 $(D)$(LIBDIR)/$(notdir $(basename $1)).$(VERSION)
+	ln -sf $(notdir $(basename $1)).$(VERSION) $(D)$(LIBDIR)/$(notdir $1)
+	ln -sf $(notdir $1) $(D)$(LIBDIR)/$(notdir $(basename $1))
+	install -m 644 $2 $(D)$(LIBDIR)/$(notdir $2)
+	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/$(notdir $2)
+endef
+
 # One library serves the program, C hosts and, by a symbolic link, require.
 # What is installed has no symbols but those to link with.
 install: all install-lua types
@@ -21,11 +30,7 @@ install: all install-lua types
 	  $(D)$(LUA_CMOD) $(D)$(MANDIR)/man1
 	$(call link_program,$(D)$(PREFIX)/bin/lunarray,$(INSTALL_RUNPATH))
 	$(STRIP) $(D)$(PREFIX)/bin/lunarray && chmod 755 $(D)$(PREFIX)/bin/lunarray
-	install -s -m 644 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
-	ln -sf liblunarray.so.$(VERSION) $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION)
-	ln -sf liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so
-	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
-	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray.a
+	$(call install_library,$(DYNAMIC),$(STATIC))
 	$(call fill,lunarray.pc,$(LIBDIR)/pkgconfig)
 	$(call fill,lunarray-config.cmake,$(CMAKEDIR))
 	$(call fill,lunarray-config-version.cmake,$(CMAKEDIR))
@@ -47,11 +52,7 @@ install-module: $(MODULE) install-lua
 # The library without Lua, for hosts in other languages.
 install-core: core
 	install -d $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include
-	install -s -m 644 $(PLAIN_DYNAMIC) $(D)$(LIBDIR)/liblunarray-core.so.$(VERSION)
-	ln -sf liblunarray-core.so.$(VERSION) $(D)$(LIBDIR)/liblunarray-core.so.$(SOVERSION)
-	ln -sf liblunarray-core.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray-core.so
-	install -m 644 $(PLAIN_STATIC) $(D)$(LIBDIR)/liblunarray-core.a
-	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray-core.a
+	$(call install_library,$(PLAIN_DYNAMIC),$(PLAIN_STATIC))
 	$(call fill,lunarray-core.pc,$(LIBDIR)/pkgconfig)
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
 # lunarray.ffi, for LuaJIT and what embeds it.
