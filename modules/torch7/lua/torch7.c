@@ -301,14 +301,11 @@ static void push_values(lua_State *L, la_torch7 *t)
         lua_pushcfunction(L, push_file);
         lua_pushvalue(L, top);
         lua_pushinteger(L, longs);
-        t->file->tries = true;
         int code = lua_pcall(L, 2, 2, 0);
-        t->file->tries = false;
         if (code == LUA_OK) return;
         if (t->cursor.text || code != LUA_ERRRUN || longs == 4) break;
     }
     lua_settop(L, top + 1);
-    la_load_close(t->file);
     lua_error(L);
 }
 

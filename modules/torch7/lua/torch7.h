@@ -10,7 +10,7 @@ enum { LA_TORCH7_PATH = 600 };
 
 typedef struct la_torch7 {
     lua_State *L;
-    la_open_file *file;
+    const la_open_file *file;
     la_open_file shown;         /* its name and path: what an error closes */
     int objects, skipped;       /* indices of tables, torch7.c */
     int depth;

@@ -233,14 +233,6 @@ static int push_results(lua_State *L, const char *name, la_file_format format,
     return 3;
 }
 
-/* Raises where the file can't be read, after it was closed. */
-static void check_read(lua_State *L, la_open_file *file, la_status status)
-{
-    if (!status) return;
-    la_load_close(file);
-    la_raise(L, file->name, status);
-}
-
 /* The first bytes tell the format of what the host gives. */
 static la_status read_formats(lua_State *L, const la_open_file *file,
                               la_file_format *format, la_archive *out)
@@ -256,7 +248,6 @@ static int push_by_reader(lua_State *L, const la_loader *reader,
     la_check_load_options(L, 2, reader, file->name);
     la_charge_more(L, file->name, file->in.size / 4);
     int n = reader->push(L, file);
-    la_load_close(file);
     la_pace(L, la_state_of(L));
     return n;
 }
@@ -276,13 +267,12 @@ static int io_load(lua_State *L)
     la_open_file *file = la_push_load(L, "load", path);
     file->options = 2;
     file->limit = limit;
-    check_read(L, file, la_load_open(L, file, &reader));
+    LA_CHECK(L, file->name, la_load_open(L, file, &reader));
     if (!reader) la_check_load_options(L, 2, NULL, "load");
     if (reader) return push_by_reader(L, reader, file);
     la_archive *a = la_push_archive(L);
     a->limit = file->limit;
-    check_read(L, file, read_formats(L, file, &format, a));
-    la_load_close(file);
+    LA_CHECK(L, file->name, read_formats(L, file, &format, a));
     la_charge_more(L, "load", io_largest(a));
     log_skipped(path, a);
     return push_results(L, "load", format, a);
@@ -299,15 +289,14 @@ static int io_mmap(lua_State *L)
     const char *path = check_source(L, 1, "mmap", &format);
     la_open_file *file = la_push_load(L, "mmap", path);
     file->options = 2;
-    check_read(L, file, la_load_open(L, file, &reader));
+    LA_CHECK(L, file->name, la_load_open(L, file, &reader));
     if (reader) {
         la_load_check(L, file, la_load_map(file));
         return push_by_reader(L, reader, file);
     }
     la_check_load_options(L, 2, NULL, "mmap");
     la_archive *a = la_push_archive(L);
-    check_read(L, file, map_file(file, format, a));
-    la_load_close(file);
+    LA_CHECK(L, file->name, map_file(file, format, a));
     return push_results(L, "mmap", format, a);
 }
 

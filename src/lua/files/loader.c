@@ -110,7 +110,7 @@ static void close_source(const la_source *source)
     la_host_end(&call);
 }
 
-void la_load_close(la_open_file *file)
+static void close_file(la_open_file *file)
 {
     la_source source = file->source;
     file->source = (la_source){0};
@@ -119,26 +119,37 @@ void la_load_close(la_open_file *file)
     close_source(&source);
 }
 
-static int load_gc(lua_State *L)
+/* May run twice: __close, and __gc of one whose slot was never marked. */
+static int load_end(lua_State *L)
 {
     la_enter_state(L);
-    la_load_close(lua_touserdata(L, 1));
+    close_file(lua_touserdata(L, 1));
     return 0;
 }
 
 #define LOAD_NAME "lunarray.file"
 
-la_open_file *la_push_load(lua_State *L, const char *name, const char *path)
+static la_open_file *push_file(lua_State *L, const char *name,
+                               const char *path)
 {
     la_open_file *file = lua_newuserdatauv(L, sizeof *file, 1);
     *file = (la_open_file){.name = name, .in = {.fd = -1}};
     if (la_new_metatable(L, LOAD_NAME, NULL)) {
-        lua_pushcfunction(L, load_gc);
+        lua_pushcfunction(L, load_end);
         lua_setfield(L, -2, "__gc");
+        lua_pushcfunction(L, load_end);
+        lua_setfield(L, -2, "__close");
     }
     la_take_metatable(L);
     file->path = lua_pushstring(L, path);
     lua_setiuservalue(L, -2, 1);
+    return file;
+}
+
+la_open_file *la_push_load(lua_State *L, const char *name, const char *path)
+{
+    la_open_file *file = push_file(L, name, path);
+    lua_toclose(L, -1);
     return file;
 }
 
@@ -238,13 +249,12 @@ la_open_file *la_load_sibling(lua_State *L, const la_open_file *file,
         la_load_fail(L, file, "the name '%s' is not that of a file in the same "
                      "folder", la_quote(name, n, shown, sizeof shown));
     const char *path = push_sibling(L, file->path, name, n);
-    la_open_file *out = la_push_load(L, file->name, path);
+    la_open_file *out = push_file(L, file->name, path);
     out->options = file->options;
     out->limit = file->limit;
     lua_remove(L, -2);
-    la_status status = open_bytes(L, out, true);
-    if (status) la_load_close(out);
-    la_load_check(L, file, status);
+    lua_toclose(L, -1);
+    la_load_check(L, file, open_bytes(L, out, true));
     if (file->mapping) la_load_check(L, out, la_load_map(out));
     return out;
 }
@@ -268,9 +278,7 @@ void la_check_load_options(lua_State *L, int at, const la_loader *reader,
 
 void la_load_check(lua_State *L, const la_open_file *file, la_status status)
 {
-    if (!status) return;
-    if (!file->tries) la_load_close((la_open_file *)file);
-    la_raise(L, file->name, la_media_name(status, file->path));
+    if (status) la_raise(L, file->name, la_media_name(status, file->path));
 }
 
 void la_load_fail(lua_State *L, const la_open_file *file, const char *format,

@@ -17,8 +17,8 @@
 #include "io/stream.h"
 #include "lua/binding.h"
 
-/* A file that is open, a userdata whose finalizer closes it: a reader may
-** raise. */
+/* A file that is open, a userdata that is to be closed: a host sees it closed
+** when its slot of the stack goes, also by an error that a reader raises. */
 typedef struct la_open_file {
     const char *name;       /* of the function: "load", "mmap" */
     const char *path;       /* as it was given; in a sandbox the host's name */
@@ -28,7 +28,6 @@ typedef struct la_open_file {
                             ** and of "limit" and "metadata", or of nil */
     int64_t limit;          /* bytes that may be made of it; 0: any number */
     la_source source;       /* of the host, to be closed */
-    bool tries;             /* its reader catches the error and goes on */
 } la_open_file;
 
 typedef struct la_loader {
@@ -43,7 +42,7 @@ typedef struct la_loader {
 } la_loader;
 
 /* Raise the error of 'status' as one of the file: its path stands before what
-** is wrong with the bytes. The file is closed then, unless it 'tries'. */
+** is wrong with the bytes. */
 void la_load_check(lua_State *L, const la_open_file *file, la_status);
 /* Raise an error that lies in the file. 'format' is la_error's. */
 void la_load_fail(lua_State *L, const la_open_file *, const char *format, ...)
@@ -51,13 +50,11 @@ void la_load_fail(lua_State *L, const la_open_file *, const char *format, ...)
 /* The mapping of the file, made by la.load too (in.memory is set). LA_EIO for a
 ** source of the host, which is read. */
 la_status la_load_map(la_open_file *file);
-/* Push another file of the same folder, open, with the options of 'file', and
+/* Push another file of the same folder, open until its slot goes, with the options of 'file', and
 ** mapped as that is. Raises for a name with parts of a path, for a link, and
 ** for what is no file; in a sandbox the host is asked for it. */
 la_open_file *la_load_sibling(lua_State *L, const la_open_file *file,
                               const char *name, size_t n);
-/* Close it early; may run twice. */
-void la_load_close(la_open_file *file);
 
 /* ---- for la.load itself ---- */
 
@@ -65,7 +62,7 @@ void la_load_close(la_open_file *file);
 bool la_is_loaded(const char *path);
 /* Push ".pt, .pth, ..., " : the extensions of all readers. */
 const char *la_push_extensions(lua_State *L);
-/* Push a file that is not open yet. */
+/* Push a file that is not open yet; it is closed when its slot goes. */
 la_open_file *la_push_load(lua_State *L, const char *name, const char *path);
 /* Open the path, or what the host has of that name, and find its reader; NULL
 ** where no reader knows it. */
