@@ -36,7 +36,8 @@ local crossing = {
 -- the binding has for functions in C, and its folder io what readers share.
 local CORE = [[
   lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h
-  base/half.h base/size.h base/status.h base/philox.h base/libm/libm.h
+  base/half.h base/narrow.h base/size.h base/status.h base/philox.h
+  base/libm/libm.h
   base/runtime/context.h base/runtime/interrupt.h base/runtime/memory.h
   base/runtime/thread_pool.h base/runtime/token.h kernel/kernel.h
   tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h

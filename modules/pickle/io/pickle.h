@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "io/bytes.h"
 #include "io/stream.h"
@@ -103,6 +104,9 @@ la_pickle_node *la_pickle_item(const la_pickle *, uint32_t node, uint32_t k,
                                la_pickle_kind kind);
 /* A LONG as the nearest double. */
 double la_pickle_long(const la_pickle *, const la_pickle_node *);
+
+/* PyTorch's "float8_e4m3fn" and others of 8 bits; NULL. */
+const la_narrow *la_pickle_float8(const char *word, size_t n);
 
 /* ---- between pickle.c, nodes.c, reduce.c and text.c ---- */
 

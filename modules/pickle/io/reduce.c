@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "modules/pickle/io/pickle.h"
-#include "modules/pickle/io/float8.h"
 
 #include "base/half.h"
 #include "base/runtime/memory.h"
@@ -42,12 +41,21 @@ static la_dtype reduce_dtype(const char *word, size_t n)
     return LA_UNDEFINED;
 }
 
+const la_narrow *la_pickle_float8(const char *word, size_t n)
+{
+    const char begin[] = "float8_";
+    size_t m = sizeof begin - 1;
+    const la_narrow *f = reduce_begins(word, n, begin)
+        ? la_narrow_of(word + m, n - m) : NULL;
+    return f && la_narrow_bits(f) == 8 ? f : NULL;
+}
+
 /* Words of dtypes that PyTorch has and files may name: "torch.int4". */
 static bool reduce_is_dtype(const char *word, size_t n)
 {
     static const char *const begin[] = {"uint", "int", "quint", "qint", "bits",
                                         "float4_"};
-    if (reduce_dtype(word, n) != LA_UNDEFINED || la_float8_of(word, n))
+    if (reduce_dtype(word, n) != LA_UNDEFINED || la_pickle_float8(word, n))
         return true;
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
         if (reduce_begins(word, n, begin[i]) && n > strlen(begin[i])

@@ -456,7 +456,7 @@ static la_status torch_need(la_torch_file *f, la_torch_storage *s)
 typedef struct geometry {
     la_torch_storage *storage;
     la_dtype dtype;
-    la_float8 float8;
+    const la_narrow *narrow;
     int ndim;
     int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS], offset;
     bool conj, neg;
@@ -521,9 +521,9 @@ static la_status torch_read_dtype(const la_pickle *p, uint32_t arguments,
                                                 LA_PICKLE_GLOBAL);
     if (!type || type->what != LA_GLOBAL_DTYPE) return torch_damaged();
     const char *word = la_pickle_text(p, type) + 6;
-    g->float8 = la_float8_of(word, type->n - 6);
+    g->narrow = la_pickle_float8(word, type->n - 6);
     g->dtype = (la_dtype)type->of;
-    if (g->dtype == LA_UNDEFINED && !g->float8)
+    if (g->dtype == LA_UNDEFINED && !g->narrow)
         return la_error(LA_EDTYPE, "there is no dtype %s here",
                         la_quote(word, type->n - 6, shown, sizeof shown));
     return LA_OK;
@@ -590,10 +590,13 @@ static la_status torch_convert(const la_torch_file *f,
 static la_status torch_widen(const geometry *g, la_tensor **out)
 {
     const la_torch_storage *s = g->storage;
+    float table[256];
     LA_LET(t, la_tensor_empty(1, &s->numel, LA_FLOAT32, &t));
-    if (s->numel)
-        la_float8_widen(g->float8, (unsigned char *)la_data(s->tensor),
-                        (float *)la_data(t), (size_t)s->numel);
+    for (unsigned bits = 0; bits < 256; bits++)
+        table[bits] = la_narrow_value(g->narrow, bits);
+    const unsigned char *from = (unsigned char *)la_data(s->tensor);
+    float *to = (float *)la_data(t);
+    for (int64_t i = 0; i < s->numel; i++) to[i] = table[from[i]];
     return la_tensor_hand(&t, out);
 }
 
@@ -605,16 +608,16 @@ static la_status torch_base(la_torch_file *f, const geometry *g,
     la_torch_storage *s = g->storage;
     LA_TRY(torch_need(f, s));
     bool other = g->dtype != s->dtype && (f->swapped || g->dtype == LA_BOOL);
-    if (!g->float8 && !other) return la_tensor_same(s->tensor, out);
+    if (!g->narrow && !other) return la_tensor_same(s->tensor, out);
     if (s->dtype != LA_UINT8) return torch_damaged();
     if (s->other && (s->other_dtype != g->dtype
-                     || s->other_float8 != g->float8))
+                     || s->other_narrow != g->narrow))
         return torch_storage_fail(s, "tensors of two dtypes lie in it");
     if (!s->other)
-        LA_TRY(g->float8 ? torch_widen(g, &s->other)
+        LA_TRY(g->narrow ? torch_widen(g, &s->other)
                          : torch_convert(f, g, &s->other));
     s->other_dtype = g->dtype;
-    s->other_float8 = g->float8;
+    s->other_narrow = g->narrow;
     return la_tensor_same(s->other, out);
 }
 
@@ -633,7 +636,7 @@ static la_status torch_make(la_torch_file *f, geometry *g, la_tensor **out)
     LA_OWNED base = NULL;
     int64_t numel = 0;
     LA_TRY(la_numel(g->ndim, g->sizes, &numel));
-    la_dtype dtype = g->float8 ? LA_FLOAT32 : g->dtype;
+    la_dtype dtype = g->narrow ? LA_FLOAT32 : g->dtype;
     if (g->conj && !la_is_complex(dtype)) return torch_damaged();
     if (!numel)
         return la_tensor_empty_on(LA_CPU, g->ndim, g->sizes, NULL, dtype, out);

@@ -10,7 +10,7 @@
 #include "io/archive.h"
 #include "io/map.h"
 #include "io/zip.h"
-#include "modules/pickle/io/float8.h"
+#include "base/narrow.h"
 #include "modules/pickle/io/pickle.h"
 #include "tensor/tensor.h"
 
@@ -26,7 +26,7 @@ typedef struct la_torch_storage {
     la_tensor *other;       /* ... of a storage of bytes as another dtype,
                             ** floats of 8 bits as float32; owned */
     la_dtype other_dtype;
-    la_float8 other_float8;
+    const la_narrow *other_narrow;
 } la_torch_storage;
 
 typedef struct la_torch_file {
