@@ -499,7 +499,7 @@ describe("memory", function()
   -- In a program of its own: each whole collection walks over all that is
   -- alive, here what busted holds.
   it("may come from finalizers, in every step of a busy collector", function()
-    local got = program.run("spec/support/finalizer_hooks.lua")
+    local got = program.run("spec/support/limits/finalizer_hooks.lua")
     assert.are.same({out = "1 4\n", err = "", status = 0}, got)
     engine_works()
   end)

@@ -3,6 +3,7 @@
 -- of the example.
 local la = require "lunarray"
 local rows = require "lunarray.help.rows"
+local reach = require "spec.support.reach"
 
 -- These hand further arguments on to the function that they call ...
 local HAND_ON = {"autograd.detect_anomaly", "autograd.no_grad", "la.fork_rng",
@@ -15,15 +16,6 @@ local IN_LUA = {"autograd.checkpoint", "autograd.hessian", "autograd.hvp",
   "x:summary"}
 local ADDRESSES = {"la.from_dlpack"}
 
--- The table behind x.name, where the library keeps methods and properties.
-local function members_of_tensor()
-  local index = debug.getregistry()["lunarray.Tensor"].__index
-  for k = 1, 20 do
-    local _, value = debug.getupvalue(index, k)
-    if type(value) == "table" and value.sum then return value end
-  end
-end
-
 -- Functions in C by what they are called.
 local function known_functions()
   local names = {}
@@ -34,7 +26,7 @@ local function known_functions()
       end
     end
   end
-  add("x:", members_of_tensor())
+  add("x:", reach.methods())
   for name, theme in pairs(la) do
     if type(theme) == "table" and name:find("^%l+$") then
       add(name .. ".", theme)

@@ -3,7 +3,7 @@
 -- made under a memory limit with tensors of so many elements that differences
 -- of all pairs, or columns of all windows, would be many times as large.
 local la = require "lunarray"
-local grown_calls = require "spec.support.grown_calls"
+local grown_calls = require "spec.support.limits.grown_calls"
 local modules = require "spec.support.modules"
 local vary = require "spec.support.vary"
 

@@ -6,6 +6,7 @@
 -- call.run(dtype) makes it with its first tensor, and those of the same dtype,
 -- in another one: true and the results, or false and the error.
 local la = require "lunarray"
+local reach = require "spec.support.reach"
 
 local row_calls = {}
 
@@ -46,17 +47,10 @@ local function required(signature)
   return types
 end
 
-local function member(t, name)
-  local ok, v = pcall(function() return t[name] end)
-  return ok and v or nil
-end
-
 -- The function that users call: of the library, of a theme, or a method.
 local function function_of(name)
-  local theme, rest = name:match("^(%w-)_(.+)$")
-  local tensor = la.zeros(1)
-  return member(la, name) or rest and member(member(la, theme), rest)
-    or type(member(tensor, name)) == "function" and tensor[name] or nil
+  local method = reach.member(la.zeros(1), name)
+  return reach.of_row(name) or type(method) == "function" and method or nil
 end
 
 local function is_tensor(kind)

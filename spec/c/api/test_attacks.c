@@ -1,5 +1,5 @@
 /*
-** The scripts of spec/support/attacks.lua, each in a sandbox of its own: they
+** The scripts of spec/support/limits/attacks.lua, each in a sandbox of its own: they
 ** end by their fuel, stay below their cap, reach nothing of the host's, and
 ** leave another state's settings, generator and results as they were.
 */
@@ -108,7 +108,7 @@ static int attacks_of(const char *theme)
 {
     lua_State *T = luaL_newstate(), *H = open_host();
     luaL_openlibs(T);
-    if (luaL_dofile(T, "spec/support/attacks.lua"))
+    if (luaL_dofile(T, "spec/support/limits/attacks.lua"))
         fail_msg("%s", lua_tostring(T, -1));
     lua_getfield(T, -1, theme);
     int n = (int)luaL_len(T, -1);
@@ -163,7 +163,7 @@ static void chains_end_by_every_limit(void **state)
 {
     lua_State *T = luaL_newstate();
     luaL_openlibs(T);
-    assert_int_equal(luaL_dofile(T, "spec/support/attacks.lua"), LUA_OK);
+    assert_int_equal(luaL_dofile(T, "spec/support/limits/attacks.lua"), LUA_OK);
     lua_getfield(T, -1, "chains");
     for (int i = 1; lua_geti(T, -1, i) == LUA_TSTRING; i++) {
         const char *script = lua_tostring(T, -1);
@@ -180,7 +180,7 @@ static void what_is_deep_and_fair_runs(void **state)
 {
     lua_State *T = luaL_newstate();
     luaL_openlibs(T);
-    assert_int_equal(luaL_dofile(T, "spec/support/attacks.lua"), LUA_OK);
+    assert_int_equal(luaL_dofile(T, "spec/support/limits/attacks.lua"), LUA_OK);
     lua_getfield(T, -1, "fair");
     for (int i = 1; lua_geti(T, -1, i) == LUA_TSTRING; i++) {
         la_limits limits = {.size = sizeof limits, .memory = 2 * CAP,

@@ -1,5 +1,5 @@
 /* Fuel is charged for every operation, and for products by their multiply-adds
-** (spec/support/charged.lua). */
+** (spec/support/limits/charged.lua). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void every_operation_is_charged(void **state)
     assert_int_equal(la_openlibs(L), 0);
     la_token *k = la_token_of(L);
     if (luaL_dostring(L, "package.path = './?.lua;lua/?.lua;lua/?/init.lua'")
-        || luaL_loadfile(L, "spec/support/charged.lua"))
+        || luaL_loadfile(L, "spec/support/limits/charged.lua"))
         fail_msg("%s", lua_tostring(L, -1));
     lua_pushlightuserdata(L, k);
     lua_pushcclosure(L, spent, 1);

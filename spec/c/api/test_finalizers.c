@@ -311,7 +311,7 @@ static void nothing_lies_open(void **state)
         lua_State *L = open_with(0);
         la_token *k = la_token_of(L);
         attacking = fields[i];
-        if (luaL_loadfile(L, "spec/support/sandbox_walk.lua") != LUA_OK)
+        if (luaL_loadfile(L, "spec/support/limits/sandbox_walk.lua") != LUA_OK)
             fail_msg("%s", lua_tostring(L, -1));
         lua_getglobal(L, "lunarray");
         lua_pushcfunction(L, metatable_of_c);

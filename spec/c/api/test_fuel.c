@@ -1,4 +1,4 @@
-/* Fuel is the work. spec/support/fuel.lua walks the golden records and rows,
+/* Fuel is the work. spec/support/limits/fuel.lua walks the golden records and rows,
 ** at several sizes, and measures calls by the function that it gets from here:
 ** their fuel is the same on all CPU paths and for any number of threads, and no
 ** call takes much longer for a unit than adding. What needs more than 512 MB is
@@ -59,7 +59,7 @@ static lua_Integer walk(const char *mode, const char *pattern)
     luaL_openlibs(L);
     assert_int_equal(la_openlibs_in(L, rt), 0);
     (void)luaL_dostring(L, "package.path = './?.lua;' .. package.path");
-    if (luaL_loadfile(L, "spec/support/fuel.lua"))
+    if (luaL_loadfile(L, "spec/support/limits/fuel.lua"))
         fail_msg("%s", lua_tostring(L, -1));
     lua_pushcfunction(L, measured);
     lua_pushstring(L, mode);

@@ -83,7 +83,7 @@ static void run(const char *text)
 }
 
 #define WALK(name) \
-    "return require 'spec.support.stack_walk'." name "(depth, 32768)"
+    "return require 'spec.support.limits.stack_walk'." name "(depth, 32768)"
 
 static void test_operations(void **state)
 {

@@ -1,6 +1,7 @@
 -- Calls of operations from the registry, as text: arguments are made from the
 -- signature of a row of la.operations(), tensors by a function of the caller's.
 local la = require "lunarray"
+local reach = require "spec.support.reach"
 
 local rows = {}
 
@@ -45,20 +46,6 @@ local function parameters(signature)
   return list
 end
 
-local function member(t, name)
-  local ok, v = pcall(function() return t[name] end)
-  return ok and v or nil
-end
-
--- How users call the row as a function: "la.add", "la.fft.rfft"; or nil.
-local function function_of(name)
-  if type(member(la, name)) == "function" then return "la." .. name end
-  local theme, rest = name:match("^(%w-)_(.+)$")
-  if theme and member(member(la, theme) or {}, rest) then
-    return ("la.%s.%s"):format(theme, rest)
-  end
-end
-
 -- The list of rows that can be called: {name, call, method, inplace, out,
 -- params}, in the registry's order.
 function rows.all()
@@ -67,9 +54,9 @@ function rows.all()
     local forms = op.forms
     local has = {fn = forms & FN ~= 0, method = forms & METHOD ~= 0,
       inplace = forms & INPLACE ~= 0, out = forms & OUT ~= 0}
-    local call = function_of(op.name)
+    local _, call = reach.of_row(op.name)
     has.fn = has.fn and call ~= nil
-    has.method = has.method and type(member(x, op.name)) == "function"
+    has.method = has.method and type(reach.member(x, op.name)) == "function"
     if (has.fn or has.method) and not WITHOUT[op.name]
         and not op.name:find("_backward$") then
       list[#list + 1] = {name = op.name, call = call, has = has,
