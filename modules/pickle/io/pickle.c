@@ -182,16 +182,23 @@ static la_status pickle_push_new(la_pickle *p, la_pickle_kind kind, int64_t i)
     return pickle_push(p, node);
 }
 
-/* A string of 'count' bytes that stays in the stream. */
+/* The bytes whose number stands before them, in 'count' bytes; they stay in the
+** stream. */
+static la_status pickle_take_counted(la_pickle *p, int count, const char *what,
+                                     uint64_t *n, size_t *at)
+{
+    LA_TRY(pickle_number(p, count, n));
+    LA_TRY(pickle_take(p, *n, at));
+    return *n <= INT32_MAX ? LA_OK
+        : la_pickle_fail(p, "a %s of %llu bytes", what, (unsigned long long)*n);
+}
+
 static la_status pickle_push_text(la_pickle *p, int count)
 {
     uint64_t n = 0;
     size_t at = 0;
     uint32_t node = 0;
-    LA_TRY(pickle_number(p, count, &n));
-    LA_TRY(pickle_take(p, n, &at));
-    if (n > INT32_MAX) return la_pickle_fail(p, "a string of %llu bytes",
-                                             (unsigned long long)n);
+    LA_TRY(pickle_take_counted(p, count, "string", &n, &at));
     LA_TRY(la_pickle_new(p, LA_PICKLE_TEXT, &node));
     p->nodes[node].i = (int64_t)at;
     p->nodes[node].n = (uint32_t)n;
@@ -203,10 +210,7 @@ static la_status pickle_push_long(la_pickle *p, int count)
     uint64_t n = 0;
     size_t at = 0;
     uint32_t node = 0;
-    LA_TRY(pickle_number(p, count, &n));
-    LA_TRY(pickle_take(p, n, &at));
-    if (n > INT32_MAX) return la_pickle_fail(p, "a number of %llu bytes",
-                                             (unsigned long long)n);
+    LA_TRY(pickle_take_counted(p, count, "number", &n, &at));
     LA_TRY(la_pickle_new_long(p, (int64_t)at, (size_t)n, false, &node));
     return pickle_push(p, node);
 }

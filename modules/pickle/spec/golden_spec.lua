@@ -30,8 +30,8 @@ end)
 
 it("reads pickles of every protocol", function()
   for protocol = 0, 5 do
-    is_same("protocol" .. protocol, ".pkl")
-    is_same("scalars" .. protocol, ".pkl")
+    is_same("protocols/" .. protocol, ".pkl")
+    is_same("scalars/" .. protocol, ".pkl")
   end
 end)
 

@@ -5,9 +5,9 @@
 #define DATA "modules/pickle/spec/data/"
 static const char *const names[] = {
     "plain.pt", "layouts.pt", "training.pt", "dtypes.pt", "legacy.pt",
-    "endian.big.pt", "deflated.pt", "script.pt", "protocol0.pkl",
-    "protocol1.pkl", "protocol4.pkl", "protocol5.pkl", "scalars0.pkl",
-    "scalars4.pkl"
+    "endian.big.pt", "deflated.pt", "script.pt", "protocols/0.pkl",
+    "protocols/1.pkl", "protocols/4.pkl", "protocols/5.pkl", "scalars/0.pkl",
+    "scalars/4.pkl"
 };
 enum { NAMES = sizeof names / sizeof *names };
 

@@ -221,15 +221,17 @@ def golden(folder):
     write(folder / "script", dict(net.state_dict(keep_vars=True)))
     drop = ("dtype", "device", "cpu", "layout", "size")
     rest = {k: v for k, v in plain.items() if k not in drop}
+    for name in ("protocols", "scalars"):
+        (folder / name).mkdir(exist_ok=True)
     for protocol in range(6):
         some = {k: v for k, v in rest.items()
                 if protocol > 2 or k not in ("bytes", "array")}
-        (folder / ("protocol%d.pkl" % protocol)).write_bytes(
+        (folder / "protocols" / ("%d.pkl" % protocol)).write_bytes(
             pickle.dumps(some, protocol))
-        write(folder / ("protocol%d" % protocol), some)
+        write(folder / "protocols" / ("%d" % protocol), some)
         data, values = scalars(protocol)
-        (folder / ("scalars%d.pkl" % protocol)).write_bytes(data)
-        write(folder / ("scalars%d" % protocol), values)
+        (folder / "scalars" / ("%d.pkl" % protocol)).write_bytes(data)
+        write(folder / "scalars" / ("%d" % protocol), values)
 
 
 def describe(out, files):
