@@ -34,7 +34,7 @@ local function load_families()
   if loaded then return end
   loaded = true
   for _, family in ipairs(FAMILIES) do
-    require("lunarray.onnx.ops_" .. family)
+    require("lunarray.onnx.ops." .. family)
   end
 end
 
@@ -115,6 +115,15 @@ function rows.sizes(x)
   local shape, out = x.shape, {}
   for k = 1, #shape do out[k] = shape[k] end
   return out
+end
+
+-- b with dims of size 1 behind, so that its first dim stands below this axis of
+-- a: the second operand before opset 7. No axis: b as it is.
+function rows.aligned(a, b, axis)
+  if not axis or b.ndim == 0 then return b end
+  local shape = rows.sizes(b)
+  for _ = axis + b.ndim + 1, a.ndim do shape[#shape + 1] = 1 end
+  return b:reshape(shape)
 end
 
 function rows.product(list, first, last)

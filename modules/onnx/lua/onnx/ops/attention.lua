@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_attention: attention in its forms, positions by rotation,
+-- lunarray.onnx.ops.attention: attention in its forms, positions by rotation,
 -- gates.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"

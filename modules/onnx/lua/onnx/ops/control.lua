@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_control: branches, loops, sequences, optional values. A
+-- lunarray.onnx.ops.control: branches, loops, sequences, optional values. A
 -- sequence is a list, an optional value that is absent is nil.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_detect: what detectors end with, by la.vision.
+-- lunarray.onnx.ops.detect: what detectors end with, by la.vision.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_filter: convolutions.
+-- lunarray.onnx.ops.filter: convolutions.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

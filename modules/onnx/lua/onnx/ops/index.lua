@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_index: slices, gathers, scatters. Indices in files begin
+-- lunarray.onnx.ops.index: slices, gathers, scatters. Indices in files begin
 -- with zero and may count from the end; here they begin with one.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
@@ -128,13 +128,19 @@ end)
 
 local REDUCE = {add = "sum", mul = "prod", max = "amax", min = "amin"}
 
-local function scatter_elements(node)
-  local dim = rows.dim(node:get("axis", 0))
+-- How updates join what is there, nil: they replace it; and the node's refusal
+-- of what is not known.
+local function reduction_of(node)
   local reduction = node:get("reduction", "none")
   local how = REDUCE[reduction]
-  if not how and reduction ~= "none" then
-    return node:refuse("reduction '%s'", reduction)
-  end
+  if how or reduction == "none" then return how end
+  return nil, node:refuse("reduction '%s'", reduction)
+end
+
+local function scatter_elements(node)
+  local dim = rows.dim(node:get("axis", 0))
+  local how, refusal = reduction_of(node)
+  if refusal then return refusal end
   return function(x, index, updates)
     local at = positions(index)
     if not how then return x:scatter(dim, at, updates) end
@@ -145,11 +151,8 @@ op.ScatterElements = scatter_elements
 op.Scatter = scatter_elements
 
 function op.ScatterND(node)
-  local reduction = node:get("reduction", "none")
-  local how = REDUCE[reduction]
-  if not how and reduction ~= "none" then
-    return node:refuse("reduction '%s'", reduction)
-  end
+  local how, refusal = reduction_of(node)
+  if refusal then return refusal end
   return function(x, index, updates)
     if index:numel() == 0 then return x:clone() end
     local flat, rest, inner = flat_positions(x, index, 0)

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_loss: losses, whose labels begin with zero, and the steps
+-- lunarray.onnx.ops.loss: losses, whose labels begin with zero, and the steps
 -- of optimisers.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_math: arithmetic, functions of one element, activations,
+-- lunarray.onnx.ops.math: arithmetic, functions of one element, activations,
 -- casts.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
@@ -138,18 +138,10 @@ end
 
 -- ---- two operands ----
 
--- Before opset 7 the second operand is aligned with an axis of the first.
 local function aligned(node, f)
   if node.version >= 7 or not node.attributes.broadcast then return f end
   local axis = node.attributes.axis
-  return function(a, b)
-    if axis and b.ndim > 0 then
-      local shape = sizes(b)
-      for _ = axis + b.ndim + 1, a.ndim do shape[#shape + 1] = 1 end
-      b = b:reshape(shape)
-    end
-    return f(a, b)
-  end
+  return function(a, b) return f(a, rows.aligned(a, b, axis)) end
 end
 
 local function binary(name, f)

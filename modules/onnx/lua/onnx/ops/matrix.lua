@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_matrix: products.
+-- lunarray.onnx.ops.matrix: products.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

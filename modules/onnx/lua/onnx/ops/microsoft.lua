@@ -1,11 +1,11 @@
--- lunarray.onnx.ops_microsoft: operators of the domain com.microsoft, which
+-- lunarray.onnx.ops.microsoft: operators of the domain com.microsoft, which
 -- exporters and optimisers of onnxruntime write: quantized products, fused
 -- parts of transformers.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
-local quantize = require "lunarray.onnx.ops_quantize"
-local recurrent = require "lunarray.onnx.ops_recurrent"
-local filter = require "lunarray.onnx.ops_filter"
+local quantize = require "lunarray.onnx.ops.quantize"
+local recurrent = require "lunarray.onnx.ops.recurrent"
+local filter = require "lunarray.onnx.ops.filter"
 
 local op = rows.domain("com.microsoft")
 local plain = rows.domain("")

@@ -1,8 +1,8 @@
--- lunarray.onnx.ops_ml: the operators of ai.onnx.ml but for trees: encoders,
+-- lunarray.onnx.ops.ml: the operators of ai.onnx.ml but for trees: encoders,
 -- scalers, linear models, support vectors.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
-local trees = require "lunarray.onnx.ops_trees"
+local trees = require "lunarray.onnx.ops.trees"
 
 local op = rows.domain("ai.onnx.ml")
 local sizes = rows.sizes
@@ -57,6 +57,16 @@ local function encode(x, map, default, kind)
   return rows.tensor(out, DTYPES[kind] or kind):reshape(shape)
 end
 
+-- Strings become numbers by 'back', numbers strings by 'forth'.
+local function either_way(a, forth, back)
+  return function(x)
+    if rows.is_strings(x) then
+      return encode(x, back, a.default_int64 or -1, "int64s")
+    end
+    return encode(x, forth, a.default_string or "_Unused", "strings")
+  end
+end
+
 function op.LabelEncoder(node)
   local a = node.attributes
   if a.classes_strings then
@@ -64,12 +74,7 @@ function op.LabelEncoder(node)
     for k, name in ipairs(names) do back[name] = k - 1 end
     local forth = {}
     for k, name in ipairs(names) do forth[k - 1] = name end
-    return function(x)
-      if rows.is_strings(x) then
-        return encode(x, back, a.default_int64 or -1, "int64s")
-      end
-      return encode(x, forth, a.default_string or "_Unused", "strings")
-    end
+    return either_way(a, forth, back)
   end
   local keys = mapping(node, "keys")
   local values, kind = mapping(node, "values")
@@ -87,12 +92,7 @@ function op.CategoryMapper(node)
   for k, name in ipairs(a.cats_strings or {}) do
     back[name], forth[a.cats_int64s[k]] = a.cats_int64s[k], name
   end
-  return function(x)
-    if rows.is_strings(x) then
-      return encode(x, back, a.default_int64 or -1, "int64s")
-    end
-    return encode(x, forth, a.default_string or "_Unused", "strings")
-  end
+  return either_way(a, forth, back)
 end
 
 function op.OneHotEncoder(node)

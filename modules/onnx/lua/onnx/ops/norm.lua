@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_norm: normalizations, dropout.
+-- lunarray.onnx.ops.norm: normalizations, dropout.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

@@ -1,8 +1,8 @@
--- lunarray.onnx.ops_pool: pooling. What la's pools have not (unequal padding,
+-- lunarray.onnx.ops.pool: pooling. What la's pools have not (unequal padding,
 -- dilated means, powers) goes by padding first, or by windows.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
-local filter = require "lunarray.onnx.ops_filter"
+local filter = require "lunarray.onnx.ops.filter"
 
 local op = rows.domain("")
 local fill, sizes = filter.fill, rows.sizes

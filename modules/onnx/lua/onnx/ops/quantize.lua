@@ -1,11 +1,11 @@
--- lunarray.onnx.ops_quantize: numbers in 8 and 16 bits, their products exactly.
+-- lunarray.onnx.ops.quantize: numbers in 8 and 16 bits, their products exactly.
 --
 -- A product of bytes is below 2^16, so a sum of 256 of them is exact in
 -- float32, and one of 2^37 in float64: products and convolutions of integers
 -- run as those of floats, and their results are the exact integers.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
-local filter = require "lunarray.onnx.ops_filter"
+local filter = require "lunarray.onnx.ops.filter"
 
 local op = rows.domain("")
 

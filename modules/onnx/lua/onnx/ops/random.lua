@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_random: numbers drawn at random. A seed in the file is one
+-- lunarray.onnx.ops.random: numbers drawn at random. A seed in the file is one
 -- of a generator of its own; without one they come from the state's.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"

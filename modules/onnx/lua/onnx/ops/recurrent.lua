@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_recurrent: RNN, GRU and LSTM. The usual functions run in
+-- lunarray.onnx.ops.recurrent: RNN, GRU and LSTM. The usual functions run in
 -- la.recurrent_layer; peepholes, clipping, other functions and sequences of
 -- several lengths step by step.
 local la = require "lunarray"

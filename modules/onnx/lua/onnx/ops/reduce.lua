@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_reduce: reductions, positions of extremes, softmax.
+-- lunarray.onnx.ops.reduce: reductions, positions of extremes, softmax.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_resize: Resize and Upsample, a dim after the other: each
+-- lunarray.onnx.ops.resize: Resize and Upsample, a dim after the other: each
 -- element of the result is a weighted sum of neighbours along the dim, which
 -- all coordinate modes, filters and policies come to.
 local la = require "lunarray"

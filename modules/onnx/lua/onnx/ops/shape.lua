@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_shape: shapes, views, joins.
+-- lunarray.onnx.ops.shape: shapes, views, joins.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_signal: transforms, windows, images from columns, grids.
+-- lunarray.onnx.ops.signal: transforms, windows, images from columns, grids.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 

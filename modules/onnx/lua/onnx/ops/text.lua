@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_text: strings. A tensor of strings is a list with its sizes
+-- lunarray.onnx.ops.text: strings. A tensor of strings is a list with its sizes
 -- (lunarray.onnx.rows).
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"

@@ -1,4 +1,4 @@
--- lunarray.onnx.ops_trees: ensembles of decision trees. All samples go down all
+-- lunarray.onnx.ops.trees: ensembles of decision trees. All samples go down all
 -- trees together, a level at a time: a table of nodes by number, in which
 -- leaves lead to themselves.
 local la = require "lunarray"
