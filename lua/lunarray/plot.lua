@@ -85,6 +85,18 @@ local function counted(y)
   return la.arange(1, y:numel() + 1, float64)
 end
 
+-- The points that a method draws, x counted where it is left out, and its
+-- options; those of the axes are the figure's from here on.
+local function points(fig, name, keys, x, y, options)
+  x, y, options = pair(x, y, options)
+  local o, axes = arguments.options(name, keys, options)
+  fig:merge(axes)
+  y = arguments.series(name, y)
+  x = x ~= nil and arguments.series(name, x) or counted(y)
+  arguments.same(name, x, y)
+  return x, y, o
+end
+
 function methods.line(fig, x, y, options)
   x, y, options = pair(x, y, options)
   local o, axes = arguments.options("line", LINE, options)
@@ -129,13 +141,8 @@ local function ends(name, values, o)
   return low, high
 end
 
-function methods.scatter(fig, x, y, options)
-  x, y, options = pair(x, y, options)
-  local o, axes = arguments.options("scatter", SCATTER, options)
-  fig:merge(axes)
-  y = arguments.series("scatter", y)
-  x = x ~= nil and arguments.series("scatter", x) or counted(y)
-  arguments.same("scatter", x, y)
+function methods.scatter(fig, ...)
+  local x, y, o = points(fig, "scatter", SCATTER, ...)
   -- One colour or size for each point.
   local many = type(o.color) == "userdata" or type(o.color) == "table"
     and #o.color == y:numel() and #o.color ~= 3 and type(o.color[1]) == "number"
@@ -342,7 +349,7 @@ function methods.image(fig, t, options)
   fig:add(mark)
 end
 
-require "lunarray.plot.series"(methods, {pair = pair, counted = counted,
+require "lunarray.plot.series"(methods, {points = points,
   dress = dress, ends = ends, check_marker = check_marker})
 
 -- ---- figures ----

@@ -33,6 +33,21 @@ bool la_table_may_gap(const la_table_column *c)
 
 /* ---- keys ---- */
 
+la_table_range la_table_range_of(const uint64_t *k, int64_t n, bool may_gap)
+{
+    la_table_range r = {UINT64_MAX, 0, false, false};
+    for (int64_t i = 0; i < n; i++) {
+        if (may_gap && k[i] == LA_TABLE_GAP) {
+            r.gaps = true;
+            continue;
+        }
+        r.any = true;
+        r.least = k[i] < r.least ? k[i] : r.least;
+        r.most = k[i] > r.most ? k[i] : r.most;
+    }
+    return r;
+}
+
 #define COLUMN_SIGN (UINT64_C(1) << 63)
 
 /* Floats: the bits as an integer that rises with the value; both zeros are

@@ -53,6 +53,12 @@ bool la_table_may_gap(const la_table_column *);
 /* Keys, or values as doubles (gaps NaN), of the n elements from 'from' on. */
 void la_table_keys(const la_table_column *, int64_t from, int64_t n,
                    uint64_t *out);
+/* The least and the greatest key that is no gap, where there are 'any'. */
+typedef struct la_table_range {
+    uint64_t least, most;
+    bool any, gaps;
+} la_table_range;
+la_table_range la_table_range_of(const uint64_t *k, int64_t n, bool may_gap);
 void la_table_doubles(const la_table_column *, int64_t from, int64_t n,
                       double *out);
 /* Element i as an integer; of integers and booleans. */

@@ -150,26 +150,16 @@ static la_status group_by_table(const uint64_t *k, int64_t n, uint64_t least,
 static la_status group_number(const uint64_t *k, int64_t n, bool may_gap,
                               int32_t *out, int64_t *count)
 {
-    uint64_t least = UINT64_MAX, most = 0;
-    bool gaps = false, any = false;
-    for (int64_t i = 0; i < n; i++) {
-        if (may_gap && k[i] == LA_TABLE_GAP) {
-            gaps = true;
-            continue;
-        }
-        any = true;
-        least = k[i] < least ? k[i] : least;
-        most = k[i] > most ? k[i] : most;
-    }
+    la_table_range r = la_table_range_of(k, n, may_gap);
     LA_TRY(la_poll());
-    if (!any) {
+    if (!r.any) {
         for (int64_t i = 0; i < n; i++) out[i] = 0;
         *count = n > 0;
         return LA_OK;
     }
-    uint64_t range = most - least, small = 2 * (uint64_t)n + 1024;
+    uint64_t range = r.most - r.least, small = 2 * (uint64_t)n + 1024;
     if (range < small)
-        return group_by_table(k, n, least, range, gaps, out, count);
+        return group_by_table(k, n, r.least, range, r.gaps, out, count);
     return group_by_hash(k, n, out, count);
 }
 

@@ -170,26 +170,17 @@ static int order_bits(uint64_t most)
 ** they have. */
 static int order_fit(const la_table_key *key, int64_t n, uint64_t *k)
 {
-    bool may_gap = la_table_may_gap(&key->column), gaps = false, any = false;
-    uint64_t least = UINT64_MAX, most = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (may_gap && k[i] == LA_TABLE_GAP) {
-            gaps = true;
-            continue;
-        }
-        any = true;
-        least = k[i] < least ? k[i] : least;
-        most = k[i] > most ? k[i] : most;
-    }
-    if (!any) return 0;
-    uint64_t range = most - least;
-    bool first = gaps && key->missing_first;
+    bool may_gap = la_table_may_gap(&key->column);
+    la_table_range r = la_table_range_of(k, n, may_gap);
+    if (!r.any) return 0;
+    uint64_t range = r.most - r.least;
+    bool first = r.gaps && key->missing_first;
     for (int64_t i = 0; i < n; i++) {
         bool gap = may_gap && k[i] == LA_TABLE_GAP;
-        uint64_t v = key->descending ? most - k[i] : k[i] - least;
+        uint64_t v = key->descending ? r.most - k[i] : k[i] - r.least;
         k[i] = gap ? (first ? 0 : range + 1) : v + first;
     }
-    return order_bits(range + gaps);
+    return order_bits(range + r.gaps);
 }
 
 /* rows = rows[by]. */

@@ -136,4 +136,16 @@ function font.outlines(text, size, x, y, upwards)
   return out
 end
 
+-- A line of text on a canvas that draws outlines; x, y is its base line's
+-- start, middle or end. style: color, size (11), anchor ("start", "middle",
+-- "end"), upwards.
+function font.draw(canvas, x, y, text, style)
+  local size = style.size or 11
+  local wide = font.width(text, size)
+  local back = style.anchor == "middle" and wide / 2
+    or style.anchor == "end" and wide or 0
+  if style.upwards then y = y + back else x = x - back end
+  canvas:outlines(font.outlines(text, size, x, y, style.upwards), style)
+end
+
 return font

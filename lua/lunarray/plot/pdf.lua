@@ -128,14 +128,7 @@ function Pdf:dots(xs, ys, style)
   end
 end
 
-function Pdf:text(x, y, text, style)
-  local size = style.size or 11
-  local wide = font.width(text, size)
-  local back = style.anchor == "middle" and wide / 2
-    or style.anchor == "end" and wide or 0
-  if style.upwards then y = y + back else x = x - back end
-  self:outlines(font.outlines(text, size, x, y, style.upwards), style)
-end
+Pdf.text = font.draw
 
 function Pdf:clip(x, y, w, h)
   self:add(("q %s %s %s %s re W n"):format(number(x),

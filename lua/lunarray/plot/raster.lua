@@ -295,16 +295,7 @@ end
 
 -- ---- text and pictures ----
 
--- A line of text; x, y is its base line's start, middle or end. style: color,
--- size (11), anchor ("start", "middle", "end"), upwards.
-function Raster:text(x, y, text, style)
-  local size = style.size or 11
-  local wide = font.width(text, size)
-  local back = style.anchor == "middle" and wide / 2
-    or style.anchor == "end" and wide or 0
-  if style.upwards then y = y + back else x = x - back end
-  self:outlines(font.outlines(text, size, x, y, style.upwards), style)
-end
+Raster.text = font.draw
 
 -- Of n source rows, those of pixels a..b when 'size' pixels from 'start' show
 -- them.

@@ -369,15 +369,10 @@ local ACROSS = {label = "any", color = "any", style = "any", alpha = "part",
 local NOTE = {color = "any", size = "positive", anchor = "any", at = "pair"}
 
 return function(methods, tools)
-  local pair, counted, dress = tools.pair, tools.counted, tools.dress
+  local points, dress = tools.points, tools.dress
 
-  function methods.errorbar(fig, x, y, options)
-    x, y, options = pair(x, y, options)
-    local o, axes = arguments.options("errorbar", ERROR, options)
-    fig:merge(axes)
-    y = arguments.series("errorbar", y)
-    x = x ~= nil and arguments.series("errorbar", x) or counted(y)
-    arguments.same("errorbar", x, y)
+  function methods.errorbar(fig, ...)
+    local x, y, o = points(fig, "errorbar", ERROR, ...)
     local low, high = error_of("errorbar: yerr", o.yerr, y)
     local left, right = error_of("errorbar: xerr", o.xerr, x)
     fig:add(dress(fig, "errorbar", marks.errorbar{x = x, y = y, low = low,
@@ -386,29 +381,19 @@ return function(methods, tools)
       size = o.markersize, linewidth = o.linewidth, capsize = o.capsize}, o, 1))
   end
 
-  function methods.step(fig, x, y, options)
-    x, y, options = pair(x, y, options)
-    local o, axes = arguments.options("step", STEP, options)
-    fig:merge(axes)
+  function methods.step(fig, ...)
+    local x, y, o = points(fig, "step", STEP, ...)
     if o.where ~= nil and o.where ~= "pre" and o.where ~= "post"
       and o.where ~= "mid" then
       error('step: where: "pre", "post" or "mid" expected', 0)
     end
-    y = arguments.series("step", y)
-    x = x ~= nil and arguments.series("step", x) or counted(y)
-    arguments.same("step", x, y)
     x, y = corners(x, y, o.where or "post")
     fig:add(dress(fig, "step", marks.line{x = x, y = y, style = o.style or "-",
       linewidth = o.linewidth}, o, 1))
   end
 
-  function methods.stem(fig, x, y, options)
-    x, y, options = pair(x, y, options)
-    local o, axes = arguments.options("stem", STEM, options)
-    fig:merge(axes)
-    y = arguments.series("stem", y)
-    x = x ~= nil and arguments.series("stem", x) or counted(y)
-    arguments.same("stem", x, y)
+  function methods.stem(fig, ...)
+    local x, y, o = points(fig, "stem", STEM, ...)
     fig:add(dress(fig, "stem", marks.stem{x = x, y = y, size = o.markersize,
       marker = tools.check_marker("stem", o.marker or "o"),
       linewidth = o.linewidth}, o, 1))

@@ -19,6 +19,25 @@ local function check_boxes(what, boxes)
   end
 end
 
+-- f(image, box) of each box {image, x1, y1, x2, y2}, stacked; f gives
+-- {channels, size[1], size[2]}.
+local function each_box(name, input, boxes, size, f)
+  check_boxes(name, boxes)
+  local list = {}
+  for k, box in ipairs(boxes:detach():totable()) do
+    local n = math.tointeger(box[1])
+    if not n or n < 1 or n > input:size(1) then
+      error(("%s: box %d is of no image: %s of %d"):format(name, k,
+        tostring(box[1]), input:size(1)), 3)
+    end
+    list[k] = f(input:select(1, n), box)
+  end
+  if #list == 0 then
+    return la.zeros({0, input:size(2), size[1], size[2]}, {dtype = input.dtype})
+  end
+  return la.stack(list, 1)
+end
+
 -- ---- bilinear samples ----
 
 -- Four neighbours of points in a plane, as {index, weight}; points more than
@@ -85,24 +104,13 @@ end
 -- aligned[, mode]]]])
 function vision.roi_align(input, boxes, ...)
   local given = options_of("roi_align", ALIGN, ...)
-  check_boxes("roi_align", boxes)
   local size = pair(given.output_size)
   local o = {scale = given.spatial_scale or 1, ratio = given.sampling_ratio
     or -1,
     aligned = given.aligned, most = given.mode == "max"}
-  local list = {}
-  for k, box in ipairs(boxes:detach():totable()) do
-    local n = math.tointeger(box[1])
-    if not n or n < 1 or n > input:size(1) then
-      error(("roi_align: box %d is of no image: %s of %d"):format(k,
-        tostring(box[1]), input:size(1)), 2)
-    end
-    list[k] = one_box(input:select(1, n), box, o, size)
-  end
-  if #list == 0 then
-    return la.zeros({0, input:size(2), size[1], size[2]}, {dtype = input.dtype})
-  end
-  return la.stack(list, 1)
+  return each_box("roi_align", input, boxes, size, function(plane, box)
+    return one_box(plane, box, o, size)
+  end)
 end
 
 -- ---- roi_pool ----
@@ -139,20 +147,10 @@ end
 -- roi_pool(input, boxes, output_size[, spatial_scale])
 function vision.roi_pool(input, boxes, ...)
   local given = options_of("roi_pool", POOL, ...)
-  check_boxes("roi_pool", boxes)
-  local size, list = pair(given.output_size), {}
-  for k, box in ipairs(boxes:detach():totable()) do
-    local n = math.tointeger(box[1])
-    if not n or n < 1 or n > input:size(1) then
-      error(("roi_pool: box %d is of no image: %s of %d"):format(k,
-        tostring(box[1]), input:size(1)), 2)
-    end
-    list[k] = pool_box(input:select(1, n), box, size, given.spatial_scale or 1)
-  end
-  if #list == 0 then
-    return la.zeros({0, input:size(2), size[1], size[2]}, {dtype = input.dtype})
-  end
-  return la.stack(list, 1)
+  local size, scale = pair(given.output_size), given.spatial_scale or 1
+  return each_box("roi_pool", input, boxes, size, function(plane, box)
+    return pool_box(plane, box, size, scale)
+  end)
 end
 
 -- ---- deform_conv ----
