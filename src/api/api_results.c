@@ -151,14 +151,14 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     return first;
 }
 
-/* Where results go: tensors alone, or values of any kind. */
-typedef struct room {
+/* The caller's array of results: of tensors alone, or of values of any kind. */
+typedef struct results_out {
     int capacity;
     la_tensor **tensors;        /* NULL: to 'values' */
     la_any *values;
-} room;
+} results_out;
 
-static void put_result(const room *to, int k, la_any a)
+static void put_result(const results_out *to, int k, la_any a)
 {
     if (to->tensors) to->tensors[k] = a.tensor;
     else to->values[k] = a;
@@ -185,7 +185,7 @@ static bool as_plain(const la_value *v, la_any *out)
 }
 
 /* Takes over the value. */
-static la_status as_result(la_value *v, const room *to, la_any *out)
+static la_status as_result(la_value *v, const results_out *to, la_any *out)
 {
     la_tensor *t = NULL;
     *out = la_any_tensor(NULL);
@@ -198,22 +198,22 @@ static la_status as_result(la_value *v, const room *to, la_any *out)
 
 /* Results one by one; how many there are. Nothing is written where one of them
 ** can't be given. */
-static int give_each(la_value *values, const room *to)
+static int give_each(la_value *values, const results_out *to)
 {
-    la_any made[LA_MAX_RESULTS];
+    la_any given[LA_MAX_RESULTS];
     int n = 0, k = 0;
     while (n < LA_MAX_RESULTS && values[n].tag != LA_VNONE) n++;
     for (; k < n && k < to->capacity; k++)
-        if (as_result(&values[k], to, &made[k])) {
-            while (k-- > 0) la_tensor_drop(&made[k].tensor);
+        if (as_result(&values[k], to, &given[k])) {
+            while (k-- > 0) la_tensor_drop(&given[k].tensor);
             return -1;
         }
-    while (k-- > 0) put_result(to, k, made[k]);
+    while (k-- > 0) put_result(to, k, given[k]);
     return n;
 }
 
 /* The tensors of a list one by one. */
-static int give_list(la_value *values, const room *to)
+static int give_list(la_value *values, const results_out *to)
 {
     int n = (int)values[0].tensors.n;
     for (int k = 0; k < n && k < to->capacity; k++) {
@@ -224,10 +224,11 @@ static int give_list(la_value *values, const room *to)
 }
 
 /* Ends a call that gives all its results: how many there are, also of those
-** beyond the capacity. What does not go to the caller is released. -1 with the
-** record set, under 'name', where the call failed or a result can't be given. */
+** beyond the capacity. What does not go to the caller is released. -1 with
+** the record set, under 'name', where the call failed or a result can't be
+** given. */
 static int give_all(const char *name, la_status status, la_value *values,
-                    const room *to)
+                    const results_out *to)
 {
     int n = status ? -1
         : values[0].tag == LA_VTENSORS ? give_list(values, to)
@@ -238,7 +239,7 @@ static int give_all(const char *name, la_status status, la_value *values,
     return n;
 }
 
-static la_status check_room(const room *to)
+static la_status check_results(const results_out *to)
 {
     bool some = to->capacity == 0 || to->tensors || to->values;
     return to->capacity >= 0 && some ? LA_OK
@@ -251,11 +252,11 @@ LA_API int la_call_many(lua_State *L, const char *op, int n,
                         const la_any *args, int capacity, la_tensor **results)
 {
     la_value values[LA_MAX_RESULTS] = {{0}};
-    room to = {.capacity = capacity, .tensors = results};
+    results_out to = {.capacity = capacity, .tensors = results};
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
     const la_callable *what = find_named(op);
-    la_status status = what ? check_room(&to) : la_error_status();
+    la_status status = what ? check_results(&to) : la_error_status();
     if (!status) status = call_named(what, n, args, values);
     return give_all(what ? op : "la_call_many", status, values, &to);
 }
@@ -266,10 +267,10 @@ LA_API int la_call_any(lua_State *L, la_op *op, int n, const la_any *args,
     la_value values[LA_MAX_RESULTS] = {{0}};
     char name[64];
     const la_callable *what = (const la_callable *)op;
-    room to = {.capacity = capacity, .values = results};
+    results_out to = {.capacity = capacity, .values = results};
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
-    la_status status = what ? check_room(&to)
+    la_status status = what ? check_results(&to)
         : la_error(LA_EARG, "the operation is NULL");
     if (!status) status = la_api_call(what, n, args, values);
     return give_all(what ? api_results_name(what, name, sizeof name)

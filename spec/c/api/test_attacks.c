@@ -1,7 +1,7 @@
 /*
-** The scripts of spec/support/limits/attacks.lua, each in a sandbox of its own: they
-** end by their fuel, stay below their cap, reach nothing of the host's, and
-** leave another state's settings, generator and results as they were.
+** The scripts of spec/support/limits/attacks.lua, each in a sandbox of its own:
+** they end by their fuel, stay below their cap, reach nothing of the host's,
+** and leave another state's settings, generator and results as they were.
 */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>

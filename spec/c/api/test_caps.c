@@ -310,9 +310,9 @@ static void run_words(const void *what, char *why, size_t size)
     luaL_openlibs(L);
     luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
     la_token *k = la_token_of(L);
-    bool loaded = luaL_dostring(L, "package.path = './?.lua;lua/?.lua;"
-                                "lua/?/init.lua;' .. package.path return"
-                                " (require 'spec.support.limits.caps')") == LUA_OK;
+    bool loaded = luaL_dostring(L,
+        "package.path = './?.lua;lua/?.lua;lua/?/init.lua;' .. package.path"
+        " return (require 'spec.support.limits.caps')") == LUA_OK;
     if (loaded) {
         luaL_newlib(L, host);
         lua_pushinteger(L, p->index);

@@ -1,8 +1,8 @@
-/* Fuel is the work. spec/support/limits/fuel.lua walks the golden records and rows,
-** at several sizes, and measures calls by the function that it gets from here:
-** their fuel is the same on all CPU paths and for any number of threads, and no
-** call takes much longer for a unit than adding. What needs more than 512 MB is
-** left out.
+/* Fuel is the work. spec/support/limits/fuel.lua walks the golden records and
+** rows, at several sizes, and measures calls by the function that it gets from
+** here: their fuel is the same on all CPU paths and for any number of threads,
+** and no call takes much longer for a unit than adding. What needs more than
+** 512 MB is left out.
 **
 **     build/ctest/test_fuel table [PATTERN]
 **

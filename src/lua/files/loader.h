@@ -50,9 +50,10 @@ void la_load_fail(lua_State *L, const la_open_file *, const char *format, ...)
 /* The mapping of the file, made by la.load too (in.memory is set). LA_EIO for a
 ** source of the host, which is read. */
 la_status la_load_map(la_open_file *file);
-/* Push another file of the same folder, open until its slot goes, with the options of 'file', and
-** mapped as that is. Raises for a name with parts of a path, for a link, and
-** for what is no file; in a sandbox the host is asked for it. */
+/* Push another file of the same folder, open until its slot goes, with the
+** options of 'file', and mapped as that is. Raises for a name with parts of a
+** path, for a link, and for what is no file; in a sandbox the host is asked for
+** it. */
 la_open_file *la_load_sibling(lua_State *L, const la_open_file *file,
                               const char *name, size_t n);
 
