@@ -174,19 +174,24 @@ static int compile_argument_of(const la_called *e, int at)
     return n;
 }
 
-static void compile_log(const la_compiled *c)
+/* Recordings so far that differ from the new one in one number only, and in
+** the same one. Those that went since were counted. */
+static void compile_count(const la_compiled *c, la_called *e)
 {
-    int same = 1, at = -1, other;
-    for (int i = 1; i < c->n; i++)
-        if (compile_one_number(c->list[0], c->list[i], &other)
-            && (at < 0 || other == at)) {
-            at = other;
-            same++;
-        }
-    if (same != LA_COMPILE_NUMBERS) return;
+    e->number = -1;
+    e->numbered = 1;
+    for (int i = 0, at; i < c->n; i++) {
+        const la_called *other = c->list[i];
+        if (!compile_one_number(e, other, &at)
+            || (other->numbered > 1 && other->number != at)
+            || other->numbered < e->numbered) continue;
+        e->number = at;
+        e->numbered = other->numbered + 1;
+    }
+    if (e->numbered != LA_COMPILE_NUMBERS) return;
     la_log(la_runtime_here(), LA_LOG_WARNING, "compile: %d recordings differ "
            "in the number of argument %d only: give it as a tensor of no dim",
-           same, compile_argument_of(c->list[0], at));
+           (int)e->numbered, compile_argument_of(e, e->number));
 }
 
 /* ---- the call ---- */
@@ -217,13 +222,16 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
     int refs = lua_gettop(L);
     la_write_signature(L, e, refs, self + 1, top, &t);
     lua_settop(L, refs);
+    lua_getiuservalue(L, self, LA_COMPILED_F);
+    la_mark_captured(L, e, refs, refs + 1, &t);
+    lua_settop(L, refs);
     la_record_call(L, s, c, e, self, refs, &t);
     int n = lua_gettop(L) - refs;
     if (e->p) {
+        compile_count(c, e);
         lua_pushvalue(L, top + 1);
         compile_keep(L, c, self, e);
         lua_pop(L, 1);
-        compile_log(c);
     }
     return n;
 }

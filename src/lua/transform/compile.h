@@ -30,9 +30,14 @@ typedef enum la_sig_kind {
     LA_SIG_KEY,        /* refs[at] */
     LA_SIG_ARGUMENT,   /* arguments: tensor number 'at'; results: that one */
     LA_SIG_STACK,      /* results: argument 'at' of the call */
+    LA_SIG_PATH,       /* results: what argument 'at' has behind 'i' keys, which
+                       ** follow as KEY */
+    LA_SIG_AGAIN,      /* results: the table of number 'at' among them */
     LA_SIG_OUTPUT      /* results: handle 'at' of the outputs */
 } la_sig_kind;
 
+/* An ARGUMENT that f reaches by itself, too, is that tensor in every call: the
+** ref 'i', if it is not 0. */
 typedef struct la_sig {
     uint8_t kind;
     int32_t at;
@@ -64,6 +69,10 @@ typedef struct la_called {
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
     int32_t nrefs;
     int32_t runs;
+    int32_t ntables;        /* of the results, where one comes again; else 0 */
+    int32_t number, numbered;   /* item that alone differed from another
+                            ** recording's; how many such recordings there
+                            ** were */
 } la_called;
 
 typedef struct la_compiled {
@@ -117,6 +126,13 @@ int32_t la_add_ref(lua_State *L, la_called *e, int refs);
 /* One more item. Raises for want of memory. */
 la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
                      int32_t at);
+
+/* ---- compile_reach.c ---- */
+
+/* Which tensors of the call does the function at 'f' reach without being given
+** them? Marks their items. Raises for want of memory. */
+void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
+                      const la_call_tensors *c);
 
 /* ---- compile_record.c ---- */
 

@@ -74,28 +74,66 @@ static bool run_collect(void *context)
 
 /* ---- results ---- */
 
-/* Pushes the result that begins at item *at. */
-static void run_push(lua_State *L, const la_called *e, int refs, int handles,
-                     int first, int32_t *at)
+typedef struct run_results {
+    lua_State *L;
+    const la_called *e;
+    int refs, handles, first;
+    int tables;         /* a list of the results' tables, where one comes again;
+                        ** else 0 */
+    int32_t at, ntables;
+} run_results;
+
+static void run_push(run_results *r);
+
+static void run_push_key(run_results *r)
 {
-    const la_sig *item = LA_PROG_AT(e->results, la_sig, (*at)++);
+    const la_sig *key = LA_PROG_AT(r->e->results, la_sig, r->at++);
+    lua_rawgeti(r->L, r->refs, key->at);
+}
+
+/* What an argument has in its tables. */
+static void run_push_path(run_results *r, const la_sig *item)
+{
+    lua_pushvalue(r->L, r->first + item->at);
+    for (int64_t n = item->i; n > 0; n--) {
+        run_push_key(r);
+        lua_rawget(r->L, -2);
+        lua_remove(r->L, -2);
+    }
+}
+
+static void run_push_table(run_results *r, int32_t n)
+{
+    lua_State *L = r->L;
+    luaL_checkstack(L, 8, "compile: too many results");
+    lua_createtable(L, 0, 0);
+    if (r->tables) {
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, r->tables, ++r->ntables);
+    }
+    for (; n > 0; n--) {
+        run_push_key(r);
+        run_push(r);
+        lua_rawset(L, -3);
+    }
+}
+
+/* Pushes the result that begins at item r->at. */
+static void run_push(run_results *r)
+{
+    lua_State *L = r->L;
+    const la_sig *item = LA_PROG_AT(r->e->results, la_sig, r->at++);
     switch (item->kind) {
     case LA_SIG_NIL: lua_pushnil(L); return;
     case LA_SIG_BOOL: lua_pushboolean(L, item->at); return;
     case LA_SIG_INT: lua_pushinteger(L, item->i); return;
     case LA_SIG_FLOAT: lua_pushnumber(L, item->d); return;
-    case LA_SIG_OUTPUT: lua_pushvalue(L, handles + item->at); return;
-    case LA_SIG_STACK: lua_pushvalue(L, first + item->at); return;
-    case LA_SIG_KEYS: break;
-    default: lua_rawgeti(L, refs, item->at); return;
-    }
-    luaL_checkstack(L, 8, "compile: too many results");
-    lua_createtable(L, 0, 0);
-    for (int32_t n = item->at; n > 0; n--) {
-        const la_sig *key = LA_PROG_AT(e->results, la_sig, (*at)++);
-        lua_rawgeti(L, refs, key->at);
-        run_push(L, e, refs, handles, first, at);
-        lua_rawset(L, -3);
+    case LA_SIG_OUTPUT: lua_pushvalue(L, r->handles + item->at); return;
+    case LA_SIG_STACK: lua_pushvalue(L, r->first + item->at); return;
+    case LA_SIG_PATH: run_push_path(r, item); return;
+    case LA_SIG_AGAIN: lua_rawgeti(L, r->tables, item->at); return;
+    case LA_SIG_KEYS: run_push_table(r, item->at); return;
+    default: lua_rawgeti(L, r->refs, item->at); return;
     }
 }
 
@@ -103,9 +141,13 @@ static int run_push_all(lua_State *L, const la_called *e, int refs, int handles,
                         int first)
 {
     int n = 0;
+    run_results r = {L, e, refs, handles, first, 0, 0, 0};
     luaL_checkstack(L, e->results.n + 8, "compile: too many results");
-    for (int32_t at = 0; at < e->results.n; n++)
-        run_push(L, e, refs, handles, first, &at);
+    if (e->ntables) {
+        lua_newtable(L);
+        r.tables = lua_gettop(L);
+    }
+    for (; r.at < e->results.n; n++) run_push(&r);
     return n;
 }
 
