@@ -89,7 +89,9 @@ local function truth(what, behind, where, value)
       .. "%s", where, form_of(value))
   end
   local flag = value.dtype == "bool" and value or value:ne(0)
-  if behind(flag) then return nil, flag:reshape({}) end
+  local batch, holds = behind(flag)
+  if batch then return nil, flag:reshape({}) end
+  if holds ~= nil then return holds end
   return flag:item()
 end
 

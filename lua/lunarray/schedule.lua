@@ -19,6 +19,8 @@ local function set(self)
 end
 
 function Scheduler:step()
+  local note = la._recording()
+  if note then note("refuse") end
   self.last_epoch = self.last_epoch + 1
   set(self)
 end
@@ -235,6 +237,8 @@ end
 
 -- 'value' is the quantity that is watched, a number or a one-element tensor.
 function Plateau:step(value)
+  local note = la._recording()
+  if note then note("refuse") end
   if type(value) == "userdata" then value = value:item() end
   self.last_epoch = self.last_epoch + 1
   if better(self, value) then

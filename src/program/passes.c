@@ -21,7 +21,7 @@ void la_prog_reads(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                    void *context)
 {
     int32_t list = s->lists;
-    if (s->kind == LA_STEP_GRAD && s->view >= 0) fn(context, s->view);
+    if (s->kind != LA_STEP_CALL && s->view >= 0) fn(context, s->view);
     if (s->kind != LA_STEP_CALL) return;
     for (int k = 0; k < s->nargs; k++) {
         if (s->views[k] >= 0) fn(context, s->views[k]);

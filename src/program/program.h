@@ -22,6 +22,7 @@
 
 #include "grad/grad.h"
 #include "op/frame.h"
+#include "op/look.h"
 
 enum { LA_PROG_NONE = -1 };
 
@@ -88,7 +89,9 @@ typedef struct la_prog_object {
 typedef enum la_step_kind {
     LA_STEP_CALL,
     LA_STEP_GRAD,       /* object 'object' gets view 'view' as its gradient */
-    LA_STEP_REQUIRE     /* object 'object' begins (on) or ends to record */
+    LA_STEP_REQUIRE,    /* object 'object' begins (on) or ends to record */
+    LA_STEP_LOOK        /* 'question' about view 'view', answered by 'answer':
+                        ** look.c */
 } la_step_kind;
 
 /* A number that is read anew in each run: argument 'arg' of the step. */
@@ -104,12 +107,16 @@ typedef struct la_prog_step {
                         ** step; else 0 */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
+    bool early;         /* a question whose answer decides, or what it depends
+                        ** on: they run before all others */
     uint8_t nargs, nresults, nsources;
     int32_t line, source;   /* of the Lua code; index of its name */
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
     int32_t outs[LA_MAX_RESULTS];
     uint64_t sequence;      /* of the next node, before it was recorded */
+    la_look_question question;
+    int64_t answer;
     const la_op *op;
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
@@ -138,6 +145,9 @@ typedef struct la_prog {
     bool live;              /* a result has a history: graph_run.c */
     bool planned, busy;
     bool keeps, fresh;  /* steps are kept; and have their results */
+    bool chooses;       /* has early steps */
+    bool misfit;        /* the last run ended before it did anything: a question
+                        ** had another answer */
     const char *why;
     la_dtype default_dtype;     /* modes of the recording */
     bool no_grad, deterministic, portable, lockstep;
@@ -223,10 +233,26 @@ void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
-/* The elements of 't' are about to choose what is called next. */
-void la_record_choice(const la_tensor *t);
+/* The element of 't', a bool, is about to choose what is called next: 1 or 0.
+** -1: nothing is recorded. */
+la_status la_record_choice(la_tensor *t, int *holds);
+/* What Lua does now can't be a part of a program, and why: a text that stays.
+** The function runs in each call then. */
+void la_record_refuse(const char *why);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
+
+/* ---- look.c ---- */
+
+/* While this context records: an answer about 't' became known. */
+la_status la_look_record(const la_op *op, const la_look_question *q,
+                         la_tensor *t, int64_t answer);
+/* Marks the early steps, at the end of a recording. False where a question
+** depends on what can't run first. */
+bool la_look_mark(la_prog *p);
+/* Asks question 's' about 't'. An answer that differs, or a refusal of an early
+** one, is a misfit. */
+la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);
 
 /* ---- running ---- */
 
@@ -248,7 +274,10 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
-/* Runs it in parts, flat ones only: begin; advance until p->at is the number
+/* Where a question has another answer than in the recording, a run fails
+** before it has done anything, and p->misfit says so.
+**
+** Runs it in parts, flat ones only: begin; advance until p->at is the number
 ** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
 ** leave, also behind an error. */
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);

@@ -105,10 +105,10 @@ static bool compile_modes_fit(const la_prog *p)
 }
 
 la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
-                        la_call_tensors *t)
+                        la_call_tensors *t, int tried)
 {
     int top = lua_gettop(L);
-    for (int i = 0; i < c->n; i++) {
+    for (int i = tried; i < c->n; i++) {
         la_called *e = c->list[i];
         compile_push_refs(L, self, e);
         if (compile_modes_fit(e->p)
@@ -256,13 +256,17 @@ static int compile_call(lua_State *L)
     la_check_stack(L, s);
     luaL_checkstack(L, 24, "compile: too many arguments");
     if (la_compile_is_inside(s)) return compile_plain(L, 1);
-    la_called *e = la_find_entry(L, c, 1, &t);
-    if (!e) return compile_record(L, s, c, 1);
-    if (!la_entry_is_ready(e, c->without)) {
+    for (int tried = 0;; tried++) {
+        la_called *e = la_find_entry(L, c, 1, &t, tried);
+        if (!e) return compile_record(L, s, c, 1);
+        if (!la_entry_is_ready(e, c->without)) {
+            lua_settop(L, top);
+            return compile_plain(L, 1);
+        }
+        int n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
+        if (n >= 0) return n;
         lua_settop(L, top);
-        return compile_plain(L, 1);
     }
-    return la_run_entry(L, s, e, top + 1, &t, 2, NULL);
 }
 
 la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
@@ -270,11 +274,11 @@ la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
 {
     int top = lua_gettop(L);
     if (la_compile_is_inside(s)) return NULL;
-    la_called *e = la_find_entry(L, c, self, t);
+    la_called *e = la_find_entry(L, c, self, t, 0);
     if (!e) {
         compile_record(L, s, c, self);
         lua_settop(L, top);
-        e = la_find_entry(L, c, self, t);
+        e = la_find_entry(L, c, self, t, 0);
     }
     return e && la_entry_is_ready(e, c->without) ? e : NULL;
 }
@@ -291,7 +295,7 @@ bool la_run_into(lua_State *L)
     if (la_compile_is_inside(s)) return false;
     lua_pushvalue(L, 1);
     for (int i = 3; i <= top; i++) lua_pushvalue(L, i);
-    la_called *e = la_find_entry(L, c, top + 1, &t);
+    la_called *e = la_find_entry(L, c, top + 1, &t, 0);
     bool ready = e && !e->p->live && la_entry_is_ready(e, c->without);
     int refs = 2 * top;
     if (ready) ready = la_run_entry_into(L, s, e, refs, &t, 2);

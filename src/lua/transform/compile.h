@@ -144,7 +144,8 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
 
 /* ---- compile_run.c ---- */
 
-/* Runs the entry's program and pushes the results; their number. */
+/* Runs the entry's program and pushes the results; their number. -1, with
+** nothing done, where a value decides otherwise than in the recording. */
 int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
                  la_call_tensors *c, int first, struct la_prog_clock *clock);
 
@@ -166,9 +167,10 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
 
 la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 /* The entry for the arguments behind 'self', which are first..top of the stack,
-** and its refs pushed; NULL: none yet, and nothing pushed. */
+** and its refs pushed; NULL: none yet, and nothing pushed. The first 'tried'
+** ones have been tried; the one that is found is the first then. */
 la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
-                        la_call_tensors *t);
+                        la_call_tensors *t, int tried);
 
 /* Can the entry's program run, with its plan made? */
 bool la_entry_is_ready(la_called *e, const char *const *without);

@@ -29,6 +29,7 @@ static int compiled_program(lua_State *L)
 static void methods_push_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
+    else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
     else if (s->kind == LA_STEP_REQUIRE) lua_pushliteral(L, "requires_grad");
     else {
         size_t n = la_op_name_length(s->op);
@@ -286,6 +287,9 @@ static int compiled_profile(lua_State *L)
     memset(clock.ns, 0, (size_t)n * sizeof(int64_t));
     int base = lua_gettop(L);
     int results = la_run_entry(L, s, e, top + 1, &t, 2, &clock);
+    if (results < 0)
+        return luaL_error(L, "profile: values decide otherwise than they did "
+                          "in the last call: call the function first");
     lua_newtable(L);
     lua_Integer k = 0;
     for (int32_t i = 0; i < n; i++) {

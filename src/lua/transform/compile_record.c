@@ -141,11 +141,13 @@ static void record_number(lua_State *L, recording *w, int refs, int kind)
     la_record_source(w->r, arg - 1, w->e->numbers.n - 1);
 }
 
-/* note(what, ...), which la._recording gives while f is recorded. */
+/* note("refuse"): f does in Lua what each call has to do.
+**
+** note(what, ...), which la._recording gives while f is recorded. */
 static int record_note(lua_State *L)
 {
     static const char *const whats[] = {"field", "module", "number", "count",
-                                        "call", NULL};
+                                        "call", "refuse", NULL};
     recording *w = record_here(la_enter(L));
     int what = luaL_checkoption(L, 1, NULL, whats);
     if (!w) return 0;
@@ -157,7 +159,10 @@ static int record_note(lua_State *L)
     case 1: record_module(L, w->e, refs, 2); break;
     case 2: record_number(L, w, refs, LA_NUMBER_FIELD); break;
     case 3: record_number(L, w, refs, LA_NUMBER_COUNT); break;
-    default: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    case 4: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    default:
+        la_record_refuse("it changes what a module or a schedule of the "
+                         "library keeps as Lua values");
     }
     return 0;
 }

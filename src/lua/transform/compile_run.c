@@ -223,6 +223,10 @@ int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
     }
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
     la_status status = run_program(&h, c, out, false, clock);
+    if (status && e->p->misfit) {
+        la_error_clear();
+        return -1;
+    }
     if (status) return la_run_raise(L, e->p, status);
     return la_give_results(L, s, e, refs, handles, first, out);
 }
@@ -281,6 +285,10 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
     for (int32_t i = 0; i < e->p->outputs.n; i++)
         LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
     la_status status = run_program(&h, c, out, true, NULL);
+    if (status && e->p->misfit) {
+        la_error_clear();
+        return false;
+    }
     if (status) la_run_raise(L, e->p, status);
     e->runs++;
     return true;

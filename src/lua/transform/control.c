@@ -9,17 +9,23 @@
 #include "vmap/vmap.h"
 
 /* (t), whose elements are a condition: what stands behind a tensor with a batch
-** of la.vmap, through all levels; nothing for any other tensor. */
+** of la.vmap, through all levels; nil and its truth while a program is recorded,
+** which then knows of it; nothing for any other tensor. */
 static int behind(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_vmap *level;
+    int holds;
     la_handle *h = la_new_handle(L, s);
     la_tensor *t = la_check_tensor(L, 1, "control");
     LA_CHECK(L, "control", la_vmap_level(t, &level));
     if (!level) {
-        la_record_choice(t);
-        return 0;
+        bool records = la_record_choice(t, &holds) == LA_OK;
+        if (!records) return la_raise(L, "control", LA_ESTATE);
+        if (holds < 0) return 0;
+        lua_pushnil(L);
+        lua_pushboolean(L, holds);
+        return 2;
     }
     la_fill_handle(s, h, la_tensor_retain(la_vmap_root(t)));
     return 1;
