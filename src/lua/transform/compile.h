@@ -67,7 +67,7 @@ typedef struct la_called {
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
-    int32_t nrefs;
+    int32_t nrefs, nvalues; /* f's results */
     int32_t runs;
     int32_t ntables;        /* of the results, where one comes again; else 0 */
     int32_t number, numbered;   /* item that alone differed from another

@@ -400,6 +400,7 @@ static int record_results(lua_State *L)
     result_walk *r = lua_newuserdatauv(L, sizeof *r, 0);
     w->L = L;
     int n = w->ran, first = w->refs + 1;
+    w->e->nvalues = n;
     luaL_checkstack(L, n + 12, "compile: too many results");
     lua_newtable(L);
     *r = (result_walk){.L = L, .w = w, .tables = lua_gettop(L)};

@@ -256,23 +256,60 @@ static la_tensor *run_out(lua_State *L, const la_called *e, const la_sig *item,
     return NULL;
 }
 
-/* One result, or a list of them: other structures take the long way. */
-static bool run_outs(lua_State *L, const la_called *e, int outs,
-                     la_tensor **out)
+typedef struct run_outs {
+    lua_State *L;
+    const la_called *e;
+    int refs;
+    int32_t at, found;
+    la_tensor **out;
+} run_outs;
+
+/* Tensors for the result that begins at item r->at, in the value on the top.
+** False: by the long way. */
+static bool run_find_outs(run_outs *r, int depth)
 {
-    int32_t found = 0, at;
-    bool single = e->results.n == 1;
-    for (int32_t i = 0; i < e->results.n; i++) {
-        if (single) lua_pushvalue(L, outs);
-        else if (lua_istable(L, outs)) lua_rawgeti(L, outs, i + 1);
-        else return false;
-        la_tensor *t = run_out(L, e, LA_PROG_AT(e->results, la_sig, i), &at);
-        lua_pop(L, 1);
-        if (!t || out[at] || la_requires_grad(t)) return false;
-        out[at] = t;
-        found++;
+    lua_State *L = r->L;
+    const la_sig *item = LA_PROG_AT(r->e->results, la_sig, r->at++);
+    int32_t at;
+    if (item->kind == LA_SIG_KEYS) {
+        if (!lua_istable(L, -1) || !lua_checkstack(L, 8)) return false;
+        for (int32_t n = item->at; n > 0; n--) {
+            const la_sig *key = LA_PROG_AT(r->e->results, la_sig, r->at++);
+            lua_rawgeti(L, r->refs, key->at);
+            lua_rawget(L, -2);
+            bool found = run_find_outs(r, depth + 1);
+            lua_pop(L, 1);
+            if (!found) return false;
+        }
+        return true;
     }
-    return found == e->p->outputs.n;
+    if (item->kind != LA_SIG_OUTPUT) return item->kind <= LA_SIG_FLOAT;
+    la_tensor *t = run_out(L, r->e, item, &at);
+    if (!t || r->out[at] || la_requires_grad(t)) return false;
+    r->out[at] = t;
+    r->found++;
+    return true;
+}
+
+/* One result, or a list of them. */
+static bool run_all_outs(lua_State *L, const la_called *e, int refs, int outs,
+                         la_tensor **out)
+{
+    run_outs r = {L, e, refs, 0, 0, out};
+    bool fits = true;
+    lua_pushvalue(L, outs);
+    if (e->nvalues == 1) {
+        fits = run_find_outs(&r, 0);
+    } else {
+        fits = lua_istable(L, -1);
+        for (int i = 1; fits && r.at < e->results.n; i++) {
+            lua_rawgeti(L, -1, i);
+            fits = run_find_outs(&r, 0);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+    return fits && r.found == e->p->outputs.n;
 }
 
 bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
@@ -281,7 +318,7 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
     la_tensor *out[LA_COMPILE_TENSORS];
     la_run_host h = {L, s, e, refs};
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
-    if (!run_outs(L, e, outs, out)) return false;
+    if (!run_all_outs(L, e, refs, outs, out)) return false;
     for (int32_t i = 0; i < e->p->outputs.n; i++)
         LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
     la_status status = run_program(&h, c, out, true, NULL);
