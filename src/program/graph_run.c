@@ -214,6 +214,27 @@ static la_status graph_look(graph_run *g, la_prog_step *s)
     return la_look_again(g->p, s, t);
 }
 
+/* A loop runs flat; what it gives has no derivative, and says so. */
+static la_status graph_loop(graph_run *g, la_prog_step *s)
+{
+    la_tensor *operands[64], *out[64] = {NULL};
+    bool grad = false;
+    for (int32_t k = 0; k < la_loop_operands(s); k++) {
+        LA_TRY(graph_need(g, la_prog_member(g->p, s->lists + k),
+                          &operands[k]));
+        grad |= la_requires_grad(operands[k]);
+    }
+    LA_TRY(la_loop_run(s, operands, out, g->host));
+    la_status status = LA_OK;
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        if (!status && grad && !s->no_grad) status = la_loop_history(out[k]);
+        if (!status) graph_give(g, la_prog_member(g->p, s->list_results + k),
+                                out[k]);
+        la_tensor_release(out[k]);
+    }
+    return status;
+}
+
 /* Lets go of a view whose last step this was. */
 static void graph_let_go(void *context, int32_t view)
 {
@@ -240,6 +261,7 @@ static void graph_clean(graph_run *g, const la_prog_step *s)
 static la_status graph_step(graph_run *g, la_prog_step *s)
 {
     if (s->kind == LA_STEP_LOOK) return graph_look(g, s);
+    if (s->kind == LA_STEP_LOOP) return graph_loop(g, s);
     if (s->kind != LA_STEP_CALL) return graph_leaf(g, s);
     for (int k = 0; k < s->nsources; k++)
         LA_TRY(g->host->read(g->host->context, s->sources[k].source,
@@ -262,7 +284,7 @@ static la_status graph_steps(graph_run *g, bool early)
             g->p->misfit |= early;
             return status;
         }
-        graph_clean(g, s);
+        if (!early) graph_clean(g, s);
     }
     return LA_OK;
 }

@@ -67,10 +67,10 @@ static void meet_note(la_recorder *r, la_storage *s, int32_t slot)
 
 void la_meet_storage_ends(const la_storage *s)
 {
-    la_recorder *r = la_ctx()->recorder;
-    if (!r || !r->capacity) return;
-    la_met *m = meet_find(r, s);
-    if (m->storage) m->storage = &gone;
+    for (la_recorder *r = la_ctx()->recorder; r; r = r->outer) {
+        la_met *m = r->capacity ? meet_find(r, s) : NULL;
+        if (m && m->storage) m->storage = &gone;
+    }
 }
 
 /* ---- slots and objects ---- */
@@ -285,7 +285,9 @@ void la_meet_end(la_recorder *r)
 {
     for (int32_t i = 0; i < r->capacity; i++) {
         la_storage *s = (la_storage *)r->table[i].storage;
-        if (s && s != &gone) s->flags &= ~(uint32_t)LA_S_RECORDED;
+        if (!s || s == &gone) continue;
+        if (!r->outer || la_meet_slot_of(r->outer, s) < 0)
+            s->flags &= ~(uint32_t)LA_S_RECORDED;
     }
     if (r->table)
         la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));

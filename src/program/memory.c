@@ -113,7 +113,9 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     memory_lives(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
-        s->memory = s->joined ? LA_MEMORY_TAKEN
+        bool given = s->kind == LA_SLOT_STEP
+            && la_prog_step_at(p, s->maker)->kind == LA_STEP_LOOP;
+        s->memory = s->joined || given ? LA_MEMORY_TAKEN
             : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};

@@ -90,9 +90,17 @@ typedef enum la_step_kind {
     LA_STEP_CALL,
     LA_STEP_GRAD,       /* object 'object' gets view 'view' as its gradient */
     LA_STEP_REQUIRE,    /* object 'object' begins (on) or ends to record */
-    LA_STEP_LOOK        /* 'question' about view 'view', answered by 'answer':
+    LA_STEP_LOOK,       /* 'question' about view 'view', answered by 'answer':
                         ** look.c */
+    LA_STEP_LOOP        /* la.while_loop, 'loop': loop.c */
 } la_step_kind;
+
+/* Two programs of a loop. Their arguments are the carry, and then what each of
+** them uses of what is around. */
+typedef struct la_prog_loop {
+    struct la_prog *test, *body;
+    int32_t ncarry, ntest, nbody;
+} la_prog_loop;
 
 /* A number that is read anew in each run: argument 'arg' of the step. */
 typedef struct la_prog_source { int32_t arg, source; } la_prog_source;
@@ -122,6 +130,7 @@ typedef struct la_prog_step {
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
     int32_t lists;          /* the first of 'members' that are its lists' */
     int32_t list_results, nlisted;   /* members of a result that is a list */
+    la_prog_loop *loop;     /* owned; its operands are members from 'lists' */
     la_prog_source *sources;
 } la_prog_step;
 
@@ -253,6 +262,36 @@ bool la_look_mark(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
 ** one, is a misfit. */
 la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);
+
+/* ---- loop.c ---- */
+
+struct la_prog_host;
+
+/* Records test and body of a loop, each a program of its own; then, as a step,
+** what went through it. */
+typedef struct la_loop_record {
+    struct la_recorder *outer, *part;
+    la_prog_loop *loop;
+    int32_t operands[64], n;    /* views of the outer recording */
+} la_loop_record;
+/* False: nothing is recorded here, or these can't be a carry. */
+bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
+/* A part begins, and ends with its results. False, with the reason told to the
+** recording, where it can't be a part. */
+la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
+bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
+                      la_tensor *const *carry);
+/* What the loop gave, from what: they become results of a step. */
+la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
+                      la_tensor **results);
+void la_loop_drop(la_loop_record *l);
+void la_loop_free(la_prog_loop *loop);
+/* Runs it: out[i] is owned. */
+la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
+                      la_tensor **out, const struct la_prog_host *host);
+int32_t la_loop_operands(const la_prog_step *s);
+/* A history that tells why there is no derivative. */
+la_status la_loop_history(la_tensor *t);
 
 /* ---- running ---- */
 

@@ -471,6 +471,7 @@ la_status la_record_begin(int n, la_tensor *const *arguments,
     r->where = where;
     r->host = host;
     r->partial = partial;
+    r->outer = c->recorder;
     recorder_modes(r->p);
     recorder_arguments(r, n, arguments);
     c->recorder = r;
@@ -545,8 +546,8 @@ void la_record_end(la_recorder *r, la_prog **out)
 {
     la_context *c = la_ctx();
     la_prog *p = r->p;
-    c->recorder = NULL;
-    c->included_keys &= ~RECORD_BIT;
+    c->recorder = r->outer;
+    if (!r->outer) c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
     recorder_check_objects(r);
     if (p->live && r->no_graph) la_record_give_up(r, r->no_graph);

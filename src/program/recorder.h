@@ -16,6 +16,7 @@ enum { LA_RECORD_SOURCES = 16 };
 
 struct la_recorder {
     la_prog *p;
+    la_recorder *outer;         /* whose part this one records, or NULL */
     la_met *table;
     int32_t nmet, capacity;     /* with those that are gone */
     uint32_t birth, birth_before;

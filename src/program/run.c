@@ -295,6 +295,21 @@ static la_status run_joined(run_state *r, int32_t first, int32_t end)
     return status;
 }
 
+static la_status run_loop(run_state *r, int32_t i)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_tensor *operands[64], *out[64] = {NULL};
+    for (int32_t k = 0; k < la_loop_operands(s); k++)
+        operands[k] = r->p->bind->tensors[la_prog_member(r->p, s->lists + k)];
+    la_status status = la_loop_run(s, operands, out, r->host);
+    for (int32_t k = 0; k < s->nlisted && !status; k++)
+        status = run_result(r, i, la_prog_member(r->p, s->list_results + k),
+                            out[k]);
+    for (int32_t k = 0; k < s->nlisted; k++) la_tensor_release(out[k]);
+    if (status) r->p->failed = s;
+    return status;
+}
+
 static la_status run_question(run_state *r, la_prog_step *s)
 {
     la_status status = la_look_again(r->p, s, r->p->bind->tensors[s->view]);
@@ -306,6 +321,7 @@ static la_status run_step(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
     if (s->kind == LA_STEP_LOOK) return run_question(r, s);
+    if (s->kind == LA_STEP_LOOP) return run_loop(r, i);
     if (s->kind != LA_STEP_CALL) return run_grad(r, s);
     if (s->nsources) LA_TRY(run_sources(r, s));
     la_status status = run_call(r, i);

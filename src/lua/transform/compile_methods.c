@@ -30,6 +30,7 @@ static void methods_push_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
     else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
+    else if (s->kind == LA_STEP_LOOP) lua_pushliteral(L, "while_loop");
     else if (s->kind == LA_STEP_REQUIRE) lua_pushliteral(L, "requires_grad");
     else {
         size_t n = la_op_name_length(s->op);
@@ -79,7 +80,8 @@ static void methods_push_step(lua_State *L, const la_prog *p,
     methods_push_line(L, p, s);
     lua_setfield(L, -2, "source");
     lua_newtable(L);
-    if (s->kind == LA_STEP_CALL) la_prog_writes(p, s, methods_add_sizes, &w);
+    if (s->kind == LA_STEP_CALL || s->kind == LA_STEP_LOOP)
+        la_prog_writes(p, s, methods_add_sizes, &w);
     else if (s->view >= 0) methods_add_sizes(&w, s->view);
     lua_setfield(L, -2, "shapes");
 }
