@@ -91,7 +91,9 @@ static void read_state(lua_State *L, int arg, const char *name,
         || la_tensor_check_bounds(t) || !la_data(t))
         la_raise_arg(L, arg, name, "the state must be a uint8 tensor of %d "
                      "elements as get_state gives it", STATE_BYTES);
-    la_record_refuse(generator_refused);
+    /* No change is none of a program, either. */
+    if (memcmp(&g->seed, la_data(t), 8) || memcmp(&g->offset, la_data(t) + 8, 8))
+        la_record_refuse(generator_refused);
     memcpy(&g->seed, la_data(t), 8);
     memcpy(&g->offset, la_data(t) + 8, 8);
 }
@@ -314,9 +316,11 @@ static int fork_rng(lua_State *L)
     }
     la_check_callable(L, 1, "fork_rng");
     la_generator saved = *own(L);
-    la_record_refuse(generator_refused);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    *own(L) = saved;
+    la_generator *g = own(L);
+    if (g->seed != saved.seed || g->offset != saved.offset)
+        la_record_refuse(generator_refused);
+    *g = saved;
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 

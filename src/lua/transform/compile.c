@@ -376,7 +376,8 @@ static int fn_compile(lua_State *L)
     lua_settop(L, 2);
     la_compiled *c = lua_newuserdatauv(L, sizeof *c, 3);
     *c = (la_compiled){.most = LA_COMPILE_CACHE};
-    if (la_new_metatable(L, LA_COMPILED_NAME, NULL)) {
+    if (la_new_metatable(L, LA_COMPILED_NAME,
+                         "the metatable of compiled functions is locked")) {
         compile_methods(L, la_compiled_methods);
         lua_pushnil(L);
         la_closure(L, compile_call);
