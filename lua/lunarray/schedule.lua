@@ -1,6 +1,7 @@
 -- lunarray.schedule: the schedulers of lunarray.optim. Each sets the learning
 -- rate of the optimiser's groups when it is made and at every step().
 
+local la = require "lunarray"
 local positions = require "lunarray.positions"
 local user_level = require "lunarray.tensors".user_level
 

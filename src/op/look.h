@@ -16,8 +16,8 @@ typedef enum la_look_kind {
     LA_NLOOKS
 } la_look_kind;
 
-/* What is asked: a and b are the question's own numbers, arg the number (from
-** 1) of the argument that messages name. */
+/* A question: a and b are its own numbers, arg is the number (from 1) of the
+** argument that messages name. */
 typedef struct la_look_question {
     uint8_t kind, arg;
     int64_t a, b;
@@ -28,7 +28,7 @@ bool la_look_decides(la_look_kind kind);
 /* The answer about a tensor with elements on the CPU. An error refuses. */
 la_status la_look_ask(const la_look_question *q, const la_tensor *t,
                       int64_t *answer);
-/* The same, for operation 'op' of 't': known to a recording. */
+/* Asks so for operation 'op', known to a recording. */
 la_status la_look(const la_op *op, const la_look_question *q, la_tensor *t,
                   int64_t *answer);
 /* May a composite read elements of 't' to choose sizes? LA_ESTATE while a

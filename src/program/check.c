@@ -42,7 +42,8 @@ la_status la_prog_verify(const la_prog *p)
         if (s->kind == LA_STEP_CALL && !s->op)
             return check_fails(i, "no operation");
         if (s->kind != LA_STEP_CALL && s->kind != LA_STEP_LOOK
-            && s->kind != LA_STEP_LOOP && (s->object < 0 || s->object >= p->objects.n))
+            && s->kind != LA_STEP_LOOP
+            && (s->object < 0 || s->object >= p->objects.n))
             return check_fails(i, "no tensor from outside");
         if (!la_prog_runs(s)) continue;
         la_prog_reads(p, s, check_read, &w);

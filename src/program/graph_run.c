@@ -227,9 +227,10 @@ static la_status graph_loop(graph_run *g, la_prog_step *s)
     LA_TRY(la_loop_run(s, operands, out, g->host));
     la_status status = LA_OK;
     for (int32_t k = 0; k < s->nlisted; k++) {
-        if (!status && grad && !s->no_grad) status = la_loop_history(out[k]);
-        if (!status) graph_give(g, la_prog_member(g->p, s->list_results + k),
-                                out[k]);
+        if (!status && grad && !s->no_grad && out[k] != operands[k])
+            status = la_loop_history(out[k]);
+        int32_t view = la_prog_member(g->p, s->list_results + k);
+        if (!status && view >= 0) graph_give(g, view, out[k]);
         la_tensor_release(out[k]);
     }
     return status;
@@ -281,7 +282,7 @@ static la_status graph_steps(graph_run *g, bool early)
         la_status status = graph_step(g, s);
         if (status) {
             g->p->failed = s;
-            g->p->misfit |= early;
+            g->p->unfit |= early;
             return status;
         }
         if (!early) graph_clean(g, s);
@@ -341,7 +342,7 @@ la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                    .storages = la_mem_zalloc(slots)};
     la_status status = g.now && g.storages ? LA_OK : LA_ENOMEM;
     p->busy = true;
-    p->misfit = false;
+    p->unfit = false;
     p->failed = NULL;
     if (!p->runs) graph_keep_outputs(p);
     LA_WITHOUT_KEYS(1u << LA_KEY_RECORD);

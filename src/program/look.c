@@ -1,11 +1,13 @@
 /*
 ** Questions to elements (op/look.h) in programs. Such a step asks again in each
-** run. A refusal is the call's error. An answer that decides what is called next
-** has to be that of the recording: those questions, and the calls that they
-** depend on, run before all others, so that a run that does not fit has done
-** nothing, and another recording can take its place.
+** run. A refusal is the call's error. An answer that decides what is called
+** next has to be that of the recording: those questions, and the calls that
+** they depend on, run before all others, so that a run that does not fit has
+** done nothing, and another recording can run.
 */
 #include "program/recorder.h"
+
+#include <string.h>
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
@@ -63,7 +65,7 @@ static void look_hit(void *context, int32_t view)
 }
 
 /* Only the call that makes a slot may stand before its question. */
-static void look_made(void *context, int32_t view)
+static void look_makes(void *context, int32_t view)
 {
     look_walk *w = context;
     const la_prog_slot *s = la_prog_slot_at(w->p,
@@ -71,7 +73,7 @@ static void look_made(void *context, int32_t view)
     w->no |= s->kind != LA_SLOT_STEP;
 }
 
-static bool look_first(look_walk *w, int32_t question)
+static bool look_first(look_walk *w, int32_t question, bool mark)
 {
     la_prog *p = w->p;
     look_need(w, la_prog_step_at(p, question)->view);
@@ -83,11 +85,16 @@ static bool look_first(look_walk *w, int32_t question)
         w->no |= s->kind != LA_STEP_CALL || s->form != LA_FUNCTIONAL
             || s->nsources || s->op->forms & LA_MUTATES
             || la_draws_numbers(la_schema_of(s->op));
-        la_prog_writes(p, s, look_made, w);
+        la_prog_writes(p, s, look_makes, w);
         la_prog_reads(p, s, look_need, w);
-        s->early = true;
+        s->early |= mark;
     }
     return !w->no;
+}
+
+static bool look_can(look_walk *w, int32_t question)
+{
+    return look_first(w, question, false);
 }
 
 bool la_look_mark(la_prog *p)
@@ -99,7 +106,15 @@ bool la_look_mark(la_prog *p)
         if (la_prog_step_at(p, i)->kind != LA_STEP_LOOK
             || !la_prog_step_at(p, i)->early) continue;
         look_walk w = {.p = p, .need = la_mem_zalloc(bytes)};
-        fits = w.need && look_first(&w, i);
+        bool soft = la_prog_step_at(p, i)->question.a;
+        if (soft && w.need && !look_can(&w, i)) {
+            la_prog_step_at(p, i)->dead = la_prog_step_at(p, i)->pure = true;
+            la_prog_step_at(p, i)->early = false;
+        } else {
+            w.no = false;
+            if (w.need) memset(w.need, 0, bytes);
+            fits = w.need && look_first(&w, i, true);
+        }
         if (w.need) la_mem_free(w.need, bytes);
     }
     return fits;
@@ -113,7 +128,7 @@ la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t)
     la_status status = la_look_ask(&s->question, t, &answer);
     if (!s->early) return status;
     if (!status && answer == s->answer) return LA_OK;
-    p->misfit = true;
+    p->unfit = true;
     return la_error(LA_ESTATE, "a value decides otherwise than it did in the "
                     "recording");
 }

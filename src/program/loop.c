@@ -4,8 +4,8 @@
 ** loop, by recorders within the recorder (la_recorder.outer). What they use of
 ** what is around becomes further arguments of theirs, and operands of the step.
 **
-** A body that writes what is around, or draws numbers, is no program of its own.
-** The function that has the loop runs in each call then.
+** A body that writes what is around, or draws numbers, is no program of its
+** own. The function that has the loop runs in each call then.
 */
 #include "program/recorder.h"
 
@@ -111,6 +111,27 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
     return true;
 }
 
+/* Outputs of a body: the argument of the same index, or tensors of its own. */
+static bool loop_outputs(la_loop_record *l, const la_prog *p)
+{
+    for (int32_t i = 0; i < p->outputs.n; i++) {
+        const la_prog_output *o = la_prog_output_at(p, i);
+        if (o->object >= 0) {
+            l->through[i] = la_prog_object_at(p, o->object)->argument == i;
+            if (!l->through[i]) return false;
+            continue;
+        }
+        int32_t slot = la_prog_view_at(p, o->view)->slot;
+        if (la_prog_slot_at(p, slot)->kind == LA_SLOT_OBJECT) return false;
+        for (int32_t k = 0; k < i; k++) {
+            const la_prog_output *e = la_prog_output_at(p, k);
+            if (e->view >= 0 && la_prog_view_at(p, e->view)->slot == slot)
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool loop_same_form(const la_tensor *a, const la_tensor *b)
 {
     return a->dtype == b->dtype && a->ndim == b->ndim && a->names == b->names
@@ -132,10 +153,12 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
     la_record_end(l->part, to);
     l->part = NULL;
     fits = fits && *to && loop_is_closed(*to)
+        && (test || loop_outputs(l, *to))
         && loop_close(l, *to, test ? &l->loop->ntest : &l->loop->nbody);
     if (!fits && n)
         la_record_refuse("the body of la.while_loop writes what is around, "
-                         "draws numbers or gives tensors of other strides");
+                         "draws numbers, or gives tensors of other strides or "
+                         "such that are not its own");
     return fits;
 }
 
@@ -191,14 +214,17 @@ static la_status loop_results(la_loop_record *l, la_prog_step *s, int n,
                               la_tensor **results)
 {
     la_recorder *r = l->outer;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++, s->nlisted++) {
+        if (l->through[i]) {
+            LA_TRY(loop_member(r, LA_PROG_NONE));
+            continue;
+        }
         int32_t slot = la_meet_new_slot(r, LA_SLOT_STEP, LA_PROG_NONE,
                                         results[i]->storage);
         if (slot < 0) return LA_ENOMEM;
         la_prog_slot_at(r->p, slot)->maker = r->p->steps.n;
         la_prog_slot_at(r->p, slot)->varies = true;
         LA_TRY(loop_member(r, la_meet_view(r, slot, results[i])));
-        s->nlisted++;
     }
     return LA_OK;
 }
@@ -228,7 +254,7 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
     if (r->failed) la_loop_free(s.loop);
     else la_record_step(r, &s);
     for (int i = 0; i < n && grad && !s.no_grad; i++)
-        LA_TRY(la_loop_history(results[i]));
+        if (!l->through[i]) LA_TRY(la_loop_history(results[i]));
     return LA_OK;
 }
 
@@ -284,7 +310,9 @@ la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
         if (!status) status = loop_test(l, carry, operands, host, &more);
     }
     for (int i = 0; i < n; i++) {
-        if (!status) status = la_run(clone, &out[i], carry[i]);
+        if (!status && carry[i] == operands[i])
+            out[i] = la_tensor_retain(carry[i]);
+        else if (!status) status = la_run(clone, &out[i], carry[i]);
         la_tensor_release(carry[i]);
     }
     for (int i = 0; status && i < n; i++) la_tensor_drop(&out[i]);

@@ -155,7 +155,7 @@ typedef struct la_prog {
     bool planned, busy;
     bool keeps, fresh;  /* steps are kept; and have their results */
     bool chooses;       /* has early steps */
-    bool misfit;        /* the last run ended before it did anything: a question
+    bool unfit;        /* the last run ended before it did anything: a question
                         ** had another answer */
     const char *why;
     la_dtype default_dtype;     /* modes of the recording */
@@ -243,10 +243,11 @@ void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
 /* The element of 't', a bool, is about to choose what is called next: 1 or 0.
-** -1: nothing is recorded. */
-la_status la_record_choice(la_tensor *t, int *holds);
-/* What Lua does now can't be a part of a program, and why: a text that stays.
-** The function runs in each call then. */
+** -1: nothing is recorded. A soft choice is one that only decides which tensor
+** shares memory with which: where it can't be known first, it is let go. */
+la_status la_record_choice(la_tensor *t, bool soft, int *holds);
+/* Tells that Lua does what can't be a part of a program, and why: a text that
+** stays. The function runs in each call then. */
 void la_record_refuse(const char *why);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
@@ -260,7 +261,7 @@ la_status la_look_record(const la_op *op, const la_look_question *q,
 ** depends on what can't run first. */
 bool la_look_mark(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
-** one, is a misfit. */
+** one, does not fit. */
 la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);
 
 /* ---- loop.c ---- */
@@ -273,6 +274,7 @@ typedef struct la_loop_record {
     struct la_recorder *outer, *part;
     la_prog_loop *loop;
     int32_t operands[64], n;    /* views of the outer recording */
+    bool through[64];       /* the body gives what it got */
 } la_loop_record;
 /* False: nothing is recorded here, or these can't be a carry. */
 bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
@@ -281,12 +283,12 @@ bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
 bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
                       la_tensor *const *carry);
-/* What the loop gave, from what: they become results of a step. */
+/* The last carry, copied, becomes the results of a step. */
 la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results);
 void la_loop_drop(la_loop_record *l);
 void la_loop_free(la_prog_loop *loop);
-/* Runs it: out[i] is owned. */
+/* Runs it: out[i] is owned; the operand itself where no pass changed it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const struct la_prog_host *host);
 int32_t la_loop_operands(const la_prog_step *s);
@@ -313,10 +315,9 @@ bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
-/* Where a question has another answer than in the recording, a run fails
-** before it has done anything, and p->misfit says so.
-**
-** Runs it in parts, flat ones only: begin; advance until p->at is the number
+/* A run fails before it has done anything where a question has another answer
+** than in the recording: p->unfit says so. */
+/* Runs it in parts, flat ones only: begin; advance until p->at is the number
 ** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
 ** leave, also behind an error. */
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);

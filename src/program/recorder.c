@@ -593,9 +593,9 @@ void la_record_refuse(const char *why)
     if (r && !r->failed) la_record_give_up(r, why);
 }
 
-la_status la_record_choice(la_tensor *t, int *holds)
+la_status la_record_choice(la_tensor *t, bool soft, int *holds)
 {
-    const la_look_question q = {LA_LOOK_truth, 1, 0, 0};
+    const la_look_question q = {LA_LOOK_truth, 1, soft, 0};
     int64_t answer;
     *holds = -1;
     if (!recorder_here()) return LA_OK;

@@ -295,6 +295,20 @@ static la_status run_joined(run_state *r, int32_t first, int32_t end)
     return status;
 }
 
+/* The carry of a loop without a pass is what the loop gives, unless its memory
+** is used by others later. */
+static la_status run_unshare(run_state *r, int32_t view, la_tensor **t)
+{
+    la_tensor *own = *t;
+    const la_prog_slot *s = la_prog_slot_at(r->p,
+        la_prog_view_at(r->p, view)->slot);
+    if ((s->kind == LA_SLOT_OBJECT || s->escapes) && own->offset == 0)
+        return LA_OK;
+    LA_TRY(la_run(clone, t, own));
+    la_tensor_release(own);
+    return LA_OK;
+}
+
 static la_status run_loop(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
@@ -302,9 +316,13 @@ static la_status run_loop(run_state *r, int32_t i)
     for (int32_t k = 0; k < la_loop_operands(s); k++)
         operands[k] = r->p->bind->tensors[la_prog_member(r->p, s->lists + k)];
     la_status status = la_loop_run(s, operands, out, r->host);
-    for (int32_t k = 0; k < s->nlisted && !status; k++)
-        status = run_result(r, i, la_prog_member(r->p, s->list_results + k),
-                            out[k]);
+    for (int32_t k = 0; k < s->nlisted && !status; k++) {
+        int32_t view = la_prog_member(r->p, s->list_results + k);
+        if (view >= 0 && out[k] == operands[k])
+            status = run_unshare(r, la_prog_member(r->p, s->lists + k),
+                                 &out[k]);
+        if (!status) status = run_result(r, i, view, out[k]);
+    }
     for (int32_t k = 0; k < s->nlisted; k++) la_tensor_release(out[k]);
     if (status) r->p->failed = s;
     return status;
@@ -433,7 +451,7 @@ void la_prog_leave(la_prog *p)
     p->runs++;
 }
 
-/* What has to hold before anything is done. */
+/* Questions that have to be answered before anything is done. */
 static la_status run_early(run_state *r)
 {
     la_context *c = la_ctx();
@@ -447,7 +465,7 @@ static la_status run_early(run_state *r)
             status = run_step(r, i);
     }
     c->no_grad = no_grad;
-    r->p->misfit = status != LA_OK;
+    r->p->unfit = status != LA_OK;
     return status;
 }
 
@@ -458,7 +476,7 @@ la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
     if (!p->bind) LA_TRY(la_bind_new(p));
     p->busy = true;
     p->failed = NULL;
-    p->misfit = false;
+    p->unfit = false;
     p->at = 0;
     la_status status = la_bind_entry(p, arguments);
     if (!status) run_look(&r);

@@ -92,7 +92,8 @@ static void read_state(lua_State *L, int arg, const char *name,
         la_raise_arg(L, arg, name, "the state must be a uint8 tensor of %d "
                      "elements as get_state gives it", STATE_BYTES);
     /* No change is none of a program, either. */
-    if (memcmp(&g->seed, la_data(t), 8) || memcmp(&g->offset, la_data(t) + 8, 8))
+    if (memcmp(&g->seed, la_data(t), 8)
+        || memcmp(&g->offset, la_data(t) + 8, 8))
         la_record_refuse(generator_refused);
     memcpy(&g->seed, la_data(t), 8);
     memcpy(&g->offset, la_data(t) + 8, 8);

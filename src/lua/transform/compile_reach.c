@@ -1,8 +1,9 @@
 /*
-** What a compiled function reaches by itself: its upvalues, what is in their
-** tables, user values and functions, globals. A tensor that comes as an argument
-** and that f has as well is one object of the recording, of which nobody knows
-** which of the two f used. So the recording is for calls with that very tensor.
+** Values that a compiled function reaches by itself: its upvalues, what is in
+** their tables, user values and functions, globals. A tensor that comes as an
+** argument and that f has as well is one object of the recording, of which
+** nobody knows which of the two f used. So the recording is for calls with that
+** very tensor.
 **
 ** The walk looks at some thousands of values, breadth first. The tables of the
 ** library and of Lua are left out.
@@ -51,7 +52,8 @@ static bool reach_is_known(const char *name)
     return strncmp(name, "lunarray.", 9) == 0;
 }
 
-/* What 'require' has loaded of the library and of Lua counts as met. */
+/* Modules of the library and of Lua, which 'require' has loaded, count as
+** met. */
 static void reach_skip_loaded(reach_walk *w)
 {
     lua_State *L = w->L;

@@ -91,7 +91,7 @@ static void run_push_key(run_results *r)
     lua_rawgeti(r->L, r->refs, key->at);
 }
 
-/* What an argument has in its tables. */
+/* Pushes a value of the tables of an argument. */
 static void run_push_path(run_results *r, const la_sig *item)
 {
     lua_pushvalue(r->L, r->first + item->at);
@@ -223,7 +223,7 @@ int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
     }
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
     la_status status = run_program(&h, c, out, false, clock);
-    if (status && e->p->misfit) {
+    if (status && e->p->unfit) {
         la_error_clear();
         return -1;
     }
@@ -322,7 +322,7 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
     for (int32_t i = 0; i < e->p->outputs.n; i++)
         LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
     la_status status = run_program(&h, c, out, true, NULL);
-    if (status && e->p->misfit) {
+    if (status && e->p->unfit) {
         la_error_clear();
         return false;
     }

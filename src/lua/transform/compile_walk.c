@@ -103,7 +103,7 @@ static la_called *walk_begin(lua_State *L, la_state *s, la_compiled *c,
     la_called *e = la_find_entry(L, c, self, t, 0);
     if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return NULL;
     la_status status = la_prog_begin(e->p, t->tensors);
-    if (status && e->p->misfit) {
+    if (status && e->p->unfit) {
         la_error_clear();
         return NULL;
     }

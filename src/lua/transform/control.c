@@ -97,10 +97,15 @@ static int control_give(lua_State *L, la_state *s, control_loop *l, int list)
             la_fill_handle(s, la_to_handle(L, first + i), results[i]);
     LA_CHECK(L, "while_loop", status);
     for (int i = l->n; i > 0; i--) lua_rawseti(L, first - 1, i);
+    for (int i = 0; i < l->n; i++) {
+        if (!l->record.through[i]) continue;
+        lua_rawgeti(L, 3, i + 1);
+        lua_rawseti(L, first - 1, i + 1);
+    }
     return 1;
 }
 
-/* The list at 3 becomes one of copies: body and test may use a tensor of the
+/* The list at 4 becomes one of copies: body and test may use a tensor of the
 ** carry by another way, too, which is not what goes through the loop. */
 static void control_copies(lua_State *L, la_state *s, control_loop *l)
 {
@@ -120,7 +125,7 @@ static void control_copies(lua_State *L, la_state *s, control_loop *l)
         l->carry[i] = copy;
         lua_rawseti(L, -2, i + 1);
     }
-    lua_replace(L, 3);
+    lua_replace(L, 4);
 }
 
 /* (test, body, carry), functions of a list of tensors and such a list: while a
@@ -131,15 +136,26 @@ static int control_while(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_tensor *flag, *next[64];
+    int holds;
     lua_settop(L, 3);
+    lua_pushvalue(L, 3);
+    lua_insert(L, 3);           /* the carry as it came stays at 3 */
     control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
     int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0;
     if (n > 32 || !control_read(L, 3, n, l->carry)
         || !la_loop_begin(&l->record, n, l->carry)) return 0;
     l->n = n;
+    /* A loop without a pass gives the carry itself. */
+    if (!control_call(L, 1, 3)) return control_fail(L, l);
+    if (!control_flag(L, &flag) || !*(uint8_t *)la_data(flag)) {
+        la_loop_drop(&l->record);
+        return 0;
+    }
+    LA_CHECK(L, "while_loop", la_record_choice(flag, true, &holds));
+    lua_pop(L, 1);
     control_copies(L, s, l);
     LA_CHECK(L, "while_loop", la_loop_part(&l->record, n, l->carry));
-    if (!control_call(L, 1, 3)) return control_fail(L, l);
+    if (!control_call(L, 1, 4)) return control_fail(L, l);
     bool fits = control_flag(L, &flag) && *(uint8_t *)la_data(flag)
         && la_loop_part_end(&l->record, 1, &flag, l->carry);
     lua_pop(L, 1);
@@ -148,7 +164,7 @@ static int control_while(lua_State *L)
         return 0;
     }
     LA_CHECK(L, "while_loop", la_loop_part(&l->record, n, l->carry));
-    if (!control_call(L, 2, 3)) return control_fail(L, l);
+    if (!control_call(L, 2, 4)) return control_fail(L, l);
     fits = control_read(L, lua_gettop(L), n, next)
         && la_loop_part_end(&l->record, n, next, l->carry);
     if (!fits) {
@@ -163,8 +179,8 @@ static int control_while(lua_State *L)
 }
 
 /* (t), whose elements are a condition: what stands behind a tensor with a batch
-** of la.vmap, through all levels; nil and its truth while a program is recorded,
-** which then knows of it; nothing for any other tensor. */
+** of la.vmap, through all levels; nil and its truth while a program is
+** recorded, which then knows of it; nothing for any other tensor. */
 static int behind(lua_State *L)
 {
     if (lua_type(L, 1) == LUA_TFUNCTION) return control_while(L);
@@ -175,7 +191,7 @@ static int behind(lua_State *L)
     la_tensor *t = la_check_tensor(L, 1, "control");
     LA_CHECK(L, "control", la_vmap_level(t, &level));
     if (!level) {
-        bool records = la_record_choice(t, &holds) == LA_OK;
+        bool records = la_record_choice(t, false, &holds) == LA_OK;
         if (!records) return la_raise(L, "control", LA_ESTATE);
         if (holds < 0) return 0;
         lua_pushnil(L);

@@ -33,7 +33,7 @@ static void put_ones(const la_tensor *t, int64_t classes, la_tensor *out)
     for (int64_t i = 0; i < t->numel; i++) to[i * classes + x[i] - 1] = 1;
 }
 
-/* The same by calls, which can be recorded. */
+/* Ones by calls, which can be recorded. */
 static la_status embedding_compare(la_frame *f, la_tensor *t, int64_t classes)
 {
     la_tensor *out = NULL;

@@ -81,7 +81,7 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
     LA_TRY(labels_check_weight(f, classes));
     p->labels = R(contiguous, t);
     if (w->status) return w->status;
-    /* What is recorded counts by calls, so that the number may change. */
+    /* A recording counts by calls, so that the number may change. */
     p->counts = la_ctx()->recorder && (x->dtype == LA_FLOAT32
                                         || x->dtype == LA_FLOAT64);
     if (p->counts) q.kind = LA_LOOK_ignored;
