@@ -37,23 +37,34 @@ static bool run_same_form(const la_tensor *form, const la_tensor *t)
         && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
 }
 
+/* Has the gradient the form that views of it were met with? */
+static bool run_grad_fits(const la_prog *p, const la_prog_object *o,
+                          const la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        if (la_prog_view_at(p, v)->whole
+            && !run_same_form(la_prog_view_at(p, v)->form, la_leaf_grad(t)))
+            return false;
+    return true;
+}
+
+bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
+{
+    const la_prog_object *o = la_prog_object_at(p, i);
+    if (!run_same_form(o->form, t)
+        || (la_grad_flag(t) != 0) != o->requires_grad) return false;
+    if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+        return false;
+    if (o->pinned && la_tensor_version(t) != o->version) return false;
+    return o->grad_slot < 0 || run_grad_fits(p, o, t);
+}
+
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
 {
-    for (int32_t i = 0; i < p->objects.n; i++) {
-        const la_prog_object *o = la_prog_object_at(p, i);
-        const la_tensor *t = la_bind_object(p, i, arguments);
-        if (!run_same_form(o->form, t)
-            || (la_grad_flag(t) != 0) != o->requires_grad) return false;
-        if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+    for (int32_t i = 0; i < p->objects.n; i++)
+        if (!la_prog_object_fits(p, i, la_bind_object(p, i, arguments)))
             return false;
-        if (o->pinned && la_tensor_version(t) != o->version) return false;
-        if (o->grad_slot < 0) continue;
-        const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
-        for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
-            if (la_prog_view_at(p, v)->whole
-                && !run_same_form(la_prog_view_at(p, v)->form,
-                                  la_leaf_grad(t))) return false;
-    }
     return true;
 }
 
@@ -445,7 +456,13 @@ static la_status run_end(run_state *r, la_tensor **out)
 la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
                           la_tensor **out)
 {
-    run_state r = {p, arguments, NULL, NULL};
+    return la_prog_results_into(p, arguments, out, NULL);
+}
+
+la_status la_prog_results_into(la_prog *p, la_tensor *const *arguments,
+                               la_tensor **out, la_tensor **given)
+{
+    run_state r = {p, arguments, given, NULL};
     return run_end(&r, out);
 }
 
