@@ -164,6 +164,7 @@ void la_prog_cut_step(la_prog_step *s) { build_drop_step(s); }
 void la_prog_free(la_prog *p)
 {
     if (!p) return;
+    la_spare_free(p);
     la_bind_free(p);
     for (int32_t i = 0; i < p->steps.n; i++)
         build_drop_step(la_prog_step_at(p, i));

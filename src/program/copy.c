@@ -117,6 +117,7 @@ static void copy_facts(la_prog *to, const la_prog *from)
     to->narguments = from->narguments;
     to->eager = from->eager;
     to->live = from->live;
+    to->alone = from->alone;
     to->why = from->why;
     to->default_dtype = from->default_dtype;
     to->no_grad = from->no_grad;
@@ -150,11 +151,32 @@ la_status la_prog_copy(const la_prog *from, la_prog **out)
     return LA_OK;
 }
 
+/* Beneath autograd the view is the result that its step gives, also where it
+** was met with a history: that is what may be written as it is made. */
+static int32_t copy_result(const la_prog *p, int32_t view)
+{
+    const la_prog_view *v = view < 0 ? NULL : la_prog_view_at(p, view);
+    const la_prog_slot *s = v ? la_prog_slot_at(p, v->slot) : NULL;
+    if (!s || s->kind != LA_SLOT_STEP) return view;
+    const la_prog_step *maker = la_prog_step_at(p, s->maker);
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (maker->results[k] >= 0
+            && la_prog_same_view(la_prog_view_at(p, maker->results[k]), v))
+            return maker->results[k];
+    return view;
+}
+
 void la_prog_stand_alone(la_prog *p)
 {
     p->live = false;
+    p->alone = true;
     for (int32_t i = 0; i < p->outputs.n; i++) {
         la_prog_output *o = la_prog_output_at(p, i);
         o->requires_grad = o->consumed = o->history = false;
+        o->view = copy_result(p, o->view);
+    }
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        la_prog_step *s = la_prog_step_at(p, i);
+        if (s->kind == LA_STEP_GRAD) s->view = copy_result(p, s->view);
     }
 }

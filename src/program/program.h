@@ -136,6 +136,8 @@ typedef struct la_prog {
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
+    bool alone;             /* a program of a host's: gradients use their
+                            ** memory again: spare.c */
     bool planned, busy;
     bool keeps, fresh;  /* steps are kept; and have their results */
     const char *why;
@@ -143,6 +145,7 @@ typedef struct la_prog {
     bool no_grad, deterministic, portable, lockstep;
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
+    struct la_prog_spare *spare;    /* with 'alone' */
     int64_t arena_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
@@ -207,6 +210,23 @@ la_status la_prog_copy(const la_prog *from, la_prog **out);
 /* The recording, before its passes, is one that runs beneath autograd in any
 ** case: its results have no history. */
 void la_prog_stand_alone(la_prog *p);
+
+/* ---- spare.c ---- */
+
+/* Gradients of the run before, whose memory is used again where nobody else has
+** a reference: then a training step allocates nothing. */
+struct la_prog_spare;
+la_status la_spare_new(la_prog *p);
+void la_spare_free(la_prog *p);
+/* The base of the slot's last run, owned, if it can be written once more; NULL:
+** none. */
+la_tensor *la_spare_take(la_prog *p, int32_t slot);
+/* The tensor that step 'i' gave a leaf in the last run, if it shows 'base' and
+** can be given again; NULL. */
+la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base);
+/* Step 'i' gives 't', which lies in 'base', the slot's. */
+void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,
+                   la_tensor *t);
 
 /* ---- recorder.c ---- */
 

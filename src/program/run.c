@@ -99,6 +99,7 @@ static la_status run_new(run_state *r, int32_t view)
     const la_tensor *f = v->form;
     la_tensor *t = run_given(r, view);
     if (t) la_tensor_retain(t);
+    else if (p->spare && (t = la_spare_take(p, v->slot))) (void)t;
     else if (la_is_row_major(f))
         LA_TRY(la_tensor_empty(f->ndim, la_sizes(f), (la_dtype)f->dtype, &t));
     else
@@ -222,6 +223,20 @@ static la_status run_call(run_state *r, int32_t i)
     return status;
 }
 
+/* The leaf's new gradient. */
+static la_status run_give(run_state *r, const la_prog_step *s, la_tensor *leaf)
+{
+    la_prog *p = r->p;
+    int32_t slot = la_prog_view_at(p, s->view)->slot;
+    int32_t i = (int32_t)(s - la_prog_step_at(p, 0));
+    la_tensor *base = p->bind->bases[slot];
+    la_tensor *again = p->spare ? la_spare_given(p, i, base) : NULL;
+    if (again) return la_set_grad(leaf, again);
+    LA_LET(t, la_bind_export(p, s->view, &t));
+    if (p->spare) la_spare_keep(p, i, slot, base, t);
+    return la_set_grad(leaf, t);
+}
+
 static la_status run_grad(run_state *r, const la_prog_step *s)
 {
     la_tensor *leaf = la_bind_object(r->p, s->object, r->arguments);
@@ -229,8 +244,7 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
     if (s->view < 0) return la_set_grad(leaf, NULL);
     if (la_prog_view_at(r->p, s->view)->whole)
         return la_set_grad(leaf, r->p->bind->tensors[s->view]);
-    LA_LET(t, la_bind_export(r->p, s->view, &t));
-    return la_set_grad(leaf, t);
+    return run_give(r, s, leaf);
 }
 
 /* ---- groups ---- */
@@ -415,6 +429,7 @@ la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
 {
     run_state r = {p, arguments, NULL, NULL};
     if (!p->bind) LA_TRY(la_bind_new(p));
+    if (p->alone && !p->spare) LA_TRY(la_spare_new(p));
     p->busy = true;
     p->failed = NULL;
     p->at = 0;
