@@ -86,7 +86,8 @@ typedef enum la_status {
     LA_EFUEL,       /* its fuel is used up */
     LA_EJOBS,       /* the host's job system lost or repeated a range */
     LA_ESUPPORT,    /* not in this build or mode */
-    LA_ELUA         /* error of a script */
+    LA_ELUA,        /* error of a script */
+    LA_MORE         /* no failure: call again (la_program_step) */
 } la_status;
 #endif
 
@@ -708,6 +709,85 @@ LA_API int la_save(const char *path, int n, const la_named *list);
 /* To the host: "npy", "npz" or "safetensors". */
 LA_API int la_save_to(la_sink *sink, const char *format, int n,
                       const la_named *list);
+
+/* ---- programs ---- */
+
+/* A recorded computation that runs without a script: a network, a training
+** step, what la.compile has made of a function. It was recorded for inputs of
+** certain dtypes, sizes and strides, and takes those alone. Tensors that the
+** function captured are its weights, which have names; steps of the program may
+** write them, as a training step does. Numbers that change from call to call
+** (a learning rate, the count of an optimiser's steps) are weights of no dim
+** and float64.
+**
+** Results have no history: derivatives are steps of the program's own. Random
+** steps draw from the generator of the thread (la_seed_generator with NULL).
+** A program counts its references. It runs on any thread, one at a time: for
+** several at once there are clones. Its weights are tensors as all others. */
+typedef struct la_program la_program;
+
+/* What has names: la_program_name. */
+enum { LA_PROGRAM_INPUT, LA_PROGRAM_OUTPUT, LA_PROGRAM_WEIGHT };
+
+#ifndef LA_NO_LUA
+/* New: of the compiled function (or the program, or the loaded one) at that
+** stack index; of its last signature. It shares the weights with the script.
+** NULL on failure: LA_EARG for another value or a function that was not called
+** yet, LA_ESUPPORT where the function runs as it is ({partial = true}), or an
+** input shares memory with another tensor. */
+LA_API la_program *la_program_of(struct lua_State *L, int index);
+#endif
+/* New, of the file that la.save or la_program_save_to has made; the signature
+** that was used last where it has several. 'rt' NULL: the default runtime.
+** Nothing is run, and everything is checked: NULL with LA_EIO for a file that
+** is damaged or asks for what this build has not, by name. */
+LA_API la_program *la_program_load(la_runtime *rt, const void *bytes,
+                                   size_t n);
+/* From the host's source, which is closed in any case. 'name' is for sources of
+** several files, and NULL for the whole. */
+LA_API la_program *la_program_load_from(la_runtime *rt, la_source *source,
+                                        const char *name);
+/* To the host, with the weights as they are now: a .safetensors file. 'format'
+** NULL or "laprog". 0 or a status: LA_ESUPPORT for what no file can hold. */
+LA_API int la_program_save_to(la_program *p, la_sink *sink,
+                              const char *format);
+
+LA_API int la_program_inputs(const la_program *p);      /* how many */
+LA_API int la_program_outputs(const la_program *p);
+/* The name of number i, from 0; NULL past the last. Inputs are named as the
+** function's parameters. */
+LA_API const char *la_program_name(const la_program *p, int what, int i);
+
+/* Runs it. in[i] is borrowed; out[i] is NULL for a new tensor, or one of the
+** result's sizes and dtype that is written. Where all are given, nothing is
+** allocated from the second run on. 0 or a status: LA_EARG, LA_EDTYPE,
+** LA_ESHAPE for other tensors than it was recorded for, LA_EALIAS where one
+** shares memory with what the program writes, LA_ESTATE where a weight has
+** changed its form or the program runs already. Behind an error weights are
+** what the steps up to there have made of them, and no result is handed
+** out. */
+LA_API int la_program_run(la_program *p, la_tensor *const *in,
+                          la_tensor **out);
+/* The same in parts: begin, then step until it is 0. A step returns LA_MORE at
+** most 200 microseconds behind its budget where there is more to do. Results
+** are in 'out', which stays the caller's until then, with the last one. Whoever
+** writes an input meanwhile ends the call: LA_EALIAS. */
+LA_API int la_program_begin(la_program *p, la_tensor *const *in,
+                            la_tensor **out);
+LA_API int la_program_step(la_program *p, int64_t nanoseconds);
+
+/* New: shares the weights, and has working memory of its own, so that it may
+** run at the same time where no step writes weights. */
+LA_API la_program *la_program_clone(la_program *p);
+/* Bytes of weights, of copies of them in the order of products, of the memory
+** that steps work in. */
+enum { LA_BYTES_WEIGHTS, LA_BYTES_PACKED, LA_BYTES_ARENA };
+LA_API size_t la_program_bytes(const la_program *p, int what);
+/* New: the weight of that name; NULL with LA_EARG. Whoever writes it through a
+** pointer says so by la_mark_written: the program follows. */
+LA_API la_tensor *la_program_weight(la_program *p, const char *name);
+LA_API void la_program_retain(la_program *p);
+LA_API void la_program_release(la_program *p);          /* NULL is allowed */
 
 /* ---- gradients ---- */
 
