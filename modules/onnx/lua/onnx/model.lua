@@ -8,6 +8,7 @@ local la = require "lunarray"
 local nn = require "lunarray.nn"
 local graph = require "lunarray.onnx.graph"
 local rows = require "lunarray.onnx.rows"
+local parts = require "lunarray.onnx.parts"
 local run = require "lunarray.onnx.run"
 local summary = require "lunarray.onnx.summary"
 local numbers = require "lunarray.numbers"
@@ -115,17 +116,19 @@ end
 -- Have weights been replaced or changed in position since they were computed?
 local function is_stale(model, cache)
   local values = rawget(model, STATE).values
+  local live = cache.mode == "live"
   for k, w in ipairs(model.weights) do
     local t = values[w.name]
     if not rawequal(t, cache.constants[w.index])
-      or t._version ~= cache.versions[k] then return true end
+      or not live and t._version ~= cache.versions[k] then return true end
   end
   return false
 end
 
 local function new_cache(model)
-  local cache = {constants = {}, computed = {}, versions = {},
+  local cache = {constants = {}, computed = {}, versions = {}, parts = {},
     fixed = setmetatable({}, {__mode = "k"})}
+  cache.kit = run.kit(cache.fixed)
   local data, values = model.data, rawget(model, STATE).values
   for index in ipairs(model.plan.constants) do
     cache.constants[index] = data[index] or false
@@ -293,6 +296,19 @@ local function plan_for(model, main, mode, names)
   return plan
 end
 
+-- Do programs run it? Not where gradients are recorded, and not where somebody
+-- writes down the calls.
+local function by_programs(model, mode, given)
+  if parts.paused or mode == "whole" or model.training and model.given
+    or la._recording() then return false end
+  if not la.is_grad_enabled() then return true end
+  if mode == "live" then return false end
+  for _, x in pairs(given) do
+    if is_tensor(x) and x.requires_grad then return false end
+  end
+  return true
+end
+
 local function execute(model, inputs, names)
   local compiled = plan_of(model)
   local main, cache = compiled.graph, cache_of(model)
@@ -310,7 +326,8 @@ local function execute(model, inputs, names)
   local state = {model = model, plan = compiled, mode = mode,
     constants = cache.constants, computed = cache.computed,
     held = setmetatable({}, {__index = cache.fixed}),
-    training = model.training,
+    training = model.training, kit = cache.kit,
+    parts = by_programs(model, mode, given) and cache.parts or nil,
     fix = function(x)
       if is_tensor(x) then cache.fixed[x] = 1 << 40 end
     end}

@@ -21,7 +21,7 @@ for name, f in pairs{Abs = "abs", Acos = "acos", Acosh = "acosh", Asin = "asin",
   op[name] = function() return function(x) return run(x) end end
 end
 
-op.Identity = {keeps = true, make = function()
+op.Identity = {keeps = true, alone = false, make = function()
   return function(x) return x end
 end}
 
