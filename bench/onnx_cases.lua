@@ -1,8 +1,8 @@
--- Real networks of packages: agreement with onnxruntime and times beside its
+-- Real networks of packages: agreement with onnxruntime and times next to its
 -- own, on one thread. bench/onnx.sh runs it:
---   lua onnx_cases.lua FOLDER peers.txt [PATTERN]
+--   lua onnx_cases.lua FOLDER peers.txt [page | PATTERN]
 -- FOLDER is that of onnx_peers.py, which has run before; peers.txt its lines.
--- Prints the rows of a table.
+-- Prints the rows of a table, or writes them to bench/ONNX.md.
 package.path = "bench/?.lua;" .. package.path
 local la = require "lunarray"
 local clock = os.clock
@@ -10,6 +10,22 @@ la.set_num_threads(1)
 la.set_grad_enabled(false)
 
 local folder, peers, pattern = arg[1], arg[2], arg[3]
+local out = io.stdout
+if pattern == "page" then
+  pattern, out = nil, assert(io.open("bench/ONNX.md", "w"))
+  out:write(([[
+# Real networks in ONNX files
+
+Times are microseconds of a call in the steady state, float32, one thread, best
+of many calls, CPU path %s. R is lunarray's time divided by onnxruntime's in the
+same run; load is milliseconds to the first result, for onnxruntime to the ready
+session. The difference is the largest one of all results, as a part of their
+largest number. The files come in packages of PyPI (`bench/onnx.sh`).
+
+| network | lunarray | onnxruntime | R | load | its load | difference |
+| --- | --- | --- | --- | --- | --- | --- |
+]]):format(la.config().cpu_capability))
+end
 
 local function read_note(name)
   local note, inputs, outputs = nil, {}, {}
@@ -71,9 +87,9 @@ for line in io.lines(peers) do
     local ratio = mine / tonumber(us)
     sum, count = sum + math.log(ratio), count + 1
     worst = math.max(worst, ratio)
-    print(("| %s | %.0f | %.0f | %.2f | %.1f | %s | %.1e |"):format(name,
+    out:write(("| %s | %.0f | %.0f | %.2f | %.1f | %s | %.1e |\n"):format(name,
       mine, us, ratio, first * 1e3, load, math.max(d, d2)))
   end
 end
-print(("| geometric mean of %d | | | %.2f | | | worst %.2f |"):format(count,
-  math.exp(sum / count), worst))
+out:write(("| geometric mean of %d | | | %.2f | | | worst R %.2f |\n"):format(
+  count, math.exp(sum / count), worst))

@@ -18,8 +18,8 @@ local STATE = nn._STATE
 
 local Model = nn.class "OnnxModel"
 
--- model -> {constants, computed, fixed, versions, mode}: what follows from its
--- tensors. A copy of the model has none.
+-- model -> mode -> {constants, computed, fixed, versions, parts}: what follows
+-- from its tensors. A copy of the model has none.
 local caches = setmetatable({}, {__mode = "k"})
 
 -- ---- parameters ----
@@ -125,9 +125,9 @@ local function is_stale(model, cache)
   return false
 end
 
-local function new_cache(model)
-  local cache = {constants = {}, computed = {}, versions = {}, parts = {},
-    fixed = setmetatable({}, {__mode = "k"})}
+local function new_cache(model, mode)
+  local cache = {mode = mode, constants = {}, computed = {}, versions = {},
+    parts = {}, fixed = setmetatable({}, {__mode = "k"})}
   cache.kit = run.kit(cache.fixed)
   local data, values = model.data, rawget(model, STATE).values
   for index in ipairs(model.plan.constants) do
@@ -150,14 +150,15 @@ local function new_cache(model)
       rows.constant_lists[x] = rows.constant_lists[x] or false
     end
   end
-  caches[model] = cache
+  caches[model] = caches[model] or {}
+  caches[model][mode] = cache
   return cache
 end
 
-local function cache_of(model)
-  local cache = caches[model]
+local function cache_of(model, mode)
+  local cache = caches[model] and caches[model][mode]
   if not cache or rawget(model, "given") and is_stale(model, cache) then
-    cache = new_cache(model)
+    cache = new_cache(model, mode)
   end
   return cache
 end
@@ -283,7 +284,8 @@ end
 
 local function plan_for(model, main, mode, names)
   local key = mode .. "\0" .. (names and table.concat(names, "\0") or "")
-  local plan = main.plans[key]
+  local plans = rawget(model, "plans") or main.plans
+  local plan = plans[key]
   if plan then return plan end
   local wanted = {}
   if names then
@@ -291,16 +293,16 @@ local function plan_for(model, main, mode, names)
   else
     for k, output in ipairs(main.outputs) do wanted[k] = output.value end
   end
-  plan = graph.plan(main, mode, wanted)
-  main.plans[key] = plan
+  plan = graph.plan(main, mode, wanted, rawget(model, "swaps"))
+  plans[key] = plan
   return plan
 end
 
 -- Do programs run it? Not where gradients are recorded, and not where somebody
 -- writes down the calls.
 local function by_programs(model, mode, given)
-  if parts.paused or mode == "whole" or model.training and model.given
-    or la._recording() then return false end
+  if parts.paused or rawget(model, "plain") or mode == "whole"
+    or model.training and model.given or la._recording() then return false end
   if not la.is_grad_enabled() then return true end
   if mode == "live" then return false end
   for _, x in pairs(given) do
@@ -309,14 +311,21 @@ local function by_programs(model, mode, given)
   return true
 end
 
+-- In a program that somebody records, weights that can change are its objects:
+-- nothing is computed from them ahead.
+local function mode_of(model)
+  local note = la._recording()
+  if note then
+    note("module", model)
+    if rawget(model, "given") then return "live" end
+  end
+  return is_live(model) and "live" or "frozen"
+end
+
 local function execute(model, inputs, names)
   local compiled = plan_of(model)
-  local main, cache = compiled.graph, cache_of(model)
-  local mode = is_live(model) and "live" or "frozen"
-  if cache.mode and cache.mode ~= mode then
-    cache = new_cache(model)
-  end
-  cache.mode = mode
+  local main, mode = compiled.graph, mode_of(model)
+  local cache = cache_of(model, mode)
   local plan = plan_for(model, main, mode, names)
   local given, whole = given_inputs(plan, main, inputs)
   if whole then
@@ -368,6 +377,41 @@ function Model:forward(first, ...)
   local list = execute(self, inputs, self.chosen)
   local n = self.chosen and #self.chosen or #self.plan.graph.outputs
   return table.unpack(list, 1, n)
+end
+
+-- A model that shares the weights, with other functions for some steps. plain:
+-- they see every call.
+function Model:_swapped(swaps, plain)
+  local part = nn._new(Model)
+  for _, key in ipairs{"plan", "data", "weights", "named", "frozen", "proto",
+    "path", "chosen"} do
+    rawset(part, key, rawget(self, key))
+  end
+  rawset(part, "training", false)
+  rawset(part, "data", table.move(self.data, 1, #self.data, 1, {}))
+  rawset(part, "swaps", swaps)
+  rawset(part, "plans", {})
+  rawset(part, "plain", plain)
+  if rawget(self, "given") then
+    rawset(part, "given", true)
+    local from = rawget(self, STATE)
+    for _, w in ipairs(self.weights) do
+      register(part, w.name, from.values[w.name], from.kinds[w.name])
+    end
+  else
+    defer_weights(part)
+  end
+  return part
+end
+
+-- m:compile({name = sizes}[, options]): the plan for these sizes, made now.
+function Model:compile(sizes, options)
+  return require("lunarray.onnx.ahead").compile(self, sizes, options)
+end
+
+-- m:program(x, ...), m:program({name = tensor or sizes}[, options]).
+function Model:program(...)
+  return require("lunarray.onnx.ahead").program(self, ...)
 end
 
 -- ---- questions ----
@@ -460,11 +504,11 @@ function Model:cut(name)
 end
 
 function Model:extra_repr()
-  local parts = {}
+  local list = {}
   for _, info in ipairs(self:inputs()) do
-    parts[#parts + 1] = info.name .. " " .. summary.type_text(info)
+    list[#list + 1] = info.name .. " " .. summary.type_text(info)
   end
-  return table.concat(parts, ", ")
+  return table.concat(list, ", ")
 end
 
 -- ---- making ----
