@@ -39,12 +39,38 @@ static bool has_result(const la_conv *c, la_conv_goal goal)
     return c->groups * c->oc * c->ic * la_conv_taps(c) > 0;
 }
 
+/* One element in the last dim, seen by one tap. */
+static bool is_narrow(const la_conv *c)
+{
+    const la_window *w = &c->w[2];
+    return w->in == 1 && w->out == 1 && w->kernel == 1 && w->pad == 0;
+}
+
+/* The dims in front move to the place of a last one of size 1, since methods
+** run along the last: columns of sound or text are images of width 1. */
+static la_conv without_narrow(const la_conv *c)
+{
+    la_conv t = *c;
+    for (int k = 0; k < 2 && is_narrow(&t); k++) {
+        for (int d = 2; d > 0; d--) {
+            t.w[d] = t.w[d - 1];
+            t.x_step[2 + d] = t.x_step[1 + d];
+            t.y_step[2 + d] = t.y_step[1 + d];
+        }
+        t.w[0] = (la_window){1, 1, 1, 1, 0, 1};
+        t.x_step[2] = t.y_step[2] = 0;
+    }
+    return t;
+}
+
 /* The last method of the table serves everything, so the search ends. */
-la_status la_conv_run(const la_conv *c, la_conv_goal goal)
+la_status la_conv_run(const la_conv *given, la_conv_goal goal)
 {
     const la_conv_method *const *m = methods;
-    if (!has_result(c, goal)) return LA_OK;
-    if (is_empty(c)) return run_empty(c, goal);
+    if (!has_result(given, goal)) return LA_OK;
+    if (is_empty(given)) return run_empty(given, goal);
+    la_conv turned, *c = &turned;
+    turned = without_narrow(given);
     while (!(*m)->serves(c, goal)) m++;
     return (*m)->run(c, goal);
 }
