@@ -283,7 +283,9 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
   local n = setmetatable({attributes = attributes, op = node.op_type,
     domain = domain, version = version_of(scope, domain) or 1,
     nin = #(node.input or {}), nout = #(node.output or {}), label = label,
-    context = context, graphs = {}, outputs = node.output or {}}, Node)
+    context = context, graphs = {}, outputs = node.output or {}, const = {},
+    given = {}},
+    Node)
   local step = {label = label, op = node.op_type, row = row, ins = {},
     outs = {}, inner = {}, node = n, attributes = attributes,
     domain = domain == "ai.onnx" and "" or domain}
@@ -295,6 +297,9 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
         fail("%s: there is no value %s", label, quote(name))
       end
       step.ins[k] = value
+      local from = value
+      while from.captured do from = from.captured end
+      n.const[k], n.given[k] = from.const, true
       if not value.const then const = nil
       elseif const and value.const == "parameter" then const = "parameter" end
     end

@@ -13,7 +13,7 @@ local run = require "lunarray.onnx.run"
 local summary = require "lunarray.onnx.summary"
 local numbers = require "lunarray.numbers"
 
-local is_tensor = rows.is_tensor
+local is_tensor, unpack = rows.is_tensor, table.unpack
 local STATE = nn._STATE
 
 local Model = nn.class "OnnxModel"
@@ -169,6 +169,8 @@ end
 -- stay what they are.
 local function install(model, plan)
   mark_buffers(plan.graph)
+  plan.infos = {}
+  for k, input in ipairs(plan.graph.inputs) do plan.infos[k] = input.info end
   rawset(model, "plan", plan)
   caches[model] = nil
   local data, named = {}, {}
@@ -322,6 +324,32 @@ local function mode_of(model)
   return is_live(model) and "live" or "frozen"
 end
 
+-- Where one program is the whole model, later calls come to it directly.
+local function shorten(model, cache, plan, new_state)
+  rawset(model, "quick", nil)
+  local part = cache.parts[plan] and parts.whole(cache.parts[plan], function()
+    local state = new_state(true)
+    return {v = run.frame(state), state = state, fixed = cache.fixed}
+  end)
+  if not part or rawget(model, "given") then return end
+  local inputs, by_slot, outputs = {}, {}, {}
+  for _, input in ipairs(plan.inputs) do by_slot[input.slot] = input.info end
+  for k, slot in ipairs(part.ins) do
+    local info = by_slot[slot]
+    if not info or not info.dtype or not info.shape then return end
+    inputs[k] = {name = info.name, ndim = #info.shape,
+      dtype = rows.unpacked[info.dtype] or info.dtype}
+  end
+  for k, slot in ipairs(part.outs) do
+    if slot ~= plan.outputs[k] then return end
+    outputs[k] = model.plan.graph.outputs[k].info.name
+  end
+  if #inputs == #plan.inputs and #outputs == #plan.outputs then
+    rawset(model, "quick", {inputs = inputs, part = part, given = {},
+      outputs = outputs})
+  end
+end
+
 local function execute(model, inputs, names)
   local compiled = plan_of(model)
   local main, mode = compiled.graph, mode_of(model)
@@ -332,15 +360,43 @@ local function execute(model, inputs, names)
     mode = "whole"
     plan = plan_for(model, main, mode, names)
   end
-  local state = {model = model, plan = compiled, mode = mode,
-    constants = cache.constants, computed = cache.computed,
-    held = setmetatable({}, {__index = cache.fixed}),
-    training = model.training, kit = cache.kit,
-    parts = by_programs(model, mode, given) and cache.parts or nil,
-    fix = function(x)
-      if is_tensor(x) then cache.fixed[x] = 1 << 40 end
-    end}
-  return run.main(state, plan, given)
+  local function new_state(programs)
+    return {model = model, plan = compiled, mode = mode,
+      constants = cache.constants, computed = cache.computed,
+      held = setmetatable({}, {__index = cache.fixed}),
+      training = model.training, kit = cache.kit,
+      parts = programs and cache.parts or nil,
+      fix = function(x)
+        if is_tensor(x) then cache.fixed[x] = 1 << 40 end
+      end}
+  end
+  local programs = by_programs(model, mode, given)
+  local out = run.main(new_state(programs), plan, given)
+  if programs and not names then shorten(model, cache, plan, new_state) end
+  return out
+end
+
+-- The results of the only program of a model, in order; nothing where the long
+-- way has to be taken: other inputs than usual, weights that were asked for, a
+-- recording around it.
+local function finish(ok, ...)
+  if ok then return ... end
+end
+local function by_quick(model, quick, inputs)
+  local list, n, part = quick.inputs, 0, quick.part
+  local grad = la.is_grad_enabled()
+  for k = 1, #list do
+    local info = list[k]
+    local x = inputs[info.name]
+    if not is_tensor(x) or x.dtype ~= info.dtype or x.ndim ~= info.ndim
+      or grad and x.requires_grad then return nil end
+    n = n + 1
+    quick.given[k] = x
+  end
+  for _ in pairs(inputs) do n = n - 1 end
+  if n ~= 0 or rawget(model, "given") or la._recording()
+    or not parts.is_ready(part) then return nil end
+  return finish(pcall(part.step, unpack(quick.given, 1, #list)))
 end
 
 -- m:run({name = tensor, ...}[, {outputs = {names}}]) -> {name = tensor, ...}
@@ -350,7 +406,16 @@ function Model:run(inputs, options)
       .. (is_tensor(inputs) and "tensor" or type(inputs)) .. ")", 2)
   end
   local names = options and options.outputs or self.chosen
-  local out, list = {}, execute(self, inputs, names)
+  local out = {}
+  local quick = not names and rawget(self, "quick")
+  if quick then
+    local list = {by_quick(self, quick, inputs)}
+    if list[1] ~= nil then
+      for k, name in ipairs(quick.outputs) do out[name] = list[k] end
+      return out
+    end
+  end
+  local list = execute(self, inputs, names)
   if names then
     for k, name in ipairs(names) do out[name] = list[k] end
   else
@@ -363,7 +428,7 @@ end
 
 -- m(x, ...): inputs in order, results in order; m{name = tensor} as run.
 function Model:forward(first, ...)
-  local infos = self:inputs()
+  local infos = self.chosen and self:inputs() or self.plan.infos
   if type(first) == "table" and not is_tensor(first) and select("#", ...) == 0
     and infos[1] and first[infos[1].name] ~= nil then
     return self:run(first)
@@ -374,6 +439,11 @@ function Model:forward(first, ...)
       #infos, names_of(infos)), 0)
   end
   for k = 1, given.n do inputs[infos[k].name] = given[k] end
+  local quick = not self.chosen and rawget(self, "quick")
+  if quick then
+    local list = {by_quick(self, quick, inputs)}
+    if list[1] ~= nil then return unpack(list, 1, #quick.outputs) end
+  end
   local list = execute(self, inputs, self.chosen)
   local n = self.chosen and #self.chosen or #self.plan.graph.outputs
   return table.unpack(list, 1, n)

@@ -161,15 +161,17 @@ end
 
 -- ---- running ----
 
--- The function that is recorded; 'part.now' has what the call is about.
+-- The function that is recorded. 'part.now' has the frame and the state of the
+-- call; without it 'part.fresh' makes them.
 local function recorded(part, run_steps)
-  return function()
-    local now = part.now
+  return function(...)
+    local now = part.now or part.fresh()
     part.records = part.records + 1
     local state = setmetatable({held = setmetatable({}, {__index = now.fixed}),
       inside = true, above = false}, {__index = now.state})
-    for _, slot in ipairs(part.ins) do
-      local x = now.v[slot]
+    for k, slot in ipairs(part.ins) do
+      local x = select(k, ...)
+      now.v[slot] = x
       if type(x) == "userdata" then state.held[x] = 1 << 40 end
     end
     now.inner = state
@@ -272,9 +274,15 @@ function parts.run(state, list, plan, v, kit)
 end
 
 -- The only part of a plan that is a program whole; nil where there are more.
-function parts.whole(list)
+-- fresh() gives what a recording begins with: {v, state, fixed}.
+function parts.whole(list, fresh)
   local part = list[1]
-  if #list == 1 and not part.alone then return part end
+  if #list ~= 1 or part.alone or not part.step then return nil end
+  part.fresh = fresh
+  return part
 end
+
+-- May such a part be called?
+function parts.is_ready(part) return not parts.paused and not rests(part) end
 
 return parts

@@ -192,6 +192,9 @@ local function replay(state, inputs, name)
   return v[g.scope[name].slot]
 end
 
+-- The frame of the main graph before anything ran.
+function run.frame(state) return frame(state, state.plan.graph) end
+
 -- An error with the node in front; what is no text goes on as it is.
 local function explain(state, problem)
   if type(problem) ~= "string" then error(problem, 0) end

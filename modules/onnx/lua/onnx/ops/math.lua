@@ -122,8 +122,13 @@ function op.Clip(node)
   end
   return function(x, low, high)
     if not low and not high then return x:clone() end
-    low = low and rows.scalar(low, x.dtype)
-    high = high and rows.scalar(high, x.dtype)
+    -- Limits that are computed stay tensors, so that nothing is read.
+    if low then
+      low = node.const[2] and rows.scalar(low, x.dtype) or low:reshape({})
+    end
+    if high then
+      high = node.const[3] and rows.scalar(high, x.dtype) or high:reshape({})
+    end
     return la.clamp(x, low, high)
   end
 end
