@@ -10,7 +10,7 @@
 ** the methods that read rows in place, last the columns. */
 static const la_conv_method *const methods[] = {
     &la_conv_one_tap, &la_conv_one_window, &la_conv_depthwise,
-    &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
+    &la_conv_gathered, &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
     &la_conv_weight_swapped, &la_conv_columns};
 
 /* No product to sum: no image, no output channel or no output pixel. */
@@ -46,8 +46,8 @@ static bool is_narrow(const la_conv *c)
     return w->in == 1 && w->out == 1 && w->kernel == 1 && w->pad == 0;
 }
 
-/* The dims in front move to the place of a last one of size 1, since methods
-** run along the last: columns of sound or text are images of width 1. */
+/* The dims in front move behind, where the last one has size 1: methods
+** run along the last, and columns of sound or text are images of width 1. */
 static la_conv without_narrow(const la_conv *c)
 {
     la_conv t = *c;
@@ -69,8 +69,8 @@ la_status la_conv_run(const la_conv *given, la_conv_goal goal)
     const la_conv_method *const *m = methods;
     if (!has_result(given, goal)) return LA_OK;
     if (is_empty(given)) return run_empty(given, goal);
-    la_conv turned, *c = &turned;
-    turned = without_narrow(given);
+    la_conv wide, *c = &wide;
+    wide = without_narrow(given);
     while (!(*m)->serves(c, goal)) m++;
     return (*m)->run(c, goal);
 }
