@@ -29,7 +29,8 @@ end
 
 local FAMILIES = {"math", "compare", "reduce", "shape", "index", "filter",
   "pool", "norm", "matrix", "recurrent", "control", "resize", "quantize",
-  "signal", "loss", "random", "attention", "detect", "text", "ml", "microsoft"}
+  "signal", "loss", "random", "attention", "detect", "text", "ml", "microsoft",
+  "transformer"}
 
 local loaded = false
 local function load_families()
