@@ -130,15 +130,18 @@ local function channel_zero(zero, w)
   return zero:reshape(shape)
 end
 
--- Padding is the zero point, which is 0 once it is taken off.
+-- The convolution of bytes less their zero points, as int32; 'run' is that of
+-- floats. Padding is the zero point, which is 0 once it is taken off.
+function quantize.convolve(run, x, w, x_zero, w_zero)
+  local deep = w:numel() // math.max(w:size(1), 1)
+  local dtype = deep <= 256 and "float32" or "float64"
+  return run(less_zero(x, x_zero and x_zero:reshape({}), dtype),
+    less_zero(w, channel_zero(w_zero, w), dtype)):to("int32")
+end
+
 local function conv_integer(node)
   local run = filter.convolve(node)
-  return function(x, w, x_zero, w_zero)
-    local deep = w:numel() // math.max(w:size(1), 1)
-    local dtype = deep <= 256 and "float32" or "float64"
-    return run(less_zero(x, x_zero and x_zero:reshape({}), dtype),
-      less_zero(w, channel_zero(w_zero, w), dtype)):to("int32")
-  end
+  return function(...) return quantize.convolve(run, ...) end
 end
 op.ConvInteger = conv_integer
 
