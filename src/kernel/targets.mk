@@ -30,7 +30,7 @@ $(foreach f,index/move move/copy,$(eval OPT_$(f) := $(PEELED)))
 OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
 # Loops over bytes, which -O2 makes no vectors of.
-OPT_matmul/bytes := -O3
+OPT_matmul/bytes_pairs := -O3
 OPT_avx512_vnni/bytes := -O3
 
 # FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.

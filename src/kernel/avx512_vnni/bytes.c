@@ -3,7 +3,7 @@
 ** once, exactly, so that its results are those of all others.
 */
 #ifdef __AVX512VNNI__
-#include "kernel/matmul/bytes.inc"
+#include "kernel/matmul/bytes_table.inc"
 #else
 #include "kernel/matmul/bytes.h"
 

@@ -37,8 +37,8 @@ typedef struct la_bytes_block {
     const int32_t *b_zero;    /* [whole panels] */
 } la_bytes_block;
 
-/* Where the 16 columns of a panel are in an image: B[k, j] is the byte at
-** base + taps[k] + at[j]. */
+/* The 16 columns of a panel in an image: B[k, j] is the byte at base + taps[k]
+** + at[j]. */
 typedef struct la_bytes_image {
     const uint8_t *base;      /* 16 bytes behind what is read are there, too */
     const int64_t *taps;      /* [k] */
@@ -65,7 +65,7 @@ typedef struct la_bytes_kernels {
                   uint8_t *to);
 } la_bytes_kernels;
 LA_STUB_DECLARE(la_bytes_kernels, bytes);
-/* By VPDPBUSD; empty where the compiler does not know it. */
+/* The table for VPDPBUSD; empty where the compiler does not know it. */
 extern const la_bytes_kernels la_avx512_vnni_bytes;
 
 #endif

@@ -28,6 +28,7 @@ const la_bytes_kernels *la_bytes_kernels_here(void)
 
 /* ---- arguments ---- */
 
+/* Has it one of the two dtypes of bytes? */
 static bool is_byte(const la_tensor *t)
 {
     return t->dtype == LA_UINT8 || t->dtype == LA_INT8;
@@ -47,9 +48,9 @@ la_status la_check_zero(const la_frame *f, int k, int of, int64_t n)
     if (!z || (z->dtype == la_arg(f, of)->dtype
                && (z->numel == 1 || (z->ndim == 1 && z->numel == n))))
         return LA_OK;
+    const char *dtype = la_dtype_name((la_dtype)la_arg(f, of)->dtype);
     return la_error_at(LA_ESHAPE, k + 1, "zero point: one %s, or %lld of them, "
-                       "expected", la_dtype_name((la_dtype)la_arg(f, of)->dtype),
-                       (long long)n);
+                       "expected", dtype, (long long)n);
 }
 
 void la_read_zeros(const la_tensor *zero, const la_tensor *of, bool as_signed,
@@ -73,8 +74,8 @@ la_status la_meta_integer_pack(la_frame *f)
     const la_tensor *b = la_arg(f, 0);
     LA_TRY(la_check_bytes(f, 0));
     if (b->ndim != 2)
-        return la_error_at(LA_ESHAPE, 1, "a matrix (k, n) expected, got %d dims",
-                           b->ndim);
+        return la_error_at(LA_ESHAPE, 1, "a matrix (k, n) expected, got %d "
+                           "dims", b->ndim);
     const int64_t *s = la_sizes(b);
     return la_set_output(f, 0, 3, (int64_t[3]){
         (s[1] + LA_BYTES_COLUMNS - 1) / LA_BYTES_COLUMNS, (s[0] + 3) / 4 + 1,
@@ -88,6 +89,7 @@ typedef struct pack_job {
     uint8_t flip;
 } pack_job;
 
+/* Panels begin..end. */
 static void pack_range(int64_t begin, int64_t end, void *context)
 {
     const pack_job *j = context;
@@ -99,6 +101,7 @@ static void pack_range(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* A panel is read once and written once. */
 #define GRAIN 65536           /* bytes of a thread, at least */
 
 /* Matrix b of a tensor's last two dims, from 'src' on, to panels. */
@@ -130,6 +133,7 @@ typedef struct block_job {
     int64_t strips;           /* of columns */
 } block_job;
 
+/* Rows and columns of a piece: its panels stay in the second cache. */
 enum { STRIP = 8 * LA_BYTES_COLUMNS, ROWS = 96 };
 
 /* Pieces of ROWS rows and STRIP columns. */
@@ -173,7 +177,8 @@ void la_bytes_rows(la_bytes_block *g, uint8_t *to, int32_t *rest,
     const la_bytes_kernels *ker = la_bytes_kernels_here();
     int64_t size = la_bytes_row_size(g->quads);
     for (int64_t i = 0; i < g->m; i++) {
-        uint32_t sum = (uint32_t)ker->row(to + i * size, src + i * rs, cs, k, flip);
+        uint32_t sum = (uint32_t)ker->row(to + i * size, src + i * rs, cs, k,
+                                          flip);
         rest[i] = (int32_t)((uint32_t)k * (uint32_t)g->a_zero[i] - sum);
     }
     g->a = to;
@@ -185,6 +190,7 @@ void la_bytes_rows(la_bytes_block *g, uint8_t *to, int32_t *rest,
 /* integer_matmul(self, other, self_zero, other_zero, packed) */
 enum { SELF, OTHER, SELF_ZERO, OTHER_ZERO, PACKED };
 
+/* Batches are equal, or other is a matrix. */
 static la_status check_operands(const la_frame *f)
 {
     const la_tensor *a = la_arg(f, SELF), *b = la_arg(f, OTHER);

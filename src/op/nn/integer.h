@@ -1,4 +1,4 @@
-/* What products of bytes share: kernels, zero points, blocks over threads. */
+/* Products of bytes: kernels, zero points, blocks over threads. */
 #ifndef LA_OP_NN_INTEGER_H
 #define LA_OP_NN_INTEGER_H
 

@@ -27,7 +27,7 @@ typedef struct window {
         out[2];
 } window;
 
-/* List argument k for both dims. */
+/* List argument k for both dims: one number stands for both. */
 static la_status pair_of(const la_frame *f, int k, int64_t least, int64_t *to)
 {
     int64_t n = f->args[k].ints.n;
@@ -40,6 +40,7 @@ static la_status pair_of(const la_frame *f, int k, int64_t least, int64_t *to)
                        "expected", (long long)least);
 }
 
+/* Pads of each side, (above, left, below, right), or as other lists. */
 static la_status pads_of(const la_frame *f, window *w, int64_t *after)
 {
     const la_value *v = &f->args[PADDING];
@@ -56,6 +57,7 @@ static la_status pads_of(const la_frame *f, window *w, int64_t *after)
     return LA_OK;
 }
 
+/* What the lists of a call say of both dims; windows must fit. */
 static la_status window_of(const la_frame *f, window *w)
 {
     const la_tensor *x = la_arg(f, SELF), *k = la_arg(f, WEIGHT);
@@ -79,6 +81,7 @@ static la_status window_of(const la_frame *f, window *w)
     return LA_OK;
 }
 
+/* The windows of a call whose operands fit. */
 static la_status check_conv(const la_frame *f, window *w)
 {
     const la_tensor *x = la_arg(f, SELF), *k = la_arg(f, WEIGHT);
@@ -115,8 +118,8 @@ typedef struct conv {
     uint8_t fill, flip;
 } conv;
 
-/* Where the pixels from 'at' on begin, and in which runs. */
-static void place_columns(const conv *c, int64_t at, la_bytes_image *g)
+/* The offsets of the pixels from 'at' on, and the runs that they are. */
+static void column_offsets(const conv *c, int64_t at, la_bytes_image *g)
 {
     const window *w = &c->w;
     for (int j = 0; j < LA_BYTES_COLUMNS; j++) {
@@ -144,7 +147,7 @@ static la_status conv_unit(void *context, int64_t unit, char *scratch)
     uint8_t *panel = (uint8_t *)scratch;
     g.b = panel;
     for (int64_t p = 0; p < g.n; p += LA_BYTES_COLUMNS) {
-        place_columns(c, at + p, &from);
+        column_offsets(c, at + p, &from);
         ker->pack_image(panel, &from);
         panel += la_bytes_panel(g.quads);
     }
@@ -171,6 +174,7 @@ static void pad_image(const conv *c, const uint8_t *x)
     }
 }
 
+/* The offset of each k = (channel, row, column) of a window. */
 static void find_taps(const conv *c)
 {
     const window *w = &c->w;
@@ -187,6 +191,7 @@ typedef struct parts {
     int64_t outputs, rows, image, bytes;
 } parts;
 
+/* False where they overflow. */
 static bool count_bytes(const conv *c, const la_tensor *weight, parts *p)
 {
     p->outputs = la_sizes(weight)[0];
@@ -199,6 +204,7 @@ static bool count_bytes(const conv *c, const la_tensor *weight, parts *p)
                      &p->bytes);
 }
 
+/* Weights become rows once, for all images; 'memory' holds p->bytes. */
 static la_status run_conv(la_frame *f, conv *c, const la_tensor *x,
                           const la_tensor *weight, char *memory,
                           const parts *p)

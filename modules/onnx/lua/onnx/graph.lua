@@ -283,7 +283,8 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
   local n = setmetatable({attributes = attributes, op = node.op_type,
     domain = domain, version = version_of(scope, domain) or 1,
     nin = #(node.input or {}), nout = #(node.output or {}), label = label,
-    context = context, graphs = {}, outputs = node.output or {}}, Node)
+    context = context, graphs = {}, outputs = node.output or {}, known = {}},
+    Node)
   local step = {label = label, op = node.op_type, row = row, ins = {},
     outs = {}, inner = {}}
   local const = not row.random and not row.state and "pure" or nil
@@ -293,7 +294,7 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
       if not value then
         fail("%s: there is no value %s", label, quote(name))
       end
-      step.ins[k] = value
+      step.ins[k], n.known[k] = value, value.const
       if not value.const then const = nil
       elseif const and value.const == "parameter" then const = "parameter" end
     end
