@@ -10,7 +10,7 @@
 #include "op/composite.h"
 #include "op/conv/conv.h"
 #include "op/move/copy.h"
-#include "op/nn/few_rows.h"
+#include "op/nn/packed_rows.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"

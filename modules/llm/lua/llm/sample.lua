@@ -52,8 +52,8 @@ end
 
 -- ---- the choice ----
 
--- How many of the k most probable tokens top_p and min_p leave, by their weights
--- in order and the sum of all; and whether they cut the list.
+-- How many of the k most probable tokens top_p and min_p leave, by their
+-- weights in order and the sum of all; and whether they cut the list.
 local function cut(weights, k, total, o)
   local sum, floor = 0, (o.min_p or 0) * weights[1]
   for i = 1, k do

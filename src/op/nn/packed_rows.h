@@ -1,6 +1,6 @@
 /* The product of rows with packed weights, whatever packs them. */
-#ifndef LA_OP_NN_FEW_ROWS_H
-#define LA_OP_NN_FEW_ROWS_H
+#ifndef LA_OP_NN_PACKED_ROWS_H
+#define LA_OP_NN_PACKED_ROWS_H
 
 #include "op/frame.h"
 
