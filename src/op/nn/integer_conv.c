@@ -57,7 +57,7 @@ static la_status pads_of(const la_frame *f, window *w, int64_t *after)
     return LA_OK;
 }
 
-/* What the lists of a call say of both dims; windows must fit. */
+/* The lists of a call for both dims; windows must fit. */
 static la_status window_of(const la_frame *f, window *w)
 {
     const la_tensor *x = la_arg(f, SELF), *k = la_arg(f, WEIGHT);

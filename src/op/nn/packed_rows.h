@@ -4,7 +4,7 @@
 
 #include "op/frame.h"
 
-/* What a kind of weights has: 'dots' takes the arguments of the call with its
+/* A kind of packed weights: 'dots' takes the arguments of the call with its
 ** rows as a matrix of float32 {rows, in}, and gives {rows, out}; 'numbers'
 ** takes as many arguments from the second on as it says, and gives the weights
 ** {out, in}. */
