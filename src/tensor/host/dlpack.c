@@ -160,9 +160,9 @@ la_status la_dlpack_export_versioned(la_tensor *t,
 
 /* ---- in ---- */
 
-/* What an import keeps. While the struct is taken its deleter is one of the two
-** below, which do nothing: an address that is given once more shows it, and so
-** does an end by whoever gave it away. */
+/* The struct of an import and its own end. While it is taken its deleter is one
+** of the two below, which do nothing: an address that is given once more shows
+** it, and an end by whoever gave it away is harmless. */
 typedef struct taken {
     void *m;
     union {
