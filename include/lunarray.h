@@ -349,8 +349,9 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
 ** that these give is new: it shares the memory until its consumer calls its
 ** deleter, strides are always given. NULL for lazy bits, what requires grad,
 ** another device, and read-only memory without a version. The other two give a
-** new tensor; 'm' is taken: its deleter runs exactly once, at once on
-** failure. */
+** new tensor; 'm' is taken: its deleter runs exactly once, at once on failure.
+** LA_ESTATE for one that a tensor has already; what was released is memory that
+** nobody may look at. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 LA_API struct DLManagedTensor *la_to_dlpack(la_tensor *t);
