@@ -83,8 +83,20 @@ static la_status copy_block(void *slot, const void *from, size_t bytes)
     return LA_OK;
 }
 
+/* The two programs of a loop; the depth of loops is that of the recording. */
+static la_status copy_loop(la_prog_loop **out, const la_prog_loop *from)
+{
+    la_prog_loop *to = *out = la_mem_zalloc(sizeof *to);
+    if (!to) return LA_ENOMEM;
+    *to = *from;
+    to->test = to->body = NULL;
+    LA_TRY(la_prog_copy(from->test, &to->test));
+    return la_prog_copy(from->body, &to->body);
+}
+
 static la_status copy_step(la_prog_step *to, const la_prog_step *from)
 {
+    if (from->loop) LA_TRY(copy_loop(&to->loop, from->loop));
     if (from->args) {
         to->args = la_mem_zalloc((from->nargs ? from->nargs : 1)
                                  * sizeof(la_value));
@@ -106,6 +118,7 @@ static la_status copy_steps(la_prog *to, const la_prog *from)
         s->args = NULL;
         s->views = NULL;
         s->sources = NULL;
+        s->loop = NULL;
     }
     for (int32_t i = 0; i < to->steps.n; i++)
         LA_TRY(copy_step(la_prog_step_at(to, i), la_prog_step_at(from, i)));

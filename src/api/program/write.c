@@ -363,6 +363,11 @@ static la_status write_call(program_writer *w, const la_prog_step *s)
 static la_status write_step(program_writer *w, const la_prog_step *s)
 {
     la_jtext_writer *t = &w->text;
+    if (s->kind == LA_STEP_LOOP)
+        return la_error(LA_ESUPPORT, "a loop (la.while_loop), which no file "
+                        "can hold");
+    if (s->kind == LA_STEP_LOOK)
+        return write_refuse(s, "a question to elements");
     la_jtext_open(t, '{');
     la_jtext_key(t, "line");
     la_jtext_integer(t, s->line);
