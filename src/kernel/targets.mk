@@ -39,7 +39,7 @@ OPT_avx512_vnni/bytes := -O3
 # to 63 elements with AVX512, which therefore keeps it. (clang has no such
 # switch.)
 ONE_WIDTH := $(if $(COMPILER),,--param vect-epilogues-nomask=0)
-$(foreach f,pointwise index random fft,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))
+$(foreach f,pointwise index move random fft,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))
 
 
 # The library in one file ("make embed") has fewer copies of kernels, unless it
