@@ -200,7 +200,7 @@ bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
-/* What the value refers to goes. */
+/* Ends what the value refers to. */
 void la_prog_drop_value(la_value *v);
 
 /* ---- copy.c ---- */

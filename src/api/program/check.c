@@ -41,8 +41,8 @@ static la_status check_object(const la_prog *p, int32_t i)
     return LA_OK;
 }
 
-/* 'first' of a slot says meanwhile that its step gives it, 'last' which step was
-** the last to read it. */
+/* Meanwhile 'first' of a slot says that its step gives it, 'last' which step
+** was the last to read it. */
 static void check_give(const la_prog *p, int32_t step, int32_t view)
 {
     if (view < 0) return;

@@ -147,8 +147,8 @@ static la_status make_walk(la_program *g)
     w->versions = la_mem_zalloc((in + 1) * sizeof *w->versions);
     w->in = la_mem_zalloc((in + 1) * sizeof *w->in);
     w->out = la_mem_zalloc((out + 1) * sizeof *w->out);
-    w->made = la_mem_zalloc((out + 1) * sizeof *w->made);
-    return w->versions && w->in && w->out && w->made ? LA_OK : LA_ENOMEM;
+    w->results = la_mem_zalloc((out + 1) * sizeof *w->results);
+    return w->versions && w->in && w->out && w->results ? LA_OK : LA_ENOMEM;
 }
 
 la_status la_program_finish(la_program *g)
@@ -213,7 +213,7 @@ static void make_drop_walk(la_program *g)
     if (w->versions) la_mem_free(w->versions, (in + 1) * sizeof *w->versions);
     if (w->in) la_mem_free(w->in, (in + 1) * sizeof *w->in);
     if (w->out) la_mem_free(w->out, (out + 1) * sizeof *w->out);
-    if (w->made) la_mem_free(w->made, (out + 1) * sizeof *w->made);
+    if (w->results) la_mem_free(w->results, (out + 1) * sizeof *w->results);
 }
 
 void la_program_drop(la_program *g)

@@ -28,7 +28,7 @@ typedef struct la_program_walk {
     uint32_t *versions;         /* [narguments] */
     la_tensor **in, **out;      /* retained; out: NULL for a new one */
     la_tensor **to;             /* the caller's list of results */
-    la_tensor **made;           /* results, before they are handed out */
+    la_tensor **results;        /* before they are handed out */
 } la_program_walk;
 
 struct la_program {

@@ -1,5 +1,5 @@
-/* Reading the recording of a program: objects, slots, views, steps. Numbers of
-** others are checked for their range here, what they say together by check.c. */
+/* Reading the recording of a program: objects, slots, views, steps. Each number
+** is checked for its range here, what they say together by check.c. */
 #include "api/program/reader.h"
 
 #include <string.h>
@@ -224,7 +224,7 @@ static void recording_string(la_program_reader *r, la_value *v)
         la_jtext_fail(&r->t, "unknown dtype");
 }
 
-/* What stands behind the tag; 'view' for a tensor. */
+/* Reads what stands behind the tag; 'view' for a tensor. */
 static void recording_payload(la_program_reader *r, const la_prog *p,
                               la_value *v, int32_t *view)
 {

@@ -51,7 +51,7 @@ static const char *run_sizes(const la_tensor *t, char *out, size_t n)
     return la_sizes_text(t->ndim, la_sizes(t), out, n);
 }
 
-/* Where the tensor is another one than the recording's: what about it. */
+/* Tells in what the tensor differs from the recording's. */
 static la_status run_differs(const la_program *g, int32_t i,
                              const la_tensor *t)
 {
@@ -112,7 +112,7 @@ static bool run_is_written(const la_prog *p, int32_t object)
     return slot >= 0 && la_prog_slot_at(p, slot)->written;
 }
 
-/* What the program writes may be no other input, and no weight. */
+/* No input may share memory that the program writes. */
 static la_status run_check_alias(const la_program *g, int32_t i,
                                  la_tensor *const *in)
 {
@@ -187,8 +187,8 @@ static la_status run_check(la_program *g, la_tensor *const *in,
         return la_error(LA_ESTATE, "a call of the program has begun: step it "
                         "to its end first");
     if (p->busy)
-        return la_error(LA_ESTATE, "the program runs: a clone can run beside "
-                        "it");
+        return la_error(LA_ESTATE, "the program runs: a clone can run at the "
+                        "same time");
     if ((!in && p->narguments) || (!out && p->outputs.n))
         return la_error(LA_EARG, "no list of tensors given");
     for (int32_t i = 0; i < p->narguments; i++)
@@ -238,19 +238,19 @@ static la_status run_check_context(void)
 /* Results that nobody gave go to the caller; behind an error they end. */
 static void run_hand(la_program *g, la_status status)
 {
-    la_tensor **made = g->walk.made, **given = g->walk.out;
+    la_tensor **results = g->walk.results, **given = g->walk.out;
     for (int32_t i = 0; i < g->p->outputs.n; i++) {
-        if (!given[i] && !status) g->walk.to[i] = made[i];
-        else if (!given[i]) la_tensor_release(made[i]);
-        made[i] = NULL;
+        if (!given[i] && !status) g->walk.to[i] = results[i];
+        else if (!given[i]) la_tensor_release(results[i]);
+        results[i] = NULL;
     }
 }
 
 static la_status run_results(la_program *g)
 {
     la_program_walk *w = &g->walk;
-    for (int32_t i = 0; i < g->p->outputs.n; i++) w->made[i] = w->out[i];
-    return la_prog_results_into(g->p, w->in, w->made, w->out);
+    for (int32_t i = 0; i < g->p->outputs.n; i++) w->results[i] = w->out[i];
+    return la_prog_results_into(g->p, w->in, w->results, w->out);
 }
 
 void la_program_stop(la_program *g)
