@@ -148,6 +148,8 @@ la_status la_prog_new(la_prog **out)
 
 static void build_drop_step(la_prog_step *s)
 {
+    la_loop_free(s->loop);
+    s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
         la_prog_drop_value(&s->args[k]);
     if (s->args) la_mem_free(s->args, s->nargs * sizeof(la_value));

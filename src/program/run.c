@@ -150,12 +150,20 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     if (s->kind != LA_SLOT_STEP || s->maker != i
         || t == p->bind->tensors[view]) return LA_OK;
+    if (t->ndim == v->form->ndim && t->dtype == v->form->dtype
+        && memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) == 0)
+        return run_take(p, view, t);
     if (t->ndim != v->form->ndim || t->dtype != v->form->dtype
-        || memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) != 0)
+        || memcmp(la_sizes(t), la_sizes(v->form), 8 * (size_t)t->ndim) != 0)
         return la_error(LA_ESTATE, "the sizes of a result of %s depend on "
                         "values, and differ from those of the recording",
                         la_prog_step_at(p, i)->op->name);
-    return run_take(p, view, t);
+    /* Given a tensor, the operation chose another layout than without. */
+    LA_LET(own, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(v->form),
+                                   la_strides(v->form), (la_dtype)t->dtype,
+                                   &own));
+    LA_TRY(la_run_(copy_, own, t));
+    return run_take(p, view, own);
 }
 
 /* ---- steps ---- */
@@ -312,9 +320,51 @@ static la_status run_joined(run_state *r, int32_t first, int32_t end)
     return status;
 }
 
+/* The carry of a loop without a pass is what the loop gives, unless its memory
+** is used by others later. */
+static la_status run_unshare(run_state *r, int32_t view, la_tensor **t)
+{
+    la_tensor *own = *t;
+    const la_prog_slot *s = la_prog_slot_at(r->p,
+        la_prog_view_at(r->p, view)->slot);
+    if ((s->kind == LA_SLOT_OBJECT || s->escapes) && own->offset == 0)
+        return LA_OK;
+    LA_TRY(la_run(clone, t, own));
+    la_tensor_release(own);
+    return LA_OK;
+}
+
+static la_status run_loop(run_state *r, int32_t i)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_tensor *operands[64], *out[64] = {NULL};
+    for (int32_t k = 0; k < la_loop_operands(s); k++)
+        operands[k] = r->p->bind->tensors[la_prog_member(r->p, s->lists + k)];
+    la_status status = la_loop_run(s, operands, out, r->host);
+    for (int32_t k = 0; k < s->nlisted && !status; k++) {
+        int32_t view = la_prog_member(r->p, s->list_results + k);
+        if (view >= 0 && out[k] == operands[k])
+            status = run_unshare(r, la_prog_member(r->p, s->lists + k),
+                                 &out[k]);
+        if (!status) status = run_result(r, i, view, out[k]);
+    }
+    for (int32_t k = 0; k < s->nlisted; k++) la_tensor_release(out[k]);
+    if (status) r->p->failed = s;
+    return status;
+}
+
+static la_status run_question(run_state *r, la_prog_step *s)
+{
+    la_status status = la_look_again(r->p, s, r->p->bind->tensors[s->view]);
+    if (status) r->p->failed = s;
+    return status;
+}
+
 static la_status run_step(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
+    if (s->kind == LA_STEP_LOOK) return run_question(r, s);
+    if (s->kind == LA_STEP_LOOP) return run_loop(r, i);
     if (s->kind != LA_STEP_CALL) return run_grad(r, s);
     if (s->nsources) LA_TRY(run_sources(r, s));
     la_status status = run_call(r, i);
@@ -351,7 +401,8 @@ static la_status run_steps(run_state *r, int64_t end)
     for (; *at < r->p->steps.n; ++*at) {
         int32_t i = *at;
         const la_prog_step *s = la_prog_step_at(r->p, i);
-        if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
+        if (!la_prog_runs(s) || s->early || (s->kept && r->p->were_fresh))
+            continue;
         if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
         ran = true;
         int64_t begun = clock ? la_nanoseconds() : 0;
@@ -425,23 +476,41 @@ void la_prog_leave(la_prog *p)
     p->runs++;
 }
 
+/* Questions that have to be answered before anything is done. */
+static la_status run_early(run_state *r)
+{
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    la_status status = LA_OK;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    for (int32_t i = 0; i < r->p->steps.n && !status; i++) {
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (s->early && la_prog_runs(s) && !(s->kept && r->p->were_fresh))
+            status = run_step(r, i);
+    }
+    c->no_grad = no_grad;
+    r->p->unfit = status != LA_OK;
+    return status;
+}
+
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
 {
-    run_state r = {p, arguments, NULL, NULL};
+    static const la_prog_host nobody;
+    run_state r = {p, arguments, NULL, &nobody};
     if (!p->bind) LA_TRY(la_bind_new(p));
     if (p->alone && !p->spare) LA_TRY(la_spare_new(p));
     p->busy = true;
     p->failed = NULL;
+    p->unfit = false;
     p->at = 0;
     la_status status = la_bind_entry(p, arguments);
-    if (status) {
-        la_prog_leave(p);
-        return status;
-    }
-    run_look(&r);
+    if (!status) run_look(&r);
     p->were_fresh = p->fresh;
     p->fresh = false;           /* until all have run */
-    return LA_OK;
+    if (!status && p->chooses) status = run_early(&r);
+    if (status) la_prog_leave(p);
+    return status;
 }
 
 la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
