@@ -158,6 +158,30 @@ describe("a program in a file", function()
     same(w.grad, p:weights().w.grad)
   end)
 
+  it("asks and loops as the function does", function()
+    local w = la.tensor{0.5, 0.25}
+    local f = la.compile(function(x, labels)
+      local y, n = la.while_loop(function(v, _) return v:sum():lt(100) end,
+        function(v, k) return v * 2 + w, k + 1 end, x, la.tensor(0))
+      return y, n, la.cross_entropy(x:reshape(1, 2), labels)
+    end)
+    local x, labels = la.tensor{1., 2}, la.tensor{2}
+    f(x, labels)
+    local p = again(f)
+    for _, first in ipairs{1., 30.} do
+      local y, n, loss = f(x * first, labels)
+      local a, b, c = p(x * first, labels)
+      same(y, a)
+      same(n, b)
+      same(loss, c)
+    end
+    assert.error_matches(function() p(x, la.tensor{3}) end, "class label 3")
+    assert.error_matches(function() p(x * 200, labels) end,
+      "a value decides otherwise")
+    p = again(p)
+    same((f(x, labels)), (p(x, labels)))
+  end)
+
   it("refuses what it can't be", function()
     local f = la.compile(function(x)
       if x:sum():item() > 0 then return x end

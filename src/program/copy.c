@@ -83,8 +83,23 @@ static la_status copy_block(void *slot, const void *from, size_t bytes)
     return LA_OK;
 }
 
+/* Its programs as they were recorded. */
+static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
+{
+    const la_prog *test = from->test, *body = from->body;
+    la_prog_loop *loop = la_mem_zalloc(sizeof *loop);
+    if (!loop) return LA_ENOMEM;
+    to->loop = loop;
+    loop->ncarry = from->ncarry;
+    loop->ntest = from->ntest;
+    loop->nbody = from->nbody;
+    LA_TRY(la_prog_copy(test->recorded ? test->recorded : test, &loop->test));
+    return la_prog_copy(body->recorded ? body->recorded : body, &loop->body);
+}
+
 static la_status copy_step(la_prog_step *to, const la_prog_step *from)
 {
+    if (from->loop) LA_TRY(copy_loop(to, from->loop));
     if (from->args) {
         to->args = la_mem_zalloc((from->nargs ? from->nargs : 1)
                                  * sizeof(la_value));
@@ -106,6 +121,7 @@ static la_status copy_steps(la_prog *to, const la_prog *from)
         s->args = NULL;
         s->views = NULL;
         s->sources = NULL;
+        s->loop = NULL;
     }
     for (int32_t i = 0; i < to->steps.n; i++)
         LA_TRY(copy_step(la_prog_step_at(to, i), la_prog_step_at(from, i)));
@@ -118,6 +134,7 @@ static void copy_facts(la_prog *to, const la_prog *from)
     to->eager = from->eager;
     to->live = from->live;
     to->alone = from->alone;
+    to->chooses = from->chooses;
     to->why = from->why;
     to->default_dtype = from->default_dtype;
     to->no_grad = from->no_grad;

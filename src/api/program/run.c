@@ -288,7 +288,10 @@ la_status la_program_start(la_program *g, la_tensor *const *in,
     la_program_walk *w = &g->walk;
     LA_TRY(run_check_context());
     LA_TRY(run_check(g, in, out));
-    LA_TRY(la_prog_begin(g->p, in));
+    la_program_modes before = run_set(g);
+    la_status status = la_prog_begin(g->p, in);
+    run_unset(&before);
+    if (status) return status;
     for (int32_t i = 0; i < g->p->narguments; i++)
         w->in[i] = la_tensor_retain(in[i]);
     for (int32_t i = 0; i < g->p->outputs.n; i++)
