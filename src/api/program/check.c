@@ -293,8 +293,8 @@ static la_status check_part(la_prog *p, int32_t arguments)
                       : LA_OK;
 }
 
-/* What goes in has the form of what the part was recorded with: the carry, and
-** behind it what the part uses, which are the operands from 'from' on. */
+/* Operands have the form of what the part was recorded with: the carry, and
+** behind it what the part uses, which are those from 'from' on. */
 static la_status check_operands(const la_prog *p, const la_prog_step *s,
                                 const la_prog *part, int32_t from)
 {
