@@ -230,6 +230,15 @@ la_status la_prog_copy(const la_prog *from, la_prog **out);
 ** case: its results have no history. */
 void la_prog_stand_alone(la_prog *p);
 
+/* ---- slice.c ---- */
+
+/* A bit of a source: the number as it was read by the piece before. */
+enum { LA_PROG_AGAIN = 1 << 30 };
+/* A copy of a recording in which calls of more work than 'piece' are calls on
+** rows, where their kind can be cut. 'total' is the work of all calls. */
+la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
+                        int64_t *total);
+
 /* ---- spare.c ---- */
 
 /* Gradients of the run before, whose memory is used again where nobody else has

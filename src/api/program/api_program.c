@@ -153,7 +153,7 @@ LA_API int la_program_begin(la_program *g, la_tensor *const *in,
 {
     LA_API_ENTRY_IN(api_program_runtime(g));
     la_share_tensors();
-    return la_api_end("la_program_begin", g ? la_program_start(g, in, out)
+    return la_api_end("la_program_begin", g ? la_program_start(g, true, in, out)
                       : api_program_none());
 }
 
@@ -202,7 +202,9 @@ LA_API size_t la_program_bytes(const la_program *g, int what)
     if (!g) return 0;
     switch (what) {
     case LA_BYTES_WEIGHTS: return api_program_weights(g);
-    case LA_BYTES_ARENA: return (size_t)g->p->arena_bytes;
+    case LA_BYTES_ARENA:
+        return (size_t)(g->p->arena_bytes
+                        + (g->parts ? g->parts->arena_bytes : 0));
     default: return 0;
     }
 }
