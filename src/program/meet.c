@@ -233,7 +233,10 @@ static int32_t meet_maker(const la_recorder *r, int32_t slot,
     const la_node *fn = t->grad ? t->grad->fn : NULL;
     if (!fn) return LA_PROG_NONE;
     int32_t at = meet_step_of(r, fn->sequence);
-    if (at < r->p->steps.n && meet_gives(r, at, slot, t)) return at;
+    /* Copies of what the node keeps may stand between. */
+    for (int32_t i = at; i < r->p->steps.n && la_prog_step_at(r->p, i)->sequence
+         == la_prog_step_at(r->p, at)->sequence; i++)
+        if (meet_gives(r, i, slot, t)) return i;
     return at > 0 && meet_gives(r, at - 1, slot, t) ? at - 1 : LA_PROG_NONE;
 }
 
