@@ -251,9 +251,10 @@ static la_status slice_view(slicer *w, int32_t view, slice_way way, int dim,
         memcpy(strides, la_strides(form), 8 * (size_t)form->ndim);
         LA_TRY(la_tensor_set_geometry(form, form->ndim, sizes, strides));
     }
-    *out = la_prog_view_of(w->p, v->slot, form, v->bytes + first * step
-                           * (int64_t)la_itemsize(form), false, false,
-                           LA_PROG_NONE);
+    la_prog_view like = {
+        .step = LA_PROG_NONE, .object = LA_PROG_NONE,
+        .bytes = v->bytes + first * step * (int64_t)la_itemsize(form)};
+    *out = la_prog_view_of(w->p, v->slot, form, &like);
     return *out < 0 ? LA_ENOMEM : LA_OK;
 }
 
