@@ -241,6 +241,31 @@ typedef struct la_limits {
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
+/* States for hosts that call no function of Lua's themselves. New: one with
+** Lua's whole library and lunarray in a runtime (NULL: the default one), or one
+** as la_open_sandboxed leaves it. NULL on failure, with the status of opening.
+** They end by la_close_state, which is lua_close, on any thread. */
+LA_API struct lua_State *la_new_state(la_runtime *rt);
+LA_API struct lua_State *la_new_sandbox(const la_limits *limits);
+LA_API void la_close_state(struct lua_State *L);        /* NULL is allowed */
+/* Runs n bytes of a Lua script (text, no bytecode) protected, and drops what it
+** returns. 'name' stands in positions ("a:3:"); NULL: "script". 0 or a status,
+** and la_error_text is the error with its position: LA_ELUA for an error of the
+** script itself, its syntax too. */
+LA_API int la_run_script(struct lua_State *L, const char *text, size_t n,
+                         const char *name);
+/* Scripts get a global 'print' that calls the host's, on their thread, with one
+** line: the texts of its arguments with tabs between, not ended by a newline or
+** a zero. In a sandbox no text has an address. The callback must not raise.
+** 0, LA_EARG, LA_ESTATE, LA_ENOMEM. */
+LA_API int la_set_print(struct lua_State *L,
+                        void (*print)(void *context, const char *text,
+                                      size_t n), void *context);
+/* Pushes the text of the value at that stack index as print shows it, and gives
+** it; valid while it is on the stack. May raise (a __tostring, Lua's memory):
+** in a lua_CFunction only. */
+LA_API const char *la_push_text_of(struct lua_State *L, int index);
+
 /* The tensor at a stack index: raises a Lua error when it is none / NULL. */
 LA_API la_tensor *la_check(struct lua_State *L, int arg);
 LA_API la_tensor *la_test(struct lua_State *L, int arg);
@@ -324,8 +349,9 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
 ** that these give is new: it shares the memory until its consumer calls its
 ** deleter, strides are always given. NULL for lazy bits, what requires grad,
 ** another device, and read-only memory without a version. The other two give a
-** new tensor; 'm' is taken: its deleter runs exactly once, at once on
-** failure. */
+** new tensor; 'm' is taken: its deleter runs exactly once, at once on failure.
+** LA_ESTATE for one that a tensor has already; what was released is memory that
+** nobody may look at. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 LA_API struct DLManagedTensor *la_to_dlpack(la_tensor *t);
@@ -865,6 +891,18 @@ typedef struct la_snapshot la_snapshot;
 ** NULL, LA_ESTATE for one that has no data, LA_ESUPPORT for one on a device,
 ** LA_ENOMEM. */
 LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list);
+/* New: of tensors, of all fields of records, and of the generators of Lua
+** states (NULL in the list: that of the thread), together. Which of them is at
+** fault stands in the text. A record that was rebound since can't be restored:
+** LA_ESTATE. Of a state that was closed the generator must not be restored. */
+typedef struct la_snapshot_def {
+    size_t size;            /* sizeof(la_snapshot_def) */
+    int tensors, records, generators;       /* how many there are */
+    la_tensor *const *tensor_list;
+    la_record *const *record_list;
+    struct lua_State *const *generator_list;
+} la_snapshot_def;
+LA_API la_snapshot *la_snapshot_take_ex(const la_snapshot_def *def);
 /* Writes the data back into the same tensors, whose views see it; again and
 ** again, those of several snapshots in any order. 0 or a status, and nothing is
 ** written then: LA_ESTATE where a tensor has another shape, dtype or memory by
