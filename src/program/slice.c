@@ -22,7 +22,8 @@
 #include "tensor/names.h"
 
 enum { SLICE_MOST = 1 << 12,        /* pieces of a call */
-       SLICE_COLUMNS = 256 };       /* of a piece, of a product of few rows */
+       SLICE_COLUMNS = 256,         /* of a block of a few rows */
+       SLICE_PRODUCT = 2000000 };   /* multiply-adds of a block */
 
 /* How a tensor of a call is cut. */
 typedef enum slice_way {
@@ -39,6 +40,8 @@ typedef struct slice_cut {
     int64_t least;              /* rows of a piece */
     bool flat;
     uint8_t ways[LA_MAX_ARGS], dims[LA_MAX_ARGS];
+    int product;                /* of a product of matrices: the argument that
+                                ** is its first factor, from 1; else 0 */
 } slice_cut;
 
 typedef struct slicer {
@@ -138,28 +141,16 @@ static bool slice_rows(const slicer *w, slice_cut *c, const la_tensor *r,
     return true;
 }
 
-/* A product of matrices: by rows of the first one, or where these are few, by
-** columns of the second one; argument 'k' and the one behind it. An addend in
-** front broadcasts. Sums of a few rows or columns run in another order than
-** others (kernel/matmul/gemm.h): a piece has either as many as that. */
+/* A product of matrices, arguments 'k' and the one behind it, is cut into
+** blocks: slice_blocks. */
 static bool slice_product(const slicer *w, slice_cut *c, const la_tensor *r,
                           int k)
 {
     const la_tensor *a = slice_arg(w, c, k), *b = slice_arg(w, c, k + 1);
-    const la_tensor *add = k ? slice_arg(w, c, 0) : NULL;
     bool wide = r->dtype == LA_FLOAT32 || r->dtype == LA_FLOAT64;
-    if (!a || !b || !wide || r->ndim != 2 || a->ndim != 2 || b->ndim != 2)
-        return false;
-    int64_t m = la_sizes(r)[0], n = la_sizes(r)[1];
-    if (m <= LA_GEMM_FEW ? m > 1 && n < 2 * SLICE_COLUMNS : n <= LA_GEMM_FEW)
-        return false;
-    c->dim = m <= LA_GEMM_FEW;
-    c->rows = la_sizes(r)[c->dim];
-    c->least = m == 1 || !c->dim ? 2 * LA_GEMM_FEW : SLICE_COLUMNS;
-    slice_along(c, c->dim ? k + 1 : k, c->dim);
-    int dim = add ? c->dim - (2 - add->ndim) : -1;
-    if (dim >= 0 && la_sizes(add)[dim] != 1) slice_along(c, 0, dim);
-    return true;
+    c->product = k + 1;
+    c->rows = r->numel;
+    return a && b && wide && r->ndim == 2 && a->ndim == 2 && b->ndim == 2;
 }
 
 /* The dims of argument 1 are none of the first. */
@@ -296,6 +287,146 @@ static la_status slice_empty(slicer *w, const slice_cut *c)
     return LA_OK;
 }
 
+/* ---- products of matrices ---- */
+
+/* Rows and columns of a block. Sums of a few rows or columns run in another
+** order than others (kernel/matmul/gemm.h): a block has either as many as the
+** product. */
+static bool slice_block(const la_tensor *r, int64_t k, int64_t *rows,
+                        int64_t *columns)
+{
+    int64_t m = la_sizes(r)[0], n = la_sizes(r)[1], few = 2 * LA_GEMM_FEW;
+    int64_t each = SLICE_PRODUCT / (k ? k : 1), side = few;
+    *rows = m;
+    *columns = n;
+    if (m <= LA_GEMM_FEW) {
+        int64_t least = m == 1 ? few : SLICE_COLUMNS;
+        *columns = each / m < least ? least : each / m;
+        return n >= 2 * least && *columns < n;
+    }
+    if (n <= LA_GEMM_FEW) return false;
+    while (4 * side * side <= each) side *= 2;
+    if (n >= 2 * few) *columns = side < n ? side : n;
+    if (m >= 2 * few) *rows = each / *columns < few ? few : each / *columns;
+    return *rows < m || *columns < n;
+}
+
+/* How many blocks a side has, so that none is smaller than that. */
+static int64_t slice_sides(int64_t n, int64_t each)
+{
+    return n / each ? n / each : 1;
+}
+
+/* A new slot, made by the next step, and the view that is all of it. */
+static int32_t slice_temporary(slicer *w, int32_t like, int64_t m, int64_t n)
+{
+    int64_t sizes[2] = {m, n}, strides[2] = {n, 1};
+    la_tensor *form = NULL;
+    la_prog_slot *s = la_prog_add(&w->p->slots, sizeof *s);
+    if (!s || la_tensor_form(slice_form(w, like), &form)) return -1;
+    *s = (la_prog_slot){.kind = LA_SLOT_STEP, .index = LA_PROG_NONE,
+        .views = LA_PROG_NONE, .maker = w->steps.n, .first = LA_PROG_NONE,
+        .last = LA_PROG_NONE, .varies = true,
+        .nbytes = m * n * (int64_t)la_itemsize(form)};
+    la_tensor_set_names(form, NULL);
+    int32_t view = la_tensor_set_geometry(form, 2, sizes, strides) ? -1
+        : la_prog_view_of(w->p, w->p->slots.n - 1, form, 0, false, false,
+                          LA_PROG_NONE);
+    la_tensor_release(form);
+    return view;
+}
+
+/* The block goes to its position in the result. */
+static la_status slice_copy(slicer *w, const la_prog_step *like, int32_t from,
+                            int32_t to)
+{
+    const la_op *op = LA_OP(copy_);
+    const la_schema *schema = la_schema_of(op);
+    la_prog_step *s = slice_add(w, like, schema->nparams);
+    if (!s) return LA_ENOMEM;
+    s->op = op;
+    for (int k = 0; k < schema->nparams; k++)
+        s->args[k] = schema->params[k].fallback;
+    s->args[0].tag = s->args[1].tag = LA_VTENSOR;
+    s->args[0].given = s->args[1].given = true;
+    s->views[0] = s->results[0] = to;
+    s->views[1] = from;
+    return LA_OK;
+}
+
+/* A part of both dims of a view; 'dims' says which of its dims are the rows and
+** the columns of the result, or -1. */
+static la_status slice_both(slicer *w, int32_t view, const int dims[2],
+                            const int64_t at[2], const int64_t n[2],
+                            int32_t *out)
+{
+    *out = view;
+    for (int d = 0; d < 2; d++)
+        if (dims[d] >= 0)
+            LA_TRY(slice_view(w, *out, SLICE_DIM, dims[d], at[d], n[d], out));
+    return LA_OK;
+}
+
+/* The dims of operand 'k' that are rows and columns of the result. */
+static void slice_dims(const slicer *w, const slice_cut *c, int k, int dims[2])
+{
+    const la_tensor *t = slice_arg(w, c, k);
+    dims[0] = dims[1] = -1;
+    if (k == c->product - 1) dims[0] = 0;
+    else if (k == c->product) dims[1] = 1;
+    else for (int d = 0; t && d < 2; d++)           /* the addend */
+        if (t->ndim - 2 + d >= 0 && la_sizes(t)[t->ndim - 2 + d] != 1)
+            dims[d] = t->ndim - 2 + d;
+}
+
+static la_status slice_one_block(slicer *w, const slice_cut *c,
+                                 const int64_t at[2], const int64_t n[2],
+                                 bool direct)
+{
+    const la_prog_step *from = c->step;
+    const int both[2] = {0, 1};
+    int32_t to, result, views[LA_MAX_ARGS];
+    int dims[2];
+    for (int k = 0; k < from->nargs; k++) {
+        views[k] = from->views[k];
+        slice_dims(w, c, k, dims);
+        if (views[k] >= 0)
+            LA_TRY(slice_both(w, views[k], dims, at, n, &views[k]));
+    }
+    LA_TRY(slice_both(w, c->result, both, at, n, &to));
+    result = direct ? to : slice_temporary(w, c->result, n[0], n[1]);
+    la_prog_step *s = result < 0 ? NULL : slice_add(w, from, from->nargs);
+    if (!s) return LA_ENOMEM;
+    for (int k = 0; k < from->nargs; k++) {
+        LA_TRY(la_prog_copy_value(&s->args[k], &from->args[k]));
+        s->views[k] = views[k];
+    }
+    s->results[0] = result;
+    s->form = direct ? LA_OUT : LA_FUNCTIONAL;
+    if (direct) s->outs[0] = result;
+    return direct ? LA_OK : slice_copy(w, from, result, to);
+}
+
+/* Blocks of rows are written as they are made; others are copied. */
+static la_status slice_blocks(slicer *w, const slice_cut *c, int64_t rows,
+                              int64_t columns)
+{
+    const la_tensor *r = slice_form(w, c->result);
+    int64_t m = la_sizes(r)[0], n = la_sizes(r)[1];
+    int64_t down = slice_sides(m, rows), across = slice_sides(n, columns);
+    bool direct = la_is_contiguous(r) && (across == 1 || m == 1);
+    LA_TRY(slice_empty(w, c));
+    for (int64_t i = 0; i < down; i++)
+        for (int64_t j = 0; j < across; j++) {
+            int64_t at[2] = {m * i / down, n * j / across};
+            int64_t size[2] = {m * (i + 1) / down - at[0],
+                               n * (j + 1) / across - at[1]};
+            LA_TRY(slice_one_block(w, c, at, size, direct));
+        }
+    w->cuts++;
+    return LA_OK;
+}
+
 /* Numbers that count are counted by the first piece alone. */
 static la_status slice_sources(la_prog_step *s, const la_prog_step *from,
                                bool again)
@@ -358,6 +489,22 @@ static la_status slice_cut_up(slicer *w, const slice_cut *c, int64_t pieces)
     return LA_OK;
 }
 
+/* *done: it became several. */
+static la_status slice_try(slicer *w, const slice_cut *c, int64_t work,
+                           bool *done)
+{
+    int64_t pieces = slice_count(w, c, work), rows, columns;
+    if (!c->product) {
+        *done = pieces > 1;
+        return *done ? slice_cut_up(w, c, pieces) : LA_OK;
+    }
+    const la_tensor *a = slice_arg(w, c, c->product - 1);
+    *done = c->step->form == LA_FUNCTIONAL && !c->step->nsources
+        && slice_block(slice_form(w, c->result), la_sizes(a)[1], &rows,
+                       &columns);
+    return *done ? slice_blocks(w, c, rows, columns) : LA_OK;
+}
+
 /* ---- all steps ---- */
 
 /* Step 'i' moves to the new list, or becomes several. */
@@ -368,11 +515,11 @@ static la_status slice_step(slicer *w, int32_t i, int32_t *map)
     int64_t work = s->kind == LA_STEP_CALL && !s->alias ? slice_work(w, s) : 0;
     w->total = la_fuel_plus(w->total, work);
     map[i] = w->steps.n;
-    if (work > w->piece && slice_can(w, i, &c)
-        && slice_count(w, &c, work) > 1) {
-        LA_TRY(slice_cut_up(w, &c, slice_count(w, &c, work)));
-        la_prog_cut_step(s);
-        return LA_OK;
+    if (work > w->piece && slice_can(w, i, &c)) {
+        bool done = false;
+        LA_TRY(slice_try(w, &c, work, &done));
+        if (done) la_prog_cut_step(s);
+        if (done) return LA_OK;
     }
     la_prog_step *to = la_prog_add(&w->steps, sizeof *to);
     if (!to) return LA_ENOMEM;
@@ -387,11 +534,11 @@ static la_status slice_step(slicer *w, int32_t i, int32_t *map)
 static la_status slice_steps(slicer *w)
 {
     size_t bytes = ((size_t)w->p->steps.n + 1) * sizeof(int32_t);
-    int32_t *map = la_mem_alloc(bytes);
+    int32_t *map = la_mem_alloc(bytes), slots = w->p->slots.n;
     la_status status = map ? LA_OK : LA_ENOMEM;
     for (int32_t i = 0; i < w->p->steps.n && !status; i++)
         status = slice_step(w, i, map);
-    for (int32_t i = 0; i < w->p->slots.n && !status; i++) {
+    for (int32_t i = 0; i < slots && !status; i++) {
         la_prog_slot *s = la_prog_slot_at(w->p, i);
         if (s->kind == LA_SLOT_STEP) s->maker = map[s->maker];
     }
