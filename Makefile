@@ -316,7 +316,7 @@ $(CTESTS): $(BUILD)/ctest/%: %.c $(STATIC)
 	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
 # Examples see what a host sees: the public header and the library.
-PLAIN_EXAMPLES := $(BUILD)/examples/host_no_lua
+PLAIN_EXAMPLES := $(addprefix $(BUILD)/examples/,host_no_lua host_program)
 EXAMPLES := $(filter-out $(PLAIN_EXAMPLES),$(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)))
 $(PLAIN_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(PLAIN_STATIC)
 	@mkdir -p $(@D)
