@@ -90,9 +90,19 @@ function STEPS.GRU(p, xt, h)
   local new = p.f[2](clipped(inner, p.clip))
   return (1 - z) * new + z * h
 end
+-- One with the usual functions: three gates at once.
+local function usual_step(gates, c)
+  local n = c:size(2)
+  local three = gates:narrow(2, 1, 3 * n):sigmoid()
+  local new = three:narrow(2, 2 * n + 1, n) * c + three:narrow(2, 1, n)
+    * gates:narrow(2, 3 * n + 1, n):tanh()
+  return three:narrow(2, n + 1, n) * new:tanh(), new
+end
+
 function STEPS.LSTM(p, xt, h, c)
   local n = h:size(2)
   local state = p.multiply and p.multiply(h) or h:matmul(p.r:t())
+  if p.usual then return usual_step(xt + state, c) end
   local i, o, f, g = unpack((xt + state):split(n, 2))
   local pi, po, pf
   if p.peep then pi, po, pf = unpack(p.peep:split(n, 1)) end
@@ -201,6 +211,7 @@ function recurrent.lstm_steps(node, d, gates, multiply, h, c)
   local p = {f = functions_of(node, KINDS.LSTM.defaults, d), multiply =
     multiply,
     clip = node.attributes.clip, forget = node:get("input_forget", 0) ~= 0}
+  p.usual = usual(node, KINDS.LSTM.defaults) and not p.forget
   local reverse = node:get("direction", "forward") == "reverse" or d == 2
   return stepwise("LSTM", p, gates, h, c, reverse)
 end
