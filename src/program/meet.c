@@ -67,10 +67,10 @@ static void meet_note(la_recorder *r, la_storage *s, int32_t slot)
 
 void la_meet_storage_ends(const la_storage *s)
 {
-    la_recorder *r = la_ctx()->recorder;
-    if (!r || !r->capacity) return;
-    la_met *m = meet_find(r, s);
-    if (m->storage) m->storage = &gone;
+    for (la_recorder *r = la_ctx()->recorder; r; r = r->outer) {
+        la_met *m = r->capacity ? meet_find(r, s) : NULL;
+        if (m && m->storage) m->storage = &gone;
+    }
 }
 
 /* ---- slots and objects ---- */
@@ -194,7 +194,8 @@ int64_t la_meet_origin(const la_tensor *t)
     return t->offset * (int64_t)la_itemsize(t);
 }
 
-/* The step whose call the node belongs to: it was made right before. */
+/* The first step behind the node, whose call it may belong to: nodes are made
+** right before their call runs, some right behind it. */
 static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
 {
     int32_t low = 0, high = r->p->steps.n;
@@ -204,19 +205,13 @@ static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
             low = middle + 1;
         else high = middle;
     }
-    return low < r->p->steps.n
-        && la_prog_step_at(r->p, low)->sequence == sequence + 1
-        ? low : LA_PROG_NONE;
+    return low;
 }
 
-/* The step that gave a tensor its history, by the node. Tensors of the same
-** elements may have several. LA_PROG_NONE where the step has other results. */
-static int32_t meet_maker(const la_recorder *r, int32_t slot,
-                          const la_tensor *t)
+/* Did the step give the slot a tensor of the form of 't'? */
+static bool meet_gives(const la_recorder *r, int32_t step, int32_t slot,
+                       const la_tensor *t)
 {
-    const la_node *fn = t->grad ? t->grad->fn : NULL;
-    int32_t step = fn ? meet_step_of(r, fn->sequence) : LA_PROG_NONE;
-    if (step < 0) return LA_PROG_NONE;
     const la_prog_step *s = la_prog_step_at(r->p, step);
     for (int k = 0; k < s->nresults + s->nlisted; k++) {
         int32_t v = k < s->nresults ? s->results[k]
@@ -225,9 +220,24 @@ static int32_t meet_maker(const la_recorder *r, int32_t slot,
         const la_tensor *f = la_prog_view_at(r->p, v)->form;
         if (f->ndim == t->ndim && memcmp(la_sizes(f), la_sizes(t),
                                          16 * (size_t)t->ndim) == 0)
-            return step;
+            return true;
     }
-    return LA_PROG_NONE;
+    return false;
+}
+
+/* The step that gave a tensor its history, by the node. Tensors of the same
+** elements may have several. LA_PROG_NONE where the step has other results. */
+static int32_t meet_maker(const la_recorder *r, int32_t slot,
+                          const la_tensor *t)
+{
+    const la_node *fn = t->grad ? t->grad->fn : NULL;
+    if (!fn) return LA_PROG_NONE;
+    int32_t at = meet_step_of(r, fn->sequence);
+    /* Copies of what the node keeps may stand between. */
+    for (int32_t i = at; i < r->p->steps.n && la_prog_step_at(r->p, i)->sequence
+         == la_prog_step_at(r->p, at)->sequence; i++)
+        if (meet_gives(r, i, slot, t)) return i;
+    return at > 0 && meet_gives(r, at - 1, slot, t) ? at - 1 : LA_PROG_NONE;
 }
 
 int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
@@ -237,9 +247,18 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     const la_tensor *base = meet_base(r, s);
     int64_t bytes = la_meet_origin(t) - s->origin;
     if (t->storage->nbytes > s->nbytes) s->nbytes = t->storage->nbytes;
-    bool grad = la_grad_flag(t) != 0;
-    int32_t step = grad ? meet_maker(r, slot, t) : LA_PROG_NONE;
-    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad, step);
+    la_prog_view like = {.bytes = bytes, .whole = base == t,
+        .grad = la_grad_flag(t) != 0, .object = LA_PROG_NONE,
+        .step = LA_PROG_NONE};
+    if (like.grad) like.step = meet_maker(r, slot, t);
+    if (s->kind == LA_SLOT_OBJECT && !s->grad && base != t)
+        like.object = la_meet_object_of(r, t);
+    /* A leaf of the recording's own, which a run does not make one. */
+    if (s->kind == LA_SLOT_STEP && t->grad && t->grad->requires_grad
+        && !t->grad->fn)
+        r->no_graph = "a tensor that it makes becomes a leaf of a result's "
+                      "history";
+    int32_t v = la_prog_view_of(r->p, slot, t, &like);
     if (v < 0) r->failed = true;
     return v;
 }
@@ -255,7 +274,9 @@ static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
         || la_prog_twin(r->p, view, !v->grad) >= 0
         || la_meet_object_of(r, t) >= 0) return;
     int32_t i = la_meet_new_object(r, t, LA_PROG_NONE);
-    if (i >= 0) la_prog_object_at(r->p, i)->slot = slot;
+    if (i < 0) return;
+    la_prog_object_at(r->p, i)->slot = slot;
+    la_prog_view_at(r->p, view)->object = i;
 }
 
 /* The view that an operand is. */
@@ -278,7 +299,9 @@ void la_meet_end(la_recorder *r)
 {
     for (int32_t i = 0; i < r->capacity; i++) {
         la_storage *s = (la_storage *)r->table[i].storage;
-        if (s && s != &gone) s->flags &= ~(uint32_t)LA_S_RECORDED;
+        if (!s || s == &gone) continue;
+        if (!r->outer || la_meet_slot_of(r->outer, s) < 0)
+            s->flags &= ~(uint32_t)LA_S_RECORDED;
     }
     if (r->table)
         la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));

@@ -291,11 +291,29 @@ static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
     }
 }
 
+/* Calls of a body fail in the name of the composite that was called. */
+static la_status recorder_body(la_frame *f, la_op_fn body)
+{
+    la_recorder *r = la_ctx()->recorder;
+    const la_op *outer = r->composite;
+    if (!outer) r->composite = f->op;
+    la_status status = body(f);
+    r->composite = outer;
+    return status;
+}
+
 static void recorder_append(la_recorder *r, la_prog_step *s)
 {
+    s->named = r->composite ? r->composite : s->op;
     la_prog_step *to = r->failed ? NULL : la_prog_add(&r->p->steps, sizeof *s);
     if (to) *to = *s;
     else r->failed = true;
+}
+
+void la_record_step(la_recorder *r, la_prog_step *s)
+{
+    recorder_locate(r, s);
+    recorder_append(r, s);
 }
 
 /* The call itself, whose copies to given outputs are a part of it. */
@@ -406,6 +424,8 @@ static void recorder_connect(void)
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
     la_record_peek = recorder_peek;
+    la_record_look = la_look_record;
+    la_record_body = recorder_body;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};
@@ -464,6 +484,7 @@ la_status la_record_begin(int n, la_tensor *const *arguments,
     r->where = where;
     r->host = host;
     r->partial = partial;
+    r->outer = c->recorder;
     recorder_modes(r->p);
     recorder_arguments(r, n, arguments);
     c->recorder = r;
@@ -483,6 +504,9 @@ static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
     else if (!fn && la_leaf_grad(t))
         la_record_give_up(r, "a tensor that it makes gets a gradient");
     else if (!fn) o->requires_grad = true;
+    else if (fn->run && !r->retained && !la_history_is_spent(fn))
+        la_record_give_up(r, "a result has a history that a backward pass "
+                          "inside went through, and did not use up");
     else if (fn->run && !r->retained) o->consumed = true;
     else o->history = r->p->live = true;
 }
@@ -538,11 +562,14 @@ void la_record_end(la_recorder *r, la_prog **out)
 {
     la_context *c = la_ctx();
     la_prog *p = r->p;
-    c->recorder = NULL;
-    c->included_keys &= ~RECORD_BIT;
+    c->recorder = r->outer;
+    if (!r->outer) c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
     recorder_check_objects(r);
     if (p->live && r->no_graph) la_record_give_up(r, r->no_graph);
+    if (!p->eager && !la_look_mark(p))
+        la_record_give_up(r, "a value that depends on what can't run first "
+                          "decides what is called");
     recorder_escapes(p);
     la_meet_end(r);
     la_prog_drop_list(&r->fns, sizeof(void *));
@@ -576,12 +603,21 @@ void la_record_function(void)
                          "result's history";
 }
 
-void la_record_choice(const la_tensor *t)
+void la_record_refuse(const char *why)
 {
     la_recorder *r = recorder_here();
-    if (!r || recorder_read(t) == LA_OK) return;
-    la_error_clear();
-    la_record_give_up(r, "la.cond or la.while_loop chooses by a value");
+    if (r && !r->failed) la_record_give_up(r, why);
+}
+
+la_status la_record_choice(la_tensor *t, bool soft, int *holds)
+{
+    const la_look_question q = {LA_LOOK_truth, 1, soft, 0};
+    int64_t answer;
+    *holds = -1;
+    if (!recorder_here()) return LA_OK;
+    LA_TRY(la_look(LA_OP(cond), &q, t, &answer));
+    *holds = answer != 0;
+    return LA_OK;
 }
 
 la_prog *la_record_program(la_recorder *r) { return r->p; }

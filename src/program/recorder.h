@@ -16,11 +16,13 @@ enum { LA_RECORD_SOURCES = 16 };
 
 struct la_recorder {
     la_prog *p;
+    la_recorder *outer;         /* whose part this one records, or NULL */
     la_met *table;
     int32_t nmet, capacity;     /* with those that are gone */
     uint32_t birth, birth_before;
     bool failed, partial, retained;
     bool ran;                   /* a backward pass */
+    const la_op *composite;     /* whose body runs: the outermost */
     const char *no_graph;       /* why steps can't make the results' history */
     la_prog_where where;
     void *host;
@@ -49,6 +51,8 @@ int32_t la_meet_outside(la_recorder *r, la_tensor *t);
 int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t);
 int32_t la_meet_operand(la_recorder *r, la_tensor *t);
 int64_t la_meet_origin(const la_tensor *t);
+/* One more step, which takes over what 's' owns. */
+void la_record_step(la_recorder *r, la_prog_step *s);
 /* The recording can't become a program: 'why' is a text that stays. */
 void la_record_give_up(la_recorder *r, const char *why);
 

@@ -15,7 +15,7 @@ local sizes = rows.sizes
 
 -- A weight's scale is one number or one for each column.
 function op.MatMulIntegerToFloat(node)
-  local known = node.known[2]
+  local known = node.const[2]
   return function(a, b, a_scale, b_scale, a_zero, b_zero, bias)
     local y = quantize.matmul(a, b, a_zero, b_zero, known)
       * (a_scale * b_scale)
@@ -24,7 +24,7 @@ function op.MatMulIntegerToFloat(node)
 end
 
 function op.DynamicQuantizeMatMul(node)
-  local known = node.known[2]
+  local known = node.const[2]
   return function(a, b, b_scale, b_zero, bias)
     local q, scale, zero = quantize.dynamic(a)
     local y = quantize.matmul(q, b, zero, b_zero, known) * (scale * b_scale)
@@ -48,7 +48,7 @@ function op.DynamicQuantizeLSTM(node)
         * (own * scale)
     end
   end
-  local known = node.known
+  local known = node.const
   return function(x, w, r, b, _, h, c, _, ws, wz, rs, rz)
     local ys, hs, cs = {}, {}, {}
     for d = 1, w:size(1) do

@@ -162,7 +162,7 @@ function quantize.matmul(a, b, a_zero, b_zero, known)
 end
 
 function op.MatMulInteger(node)
-  local known = node.known[2]
+  local known = node.const[2]
   return function(a, b, a_zero, b_zero)
     return quantize.matmul(a, b, a_zero, b_zero, known)
   end
@@ -193,7 +193,7 @@ local function requantized(sum, scale, step, zero, bias, dim)
 end
 
 function op.QLinearMatMul(node)
-  local known = node.known[4]
+  local known = node.const[4]
   return function(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
     local sum = quantize.matmul(a, b, a_zero, b_zero, known)
     local s = a_scale:to("float64")
