@@ -536,7 +536,7 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 /* x[key]; the key's type, which is no string (bracket.c). Like those below a
 ** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
-int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
+int la_bracket_set(lua_State *L, int type);     /* x[key] = value, the same */
 int la_bracket_call(lua_State *L);    /* x(i, j, ...) */
 int la_item(lua_State *L);          /* x:item([i, j, ...]) */
 int la_tonumber(lua_State *L);      /* x:tonumber() */

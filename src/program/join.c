@@ -36,6 +36,7 @@ static void join_operand(void *context, int32_t view)
 static bool join_suits(join_walk *w, const la_prog_step *s)
 {
     if (s->kind != LA_STEP_CALL || s->form != LA_FUNCTIONAL || s->kept
+        || s->early
         || s->nsources || s->nresults != 1 || s->nlisted || s->lists >= 0
         || s->results[0] < 0 || s->op->forms & LA_MUTATES) return false;
     const la_family *family = s->op->family;
