@@ -373,7 +373,8 @@ attacks.themes = {
   "local f = la.compile(function(v) coroutine.yield() return v end)"
     .. " coroutine.wrap(f)(x)",
   "local f = la.compile(function(v) error(setmetatable({}, {__tostring ="
-    .. " function() while true do end end})) end) while true do pcall(f, x) end",
+    .. " function() while true do end end})) end) while true do pcall(f, x)"
+    .. " end",
   "local f = la.compile(function(v) return v + 1 end) f(x) local p ="
     .. " f:program() for k, v in pairs(p) do ESCAPED = v == io end"
     .. " ESCAPED = type(getmetatable(p)) == 'table' and 'open' or nil",
@@ -393,7 +394,8 @@ attacks.themes = {
   "local f = la.frame{a = la.zeros(3000)} f:join(f, 'a')",
   "local f = la.frame{a = la.arange(1000)} while true do f = la.frame.concat{f,"
     .. " f} end",
-  "local f = la.frame{a = la.arange(5)} f:map(function() while true do end end)",
+  "local f = la.frame{a = la.arange(5)} f:map(function() while true do end"
+    .. " end)",
   "local f = la.frame{a = la.arange(5)} f:group('a'):apply(function() while"
     .. " true do end end)",
   "local f = la.frame{a = la.arange(5)} f:group('a'):apply(function() return f"
@@ -410,8 +412,8 @@ attacks.themes = {
   "while true do la.frame.rolling(la.arange(3000), 2999, 'median') end",
   "local f = la.frame{a = la.arange(2000), b = la.arange(2000)}"
     .. " f:pivot{index = 'a', columns = 'b', values = 'a'}",
-  "local f = la.frame{['\\27[31m' .. ('x'):rep(1e6)] = x} tostring(f) f:describe()"
-    .. " f:html()",
+  "local f = la.frame{['\\27[31m' .. ('x'):rep(1e6)] = x} tostring(f)"
+    .. " f:describe() f:html()",
   "local f = la.frame{a = x} f.b = f",
   "local f = la.frame{a = x} ESCAPED = type(getmetatable(f)) == 'table' and"
     .. " rawequal(getmetatable(f).__index, io) and 'io' or nil",
