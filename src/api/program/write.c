@@ -433,11 +433,6 @@ static la_status write_step(program_writer *w, const la_prog_step *s)
     static const char *const kinds[] = {"call", "grad", "require", "look",
                                         "loop"};
     la_jtext_writer *t = &w->text;
-    if (s->kind == LA_STEP_LOOP)
-        return la_error(LA_ESUPPORT, "a loop (la.while_loop), which no file "
-                        "can hold");
-    if (s->kind == LA_STEP_LOOK)
-        return write_refuse(s, "a question to elements");
     la_jtext_open(t, '{');
     la_jtext_key(t, "line");
     la_jtext_integer(t, s->line);
