@@ -242,9 +242,10 @@ static la_status slice_view(slicer *w, int32_t view, slice_way way, int dim,
         memcpy(strides, la_strides(form), 8 * (size_t)form->ndim);
         LA_TRY(la_tensor_set_geometry(form, form->ndim, sizes, strides));
     }
-    *out = la_prog_view_of(w->p, v->slot, form, v->bytes + first * step
-                           * (int64_t)la_itemsize(form), false, false,
-                           LA_PROG_NONE);
+    la_prog_view like = {
+        .step = LA_PROG_NONE, .object = LA_PROG_NONE,
+        .bytes = v->bytes + first * step * (int64_t)la_itemsize(form)};
+    *out = la_prog_view_of(w->p, v->slot, form, &like);
     return *out < 0 ? LA_ENOMEM : LA_OK;
 }
 
@@ -320,6 +321,7 @@ static int64_t slice_sides(int64_t n, int64_t each)
 static int32_t slice_temporary(slicer *w, int32_t like, int64_t m, int64_t n)
 {
     int64_t sizes[2] = {m, n}, strides[2] = {n, 1};
+    const la_prog_view all = {.step = LA_PROG_NONE, .object = LA_PROG_NONE};
     la_tensor *form = NULL;
     la_prog_slot *s = la_prog_add(&w->p->slots, sizeof *s);
     if (!s || la_tensor_form(slice_form(w, like), &form)) return -1;
@@ -329,8 +331,7 @@ static int32_t slice_temporary(slicer *w, int32_t like, int64_t m, int64_t n)
         .nbytes = m * n * (int64_t)la_itemsize(form)};
     la_tensor_set_names(form, NULL);
     int32_t view = la_tensor_set_geometry(form, 2, sizes, strides) ? -1
-        : la_prog_view_of(w->p, w->p->slots.n - 1, form, 0, false, false,
-                          LA_PROG_NONE);
+        : la_prog_view_of(w->p, w->p->slots.n - 1, form, &all);
     la_tensor_release(form);
     return view;
 }

@@ -117,6 +117,7 @@ static void recording_view(la_program_reader *r, la_prog *p)
     la_prog_slot *s = la_prog_slot_at(p, slot);
     *v = (la_prog_view){.slot = slot, .next = s->views, .last = LA_PROG_NONE,
         .grad = flags & LA_TEXT_GRAD, .step = LA_PROG_NONE,
+        .object = LA_PROG_NONE,
         .whole = flags & LA_TEXT_WHOLE, .bytes = bytes, .form = form};
     s->views = p->views.n - 1;
 }
