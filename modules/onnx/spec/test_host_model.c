@@ -14,6 +14,7 @@
 
 #include "lunarray.h"
 
+/* A network as a file, an input, and what the model of the file gives. */
 static const char script[] =
     "local la, nn = require 'lunarray', require 'lunarray.nn'\n"
     "la.manual_seed(4)\n"
@@ -27,6 +28,7 @@ static const char script[] =
     "os.remove(path)\n"
     "return bytes, x, la.onnx.load(bytes, {bytes = true})(x)\n";
 
+/* A source of the host's, and how often it was closed. */
 typedef struct text { const char *bytes; size_t n; int closed; } text;
 
 static int64_t get(void *context, int64_t offset, void *buffer, int64_t n)
@@ -37,6 +39,7 @@ static int64_t get(void *context, int64_t offset, void *buffer, int64_t n)
 
 static void end(void *context) { ((text *)context)->closed++; }
 
+/* One input, one output, and the values to the bit. */
 static void check_program(la_program *p, la_tensor *x, la_tensor *y)
 {
     la_tensor *out[1] = {NULL};
@@ -65,12 +68,14 @@ static void a_model_is_a_program(void **state)
     assert_string_equal(la_program_name(p, LA_PROGRAM_INPUT, 0), "seen");
     assert_string_equal(la_program_name(p, LA_PROGRAM_OUTPUT, 0), "done");
     la_program_release(p);
+    /* from a source, which is closed once */
     la_source source = {.size = sizeof source, .context = &t,
                         .length = (int64_t)t.n, .read = get, .close = end};
     p = la_model_load_from(NULL, &source, NULL);
     check_program(p, x, y);
     assert_int_equal(t.closed, 1);
     la_program_release(p);
+    /* half of the file, another format, nothing */
     assert_null(la_model_load(NULL, t.bytes, t.n / 2, NULL));
     assert_int_equal(la_error_code(), LA_EIO);
     assert_null(la_model_load(NULL, t.bytes, t.n, "caffe"));
