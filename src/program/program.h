@@ -253,6 +253,8 @@ la_tensor *la_spare_take(la_prog *p, int32_t slot);
 /* The tensor that step 'i' gave a leaf in the last run, if it shows 'base' and
 ** can be given again; NULL. */
 la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base);
+/* The slot has this base in the run: of results, if it is one of these. */
+void la_spare_hold(la_prog *p, int32_t slot, la_tensor *base);
 /* Step 'i' gives 't', which lies in 'base', the slot's. */
 void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,
                    la_tensor *t);

@@ -98,6 +98,7 @@ static la_status run_new(run_state *r, int32_t view)
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_tensor *f = v->form;
     la_tensor *t = run_given(r, view);
+    bool given = t != NULL;
     if (t) la_tensor_retain(t);
     else if (p->spare && (t = la_spare_take(p, v->slot))) (void)t;
     else if (la_is_row_major(f))
@@ -107,6 +108,7 @@ static la_status run_new(run_state *r, int32_t view)
                                   (la_dtype)f->dtype, &t));
     if (f->names) la_tensor_set_names(t, la_names_retain(f->names));
     p->bind->bases[v->slot] = t;
+    if (p->spare && !given) la_spare_hold(p, v->slot, t);
     LA_TRY(la_bind_slot(p, v->slot, t));
     p->bind->tensors[view] = t;
     return LA_OK;
@@ -443,7 +445,9 @@ static la_status run_output(run_state *r, int32_t i, la_tensor **out)
 {
     const la_prog_output *o = la_prog_output_at(r->p, i);
     la_tensor *given = r->given ? r->given[i] : NULL, *t = NULL;
-    if (o->object >= 0)
+    if (given && o->object < 0 && r->p->bind->tensors[o->view])
+        t = la_tensor_retain(r->p->bind->tensors[o->view]);
+    else if (o->object >= 0)
         LA_TRY(la_tensor_same(la_bind_object(r->p, o->object, r->arguments),
                               &t));
     else LA_TRY(run_export(r, i, &t));
