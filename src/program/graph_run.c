@@ -229,7 +229,8 @@ static la_status graph_loop(graph_run *g, la_prog_step *s)
     LA_TRY(la_loop_run(s, operands, out, g->host));
     la_status status = LA_OK;
     for (int32_t k = 0; k < s->nlisted; k++) {
-        if (!status && grad && !s->no_grad && out[k] != operands[k])
+        if (!status && grad && !s->no_grad && !s->loop->chooses
+            && out[k] != operands[k])
             status = la_loop_history(out[k]);
         int32_t view = la_prog_member(g->p, s->list_results + k);
         if (!status && view >= 0) graph_give(g, view, out[k]);

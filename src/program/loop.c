@@ -22,7 +22,8 @@ enum { LOOP_MOST = 64 };        /* operands of a loop */
 
 int32_t la_loop_operands(const la_prog_step *s)
 {
-    return s->loop->ncarry + s->loop->ntest + s->loop->nbody;
+    return s->loop->ncarry + s->loop->ntest + s->loop->nbody
+        + s->loop->chooses;
 }
 
 void la_loop_free(la_prog_loop *loop)
@@ -35,11 +36,18 @@ void la_loop_free(la_prog_loop *loop)
 
 /* ---- recording ---- */
 
-bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
+bool la_loop_is_dry(void)
+{
+    const la_recorder *r = la_ctx()->recorder;
+    return r && r->dry;
+}
+
+bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
+                   la_tensor *const *carry)
 {
     la_recorder *r = la_ctx()->recorder;
     *l = (la_loop_record){.outer = r};
-    if (!r || r->failed || r->p->eager || r->outer || n < 1
+    if (!r || r->failed || r->p->eager || r->outer || n < !condition
         || n > LOOP_MOST / 2 || la_ctx()->excluded_keys & 1u << LA_KEY_RECORD)
         return false;
     for (int i = 0; i < n; i++)
@@ -48,6 +56,11 @@ bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
     l->loop = la_mem_zalloc(sizeof *l->loop);
     if (!l->loop) return false;
     l->loop->ncarry = n;
+    l->loop->chooses = condition != NULL;
+    if (condition) {
+        l->operands[l->n++] = la_meet_operand(r, condition);
+        if (l->operands[0] < 0) return false;
+    }
     for (int i = 0; i < n; i++) {
         int32_t view = la_meet_operand(r, carry[i]);
         if (view < 0) return false;
@@ -58,8 +71,10 @@ bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
 
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry)
 {
-    return la_record_begin(n, carry, l->outer->where, l->outer->host, false,
-                           &l->part);
+    LA_TRY(la_record_begin(n, carry, l->outer->where, l->outer->host, false,
+                           &l->part));
+    l->part->dry = l->loop->chooses;
+    return LA_OK;
 }
 
 typedef struct loop_walk { la_prog *p; bool no; } loop_walk;
@@ -117,6 +132,7 @@ static bool loop_outputs(la_loop_record *l, const la_prog *p)
     for (int32_t i = 0; i < p->outputs.n; i++) {
         const la_prog_output *o = la_prog_output_at(p, i);
         if (o->object >= 0) {
+            if (l->loop->chooses) return false;
             l->through[i] = la_prog_object_at(p, o->object)->argument == i;
             if (!l->through[i]) return false;
             continue;
@@ -146,16 +162,18 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
     la_prog **to = test ? &l->loop->test : &l->loop->body;
     for (int i = 0; i < n; i++) {
         fits = fits && la_record_output(l->part, results[i]) == i;
-        fits = fits && (test || loop_same_form(results[i], carry[i]));
+        if (!l->loop->chooses)
+            fits = fits && (test || loop_same_form(results[i], carry[i]));
+        else if (la_requires_grad(results[i])) fits = false;
     }
     /* Histories of results are the outer recording's. */
     l->part->no_graph = NULL;
     la_record_end(l->part, to);
     l->part = NULL;
     fits = fits && *to && loop_is_closed(*to)
-        && (test || loop_outputs(l, *to))
+        && ((test && !l->loop->chooses) || loop_outputs(l, *to))
         && loop_close(l, *to, test ? &l->loop->ntest : &l->loop->nbody);
-    if (!fits && n)
+    if (!fits && n && !l->loop->chooses)
         la_record_refuse("the body of la.while_loop writes what is around, "
                          "draws numbers, or gives tensors of other strides or "
                          "such that are not its own");
@@ -233,7 +251,7 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results)
 {
     la_recorder *r = l->outer;
-    la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond),
+    la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond), .named = LA_OP(cond),
         .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
         la_ctx()->no_grad, .sequence = la_node_sequence(), .loop = l->loop,
         .lists = r->p->members.n};
@@ -253,6 +271,7 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
     l->loop = NULL;
     if (r->failed) la_loop_free(s.loop);
     else la_record_step(r, &s);
+    grad &= !s.loop->chooses;
     for (int i = 0; i < n && grad && !s.no_grad; i++)
         if (!l->through[i]) LA_TRY(la_loop_history(results[i]));
     return LA_OK;
@@ -286,12 +305,33 @@ static la_status loop_test(const la_prog_loop *l, la_tensor **carry,
     return LA_OK;
 }
 
+/* la.cond: one of the two programs. */
+static la_status loop_choose(const la_prog_loop *l, la_tensor *const *operands,
+                             la_tensor **out, const la_prog_host *host)
+{
+    la_tensor *carry[LOOP_MOST], *const *others = operands + 1 + l->ncarry;
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    LA_TRY(la_tensor_check_bounds(operands[0]));
+    bool holds = *(const uint8_t *)la_data(operands[0]) != 0;
+    for (int32_t i = 0; i < l->ncarry; i++) carry[i] = operands[1 + i];
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = holds
+        ? loop_call(l->test, carry, l->ncarry, others, l->ntest, out, host)
+        : loop_call(l->body, carry, l->ncarry, others + l->ntest, l->nbody, out,
+                    host);
+    c->no_grad = no_grad;
+    return status;
+}
+
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const la_prog_host *host)
 {
     const la_prog_loop *l = s->loop;
     la_tensor *carry[LOOP_MOST], *next[LOOP_MOST];
     int n = l->ncarry;
+    if (l->chooses) return loop_choose(l, operands, out, host);
     bool more = true;
     la_context *c = la_ctx();
     bool no_grad = c->no_grad;
