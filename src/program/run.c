@@ -150,7 +150,7 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     LA_LET(own, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(v->form),
                                    la_strides(v->form), (la_dtype)t->dtype,
                                    &own));
-    LA_TRY(la_run_(copy_, own, t));
+    if (t->numel > 0) LA_TRY(la_run_(copy_, own, t));
     return run_take(p, view, own);
 }
 
