@@ -77,7 +77,7 @@ la_status la_prog_copy_value(la_value *to, const la_value *from)
     return LA_OK;
 }
 
-static void build_drop_value(la_value *v)
+void la_prog_drop_value(la_value *v)
 {
     size_t bytes = build_value_bytes(v);
     if (bytes) la_mem_free((void *)build_value_block(v), bytes);
@@ -153,7 +153,7 @@ static void build_drop_step(la_prog_step *s)
     la_loop_free(s->loop);
     s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
-        build_drop_value(&s->args[k]);
+        la_prog_drop_value(&s->args[k]);
     if (s->args) la_mem_free(s->args, s->nargs * sizeof(la_value));
     if (s->views) la_mem_free(s->views, s->nargs * sizeof(int32_t));
     if (s->sources)
@@ -168,6 +168,7 @@ void la_prog_cut_step(la_prog_step *s) { build_drop_step(s); }
 void la_prog_free(la_prog *p)
 {
     if (!p) return;
+    la_spare_free(p);
     la_bind_free(p);
     for (int32_t i = 0; i < p->steps.n; i++)
         build_drop_step(la_prog_step_at(p, i));
@@ -183,6 +184,7 @@ void la_prog_free(la_prog *p)
         char *name = *LA_PROG_AT(p->names, char *, i);
         if (name) la_mem_free(name, strlen(name) + 1);
     }
+    la_prog_free(p->recorded);
     la_tensor_release(p->arena);
     if (p->notes) la_mem_free(p->notes, la_prog_notes_bytes());
     la_prog_drop_list(&p->steps, sizeof(la_prog_step));

@@ -87,6 +87,7 @@ la_status la_prog_plan(la_prog *p, const char *const *without)
 {
     p->notes = la_mem_zalloc(la_prog_notes_bytes());
     if (!p->notes) return LA_ENOMEM;
+    LA_TRY(la_prog_copy(p, &p->recorded));
     for (int k = 0; k < LA_NPASSES; k++) {
         p->notes[k].left_out = passes_is_in(passes[k].name, without);
         if (p->notes[k].left_out && !passes[k].always) continue;

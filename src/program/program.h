@@ -156,6 +156,8 @@ typedef struct la_prog {
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
+    bool alone;             /* a program of a host's: gradients use their
+                            ** memory again: spare.c */
     bool planned, busy;
     bool keeps, fresh;  /* steps are kept; and have their results */
     bool chooses;       /* has early steps */
@@ -166,12 +168,14 @@ typedef struct la_prog {
     bool no_grad, deterministic, portable, lockstep;
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
+    struct la_prog_spare *spare;    /* with 'alone' */
     int64_t arena_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
     bool were_fresh;    /* ... 'fresh' at its begin */
     la_tensor **given;  /* ... results to write into, or NULL */
     const la_prog_step *failed;     /* where the last run stopped, or NULL */
+    struct la_prog *recorded;   /* as it was before the passes; owned */
     struct la_prog_pass_note *notes;    /* what passes did, for explain */
     int32_t nnotes;
 } la_prog;
@@ -219,6 +223,33 @@ bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
+/* What the value refers to goes. */
+void la_prog_drop_value(la_value *v);
+
+/* ---- copy.c ---- */
+
+/* A copy of a recording, before any pass has run over it. */
+la_status la_prog_copy(const la_prog *from, la_prog **out);
+/* The recording, before its passes, is one that runs beneath autograd in any
+** case: its results have no history. */
+void la_prog_stand_alone(la_prog *p);
+
+/* ---- spare.c ---- */
+
+/* Gradients of the run before, whose memory is used again where nobody else has
+** a reference: then a training step allocates nothing. */
+struct la_prog_spare;
+la_status la_spare_new(la_prog *p);
+void la_spare_free(la_prog *p);
+/* The base of the slot's last run, owned, if it can be written once more; NULL:
+** none. */
+la_tensor *la_spare_take(la_prog *p, int32_t slot);
+/* The tensor that step 'i' gave a leaf in the last run, if it shows 'base' and
+** can be given again; NULL. */
+la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base);
+/* Step 'i' gives 't', which lies in 'base', the slot's. */
+void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,
+                   la_tensor *t);
 
 /* ---- recorder.c ---- */
 
@@ -319,6 +350,8 @@ typedef struct la_prog_host {
 /* Do the objects look as they did? Arguments have been compared by the
 ** caller. */
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
+/* ... and this one? For an argument 't' is what was given. */
+bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t);
 /* Runs it: out[i] is owned; a tensor given in out[i] is written, where 'into'
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
@@ -333,6 +366,9 @@ la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
                           const la_prog_host *host);
 la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
                           la_tensor **out);
+/* ... of those that are not NULL in 'given', which are written. */
+la_status la_prog_results_into(la_prog *p, la_tensor *const *arguments,
+                               la_tensor **out, la_tensor **given);
 void la_prog_leave(la_prog *p);
 la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                             la_tensor **out, const la_prog_host *host);

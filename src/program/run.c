@@ -37,23 +37,34 @@ static bool run_same_form(const la_tensor *form, const la_tensor *t)
         && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
 }
 
+/* Has the gradient the form that views of it were met with? */
+static bool run_grad_fits(const la_prog *p, const la_prog_object *o,
+                          const la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        if (la_prog_view_at(p, v)->whole
+            && !run_same_form(la_prog_view_at(p, v)->form, la_leaf_grad(t)))
+            return false;
+    return true;
+}
+
+bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
+{
+    const la_prog_object *o = la_prog_object_at(p, i);
+    if (!run_same_form(o->form, t)
+        || (la_grad_flag(t) != 0) != o->requires_grad) return false;
+    if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+        return false;
+    if (o->pinned && la_tensor_version(t) != o->version) return false;
+    return o->grad_slot < 0 || run_grad_fits(p, o, t);
+}
+
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
 {
-    for (int32_t i = 0; i < p->objects.n; i++) {
-        const la_prog_object *o = la_prog_object_at(p, i);
-        const la_tensor *t = la_bind_object(p, i, arguments);
-        if (!run_same_form(o->form, t)
-            || (la_grad_flag(t) != 0) != o->requires_grad) return false;
-        if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+    for (int32_t i = 0; i < p->objects.n; i++)
+        if (!la_prog_object_fits(p, i, la_bind_object(p, i, arguments)))
             return false;
-        if (o->pinned && la_tensor_version(t) != o->version) return false;
-        if (o->grad_slot < 0) continue;
-        const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
-        for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
-            if (la_prog_view_at(p, v)->whole
-                && !run_same_form(la_prog_view_at(p, v)->form,
-                                  la_leaf_grad(t))) return false;
-    }
     return true;
 }
 
@@ -88,6 +99,7 @@ static la_status run_new(run_state *r, int32_t view)
     const la_tensor *f = v->form;
     la_tensor *t = run_given(r, view);
     if (t) la_tensor_retain(t);
+    else if (p->spare && (t = la_spare_take(p, v->slot))) (void)t;
     else if (la_is_row_major(f))
         LA_TRY(la_tensor_empty(f->ndim, la_sizes(f), (la_dtype)f->dtype, &t));
     else
@@ -219,6 +231,20 @@ static la_status run_call(run_state *r, int32_t i)
     return status;
 }
 
+/* The leaf's new gradient. */
+static la_status run_give(run_state *r, const la_prog_step *s, la_tensor *leaf)
+{
+    la_prog *p = r->p;
+    int32_t slot = la_prog_view_at(p, s->view)->slot;
+    int32_t i = (int32_t)(s - la_prog_step_at(p, 0));
+    la_tensor *base = p->bind->bases[slot];
+    la_tensor *again = p->spare ? la_spare_given(p, i, base) : NULL;
+    if (again) return la_set_grad(leaf, again);
+    LA_LET(t, la_bind_export(p, s->view, &t));
+    if (p->spare) la_spare_keep(p, i, slot, base, t);
+    return la_set_grad(leaf, t);
+}
+
 static la_status run_grad(run_state *r, const la_prog_step *s)
 {
     la_tensor *leaf = la_bind_object(r->p, s->object, r->arguments);
@@ -226,8 +252,7 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
     if (s->view < 0) return la_set_grad(leaf, NULL);
     if (la_prog_view_at(r->p, s->view)->whole)
         return la_set_grad(leaf, r->p->bind->tensors[s->view]);
-    LA_LET(t, la_bind_export(r->p, s->view, &t));
-    return la_set_grad(leaf, t);
+    return run_give(r, s, leaf);
 }
 
 /* ---- groups ---- */
@@ -474,6 +499,7 @@ la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
     static const la_prog_host nobody;
     run_state r = {p, arguments, NULL, &nobody};
     if (!p->bind) LA_TRY(la_bind_new(p));
+    if (p->alone && !p->spare) LA_TRY(la_spare_new(p));
     p->busy = true;
     p->failed = NULL;
     p->unfit = false;
@@ -514,7 +540,13 @@ static la_status run_end(run_state *r, la_tensor **out)
 la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
                           la_tensor **out)
 {
-    run_state r = {p, arguments, NULL, NULL};
+    return la_prog_results_into(p, arguments, out, NULL);
+}
+
+la_status la_prog_results_into(la_prog *p, la_tensor *const *arguments,
+                               la_tensor **out, la_tensor **given)
+{
+    run_state r = {p, arguments, given, NULL};
     return run_end(&r, out);
 }
 

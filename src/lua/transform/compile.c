@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "lua/build_options.h"
 #include "lua/transform/compile.h"
+#include "lua/transform/host_program.h"
 #include "lua/transform/vmap.h"
 #include "lunarray.h"
 #include "program/passes.h"
@@ -26,7 +27,7 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name)
 
 /* ---- entries ---- */
 
-static void compile_drop_entry(la_called *e)
+void la_drop_called(la_called *e)
 {
     la_prog_free(e->p);
     la_prog_drop_list(&e->items, sizeof(la_sig));
@@ -41,7 +42,7 @@ static void compile_drop_entry(la_called *e)
 static int compile_entry_gc(lua_State *L)
 {
     la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
-    if (e) compile_drop_entry(e);
+    if (e) la_drop_called(e);
     return 0;
 }
 
@@ -61,10 +62,7 @@ static int compile_steps(lua_State *L)
     la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (!e) return la_raise_arg(L, 1, "#", "program expected, got %s",
                                 la_type_text(L, 1));
-    lua_Integer n = 0;
-    for (int32_t i = 0; e->p && i < e->p->steps.n; i++)
-        n += la_prog_runs(la_prog_step_at(e->p, i));
-    lua_pushinteger(L, n);
+    lua_pushinteger(L, e->p ? la_count_steps(e->p) : 0);
     return 1;
 }
 

@@ -87,18 +87,31 @@ static void methods_push_step(lua_State *L, const la_prog *p,
     lua_setfield(L, -2, "shapes");
 }
 
+lua_Integer la_count_steps(const la_prog *p)
+{
+    lua_Integer n = 0;
+    for (int32_t i = 0; i < p->steps.n; i++)
+        n += la_prog_runs(la_prog_step_at(p, i));
+    return n;
+}
+
+void la_push_steps(lua_State *L, const la_prog *p)
+{
+    lua_Integer n = 0;
+    lua_newtable(L);
+    for (int32_t i = 0; p && i < p->steps.n; i++) {
+        const la_prog_step *s = la_prog_step_at(p, i);
+        if (!la_prog_runs(s)) continue;
+        methods_push_step(L, p, s);
+        lua_rawseti(L, -2, ++n);
+    }
+}
+
 static int program_steps(lua_State *L)
 {
     la_called *e = methods_entry(L, "steps");
-    lua_Integer n = 0;
     luaL_checkstack(L, 10, "steps");
-    lua_newtable(L);
-    for (int32_t i = 0; e->p && i < e->p->steps.n; i++) {
-        const la_prog_step *s = la_prog_step_at(e->p, i);
-        if (!la_prog_runs(s)) continue;
-        methods_push_step(L, e->p, s);
-        lua_rawseti(L, -2, ++n);
-    }
+    la_push_steps(L, e->p);
     return 1;
 }
 
