@@ -442,12 +442,19 @@ static void recorder_ran(uint32_t flags)
 
 /* ---- the interface ---- */
 
+/* The memory of the output is another one then. */
+static void recorder_resizes(void)
+{
+    la_record_refuse("it changes the sizes of a tensor by out=");
+}
+
 static void recorder_connect(void)
 {
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
     la_record_peek = recorder_peek;
     la_record_look = la_look_record;
+    la_record_resizes = recorder_resizes;
     la_record_body = recorder_body;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
