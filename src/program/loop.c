@@ -58,12 +58,14 @@ bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
     l->loop->ncarry = n;
     l->loop->chooses = condition != NULL;
     if (condition) {
+        l->tensors[l->n] = la_tensor_retain(condition);
         l->operands[l->n++] = la_meet_operand(r, condition);
         if (l->operands[0] < 0) return false;
     }
     for (int i = 0; i < n; i++) {
         int32_t view = la_meet_operand(r, carry[i]);
         if (view < 0) return false;
+        l->tensors[l->n] = la_tensor_retain(carry[i]);
         l->operands[l->n++] = view;
     }
     return true;
@@ -113,10 +115,11 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         int32_t view = l->n < LOOP_MOST ? la_meet_operand(l->outer, o->tensor)
                                         : LA_PROG_NONE;
         if (view < 0) return false;
+        l->tensors[l->n] = o->tensor;
+        o->tensor = NULL;
         l->operands[l->n++] = view;
         ++*n;
         o->argument = p->narguments++;
-        la_tensor_drop(&o->tensor);
     }
     for (int32_t i = 0; i < p->outputs.n; i++) {
         la_prog_output *o = la_prog_output_at(p, i);
@@ -190,6 +193,7 @@ void la_loop_drop(la_loop_record *l)
     }
     la_loop_free(l->loop);
     l->loop = NULL;
+    for (int i = 0; i < LOOP_MOST; i++) la_tensor_drop(&l->tensors[i]);
 }
 
 /* ---- no derivatives ---- */
@@ -206,15 +210,18 @@ static const la_node_class class_loop = {
     "WhileLoop", loop_backward, NULL, NULL, NULL
 };
 
-la_status la_loop_history(la_tensor *t)
+la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands)
 {
-    la_node *n = NULL;
+    la_node *node = NULL;
     if (!la_is_float((la_dtype)t->dtype) && !la_is_complex((la_dtype)t->dtype))
         return LA_OK;
-    LA_TRY(la_node_new(&class_loop, 0, 1, 0, &n));
-    la_status status = la_node_output(n, 0, t);
-    if (!status) status = la_set_history(t, n, 0);
-    la_node_release(n);
+    LA_TRY(la_node_new(&class_loop, n, 1, 0, &node));
+    la_status status = la_node_output(node, 0, t);
+    for (int i = 0; i < n && !status; i++)
+        if (la_requires_grad(operands[i]))
+            status = la_gradient_edge(operands[i], &node->edges[i]);
+    if (!status) status = la_set_history(t, node, 0);
+    la_node_release(node);
     return status;
 }
 
@@ -251,8 +258,8 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results)
 {
     la_recorder *r = l->outer;
-    la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond), .named = LA_OP(cond),
-        .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
+    la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond),
+        .named = LA_OP(cond), .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
         la_ctx()->no_grad, .sequence = la_node_sequence(), .loop = l->loop,
         .lists = r->p->members.n};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
@@ -268,13 +275,16 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
     }
     s.list_results = r->p->members.n;
     if (loop_results(l, &s, n, results)) r->failed = true;
+    grad &= !s.loop->chooses;
     l->loop = NULL;
     if (r->failed) la_loop_free(s.loop);
     else la_record_step(r, &s);
-    grad &= !s.loop->chooses;
+    la_status status = LA_OK;
     for (int i = 0; i < n && grad && !s.no_grad; i++)
-        if (!l->through[i]) LA_TRY(la_loop_history(results[i]));
-    return LA_OK;
+        if (!l->through[i] && !status)
+            status = la_loop_history(results[i], l->n, l->tensors);
+    la_loop_drop(l);
+    return status;
 }
 
 /* ---- a run ---- */

@@ -96,8 +96,8 @@ typedef enum la_step_kind {
     LA_STEP_LOOP        /* la.while_loop, 'loop': loop.c */
 } la_step_kind;
 
-/* Two programs of a loop, or of la.cond. Their arguments are the carry, and then what each of
-** them uses of what is around. */
+/* Two programs of a loop, or of la.cond. Their arguments are the carry, and
+** then what each of them uses of what is around. */
 typedef struct la_prog_loop {
     struct la_prog *test, *body;
     int32_t ncarry, ntest, nbody;
@@ -309,6 +309,7 @@ typedef struct la_loop_record {
     struct la_recorder *outer, *part;
     la_prog_loop *loop;
     int32_t operands[64], n;    /* views of the outer recording */
+    la_tensor *tensors[64]; /* which they are; owned */
     bool through[64];       /* the body gives what it got */
 } la_loop_record;
 /* False: nothing is recorded here, or these can't be a carry. With a condition
@@ -331,8 +332,9 @@ void la_loop_free(la_prog_loop *loop);
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const struct la_prog_host *host);
 int32_t la_loop_operands(const la_prog_step *s);
-/* A history that tells why there is no derivative. */
-la_status la_loop_history(la_tensor *t);
+/* A history that leads to the operands, and tells why there is no
+** derivative. */
+la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands);
 
 /* ---- running ---- */
 

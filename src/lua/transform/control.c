@@ -143,9 +143,13 @@ static int control_while(lua_State *L)
     lua_pushvalue(L, 3);
     lua_insert(L, 3);           /* the carry as it came stays at 3 */
     control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    memset(l, 0, sizeof *l);
     int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0;
     if (n > 32 || !control_read(L, 3, n, l->carry)
-        || !la_loop_begin(&l->record, NULL, n, l->carry)) return 0;
+        || !la_loop_begin(&l->record, NULL, n, l->carry)) {
+        if (n <= 32) la_loop_drop(&l->record);
+        return 0;
+    }
     l->n = n;
     /* A loop without a pass gives the carry itself. */
     if (!control_call(L, 1, 3)) return control_fail(L, l);
@@ -216,6 +220,7 @@ static int control_cond(lua_State *L)
     bool fits = control_flag(L, &flag);
     lua_settop(L, 4);
     control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    memset(l, 0, sizeof *l);
     l->n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 33;
     if (!fits || l->n > 32 || !control_read(L, 3, l->n, l->carry)) return 0;
     bool holds = *(const uint8_t *)la_data(flag) != 0;
