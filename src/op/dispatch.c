@@ -213,7 +213,7 @@ static void note_change(const la_frame *f, la_tensor *t)
 }
 
 /* Versions of what was written rise once the kernels below are done, also
-** after a stop in the middle; set_data changes nothing that counts. */
+** after a stop in the middle. */
 static la_status note_write(la_frame *f, la_status status)
 {
     int n = f->form == LA_OUT ? LA_MAX_RESULTS : 1;
@@ -221,7 +221,7 @@ static la_status note_write(la_frame *f, la_status status)
     for (int k = 0; k < n; k++)
         if (f->outs[k]) note_change(f, f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
-        && f->op != LA_OP(set_data))
+        && !(f->op->forms & LA_KEEPS_VERSION))
         note_change(f, f->args[0].tensor);
     return status;
 }

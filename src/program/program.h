@@ -223,7 +223,7 @@ bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
-/* What the value refers to goes. */
+/* Ends what the value refers to. */
 void la_prog_drop_value(la_value *v);
 
 /* ---- copy.c ---- */
@@ -233,6 +233,15 @@ la_status la_prog_copy(const la_prog *from, la_prog **out);
 /* The recording, before its passes, is one that runs beneath autograd in any
 ** case: its results have no history. */
 void la_prog_stand_alone(la_prog *p);
+
+/* ---- slice.c ---- */
+
+/* A bit of a source: the number as it was read by the piece before. */
+enum { LA_PROG_AGAIN = 1 << 30 };
+/* A copy of a recording in which calls of more work than 'piece' are calls on
+** rows, where their kind can be cut. 'total' is the work of all calls. */
+la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
+                        int64_t *total);
 
 /* ---- spare.c ---- */
 

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "lua/build_options.h"
 #include "lua/transform/compile.h"
-#include "lua/transform/host_program.h"
 #include "lua/transform/vmap.h"
 #include "lunarray.h"
 #include "program/passes.h"
