@@ -96,11 +96,14 @@ typedef enum la_step_kind {
     LA_STEP_LOOP        /* la.while_loop, 'loop': loop.c */
 } la_step_kind;
 
-/* Two programs of a loop. Their arguments are the carry, and then what each of
-** them uses of what is around. */
+/* Two programs of a loop, or of la.cond. Their arguments are the carry, and
+** then what each of them uses of what is around. */
 typedef struct la_prog_loop {
     struct la_prog *test, *body;
     int32_t ncarry, ntest, nbody;
+    bool chooses;       /* la.cond: 'test' runs, or 'body'; the first operand,
+                        ** before the carry, tells which */
+    int32_t nresults;
 } la_prog_loop;
 
 /* A number that is read anew in each run: argument 'arg' of the step. */
@@ -317,10 +320,13 @@ typedef struct la_loop_record {
     struct la_recorder *outer, *part;
     la_prog_loop *loop;
     int32_t operands[64], n;    /* views of the outer recording */
+    la_tensor *tensors[64]; /* which they are; owned */
     bool through[64];       /* the body gives what it got */
 } la_loop_record;
-/* False: nothing is recorded here, or these can't be a carry. */
-bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
+/* False: nothing is recorded here, or these can't be a carry. With a condition
+** it is la.cond. */
+bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
+                   la_tensor *const *carry);
 /* A part begins, and ends with its results. False, with the reason told to the
 ** recording, where it can't be a part. */
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
@@ -330,13 +336,16 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
 la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results);
 void la_loop_drop(la_loop_record *l);
+/* Is a branch recorded that may not be taken? It does nothing that lasts. */
+bool la_loop_is_dry(void);
 void la_loop_free(la_prog_loop *loop);
 /* Runs it: out[i] is owned; the operand itself where no pass changed it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const struct la_prog_host *host);
 int32_t la_loop_operands(const la_prog_step *s);
-/* A history that tells why there is no derivative. */
-la_status la_loop_history(la_tensor *t);
+/* A history that leads to the operands, and tells why there is no
+** derivative. */
+la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands);
 
 /* ---- running ---- */
 

@@ -164,7 +164,7 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     LA_LET(own, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(v->form),
                                    la_strides(v->form), (la_dtype)t->dtype,
                                    &own));
-    LA_TRY(la_run_(copy_, own, t));
+    if (t->numel > 0) LA_TRY(la_run_(copy_, own, t));
     return run_take(p, view, own);
 }
 
@@ -345,7 +345,7 @@ static la_status run_loop(run_state *r, int32_t i)
     la_status status = la_loop_run(s, operands, out, r->host);
     for (int32_t k = 0; k < s->nlisted && !status; k++) {
         int32_t view = la_prog_member(r->p, s->list_results + k);
-        if (view >= 0 && out[k] == operands[k])
+        if (view >= 0 && !s->loop->chooses && out[k] == operands[k])
             status = run_unshare(r, la_prog_member(r->p, s->lists + k),
                                  &out[k]);
         if (!status) status = run_result(r, i, view, out[k]);

@@ -30,7 +30,8 @@ static void methods_push_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
     else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
-    else if (s->kind == LA_STEP_LOOP) lua_pushliteral(L, "while_loop");
+    else if (s->kind == LA_STEP_LOOP) lua_pushstring(L,
+        s->loop->chooses ? "cond" : "while_loop");
     else if (s->kind == LA_STEP_REQUIRE) lua_pushliteral(L, "requires_grad");
     else {
         size_t n = la_op_name_length(s->op);
