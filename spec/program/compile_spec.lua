@@ -352,7 +352,7 @@ describe("passes", function()
       local z = x * y
       local d = z - z:mean(2, true)
       return d / (d * d):mean(2, true):sqrt(), z:sum(2)
-    end, large, "fuse: [^\n]*: 7\n")
+    end, large, "fuse: [^\n]*: 8\n")
     agree(function(x, y)
       local a = x * 2
       local b = (a + 1):matmul(y:t())
@@ -364,6 +364,18 @@ describe("passes", function()
       local a = (x + y):sigmoid() * x
       y:add_(a)
       return a * a, (x - y):square():sum()
+    end, large)
+    agree(function(x, y)        -- results of the chain that are written again
+      local a = x * y
+      local b = a + 1
+      a:add_(b):mul_(y)
+      la.exp(a, {out = b})
+      return a, b, a + b
+    end, large, "fuse: [^\n]*: 6\n")
+    agree(function(x, y)        -- the same memory in two geometries
+      local a = x:t()
+      x:add_(1)
+      return a * 2, x:narrow(2, 1, 60):mul_(x:narrow(2, 61, 60)) + 1, y
     end, large)
   end)
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "fuse/chain.h"
 #include "op/op.h"
 #include "program/bind.h"
 #include "program/passes.h"
@@ -180,6 +181,9 @@ void la_prog_free(la_prog *p)
         if (name) la_mem_free(name, strlen(name) + 1);
     }
     la_tensor_release(p->arena);
+    for (int32_t i = 0; i < p->groups.n; i++)
+        la_chain_free(LA_PROG_AT(p->groups, la_prog_group, i)->chain);
+    la_prog_drop_list(&p->groups, sizeof(la_prog_group));
     if (p->notes) la_mem_free(p->notes, la_prog_notes_bytes());
     la_prog_drop_list(&p->steps, sizeof(la_prog_step));
     la_prog_drop_list(&p->views, sizeof(la_prog_view));

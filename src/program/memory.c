@@ -38,7 +38,7 @@ static void memory_lives(la_prog *p)
     for (int32_t i = 0; i < p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(p, i);
         if (i > end) first = end = i;
-        if (s->joined > end) end = s->joined;
+        if (s->joined) end = la_prog_group_of(p, s)->end;
         memory_walk w = {p, end, first};
         if (!p->live && !la_prog_runs(s)) continue;
         la_prog_reads(p, s, memory_use, &w);
@@ -113,7 +113,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     memory_lives(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
-        s->memory = s->joined ? LA_MEMORY_TAKEN
+        s->memory = s->inner ? LA_MEMORY_TAKEN
             : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};
