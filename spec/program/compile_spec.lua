@@ -379,6 +379,40 @@ describe("passes", function()
     end, large)
   end)
 
+  it("pack constant matrices, anew after each write", function()
+    local w, b = la.randn(20, 30), la.randn(20)
+    local function f(x) return la.linear(x, w, b):relu() end
+    for _, dtype in ipairs{"float32", "float64"} do
+      w, b = w:to(dtype), b:to(dtype)
+      local step, plain = la.compile(f), la.compile(f, {without = {"pack"}})
+      for k = 1, 6 do
+        for _, rows in ipairs{1, 8, 9, 70} do
+          local x = la.randn(rows, 30, {dtype = dtype})
+          local want = f(x)
+          assert.equal(want, step(x))
+          assert.equal(want, plain(x))
+        end
+        if k == 2 then w:mul_(2) end
+        if k == 3 then la.no_grad(w.copy_, w, w * 3) end
+      end
+      assert.matches("pack: [^\n]*: 1\n", step:explain())
+      assert.matches("pack: left out", plain:explain())
+      local bytes = dtype == "float32" and "2400 bytes" or "4800 bytes"
+      assert.matches("packed: " .. bytes, step:explain())
+    end
+    local step = la.compile(function(x)     -- written inside: no constant
+      w:add_(1)
+      return x:matmul(w:t())
+    end)
+    local own = w:clone()
+    for _ = 1, 3 do
+      local x = la.randn(12, 30, {dtype = "float64"})
+      own:add_(1)
+      assert.equal(x:matmul(own:t()), step(x))
+    end
+    assert.matches("pack: [^\n]*: 0\n", step:explain())
+  end)
+
   it("leave out what repeats, what nobody reads and what is constant",
      function()
     local w = la.randn(4)

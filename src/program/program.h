@@ -101,6 +101,7 @@ typedef struct la_prog_step {
     bool kept;          /* on constants: its results stay for the next runs */
     int32_t joined;     /* of the first of a group that runs as one: the
                         ** group's number, from 1; else 0 */
+    int32_t packed;     /* its entry in 'packs', from 1; 0: none */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     uint8_t nargs, nresults, nsources;
@@ -123,6 +124,14 @@ typedef struct la_prog_group {
     int32_t first, end;     /* its first and its last step */
 } la_prog_group;
 
+/* A constant matrix of a product, in the order that it reads (pack.c). */
+typedef struct la_prog_packed {
+    int arg;            /* of the step */
+    la_tensor *copy;    /* owned; NULL: none yet */
+    const la_storage *storage;      /* what it is a copy of, */
+    uint32_t version;               /* as of then */
+} la_prog_packed;
+
 /* A result of the whole: a view, or the object itself. */
 typedef struct la_prog_output {
     int32_t view, object;
@@ -138,7 +147,7 @@ typedef struct la_prog_list {
 
 typedef struct la_prog {
     la_prog_list slots, views, objects, steps, outputs, members, names;
-    la_prog_list groups;
+    la_prog_list groups, packs;
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
@@ -149,7 +158,7 @@ typedef struct la_prog {
     bool no_grad, deterministic, portable, lockstep;
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
-    int64_t arena_bytes;
+    int64_t arena_bytes, packed_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
     bool were_fresh;    /* ... 'fresh' at its begin */

@@ -200,6 +200,7 @@ static la_status run_call(run_state *r, int32_t i)
     f.args = s->args;
     memset(f.scratch, 0, sizeof f.scratch);
     run_arguments(r->p, s);
+    if (s->packed) la_prog_put_packed(r->p, s);
     bool functional = f.form == LA_FUNCTIONAL && !(s->op->forms & LA_MUTATES);
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         f.outs[k] = s->outs[k] < 0 ? NULL : r->p->bind->tensors[s->outs[k]];
