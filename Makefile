@@ -96,9 +96,10 @@ joined = $(subst $(subst ,, ),+,$(strip $(1) $(call served,$(1),$(2))))
 
 # ISA extensions: sources in src/kernel/<extension>, with flags of their own;
 # empty tables where the compiler does not know those, or CAPS lacks avx512.
-EXTENSIONS := avx512_bf16 amx
+EXTENSIONS := avx512_vnni avx512_bf16 amx
 known = $(if $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo yes),$(1))
 ifneq ($(filter avx512,$(CAPS)),)
+CAP_avx512_vnni := $(CAP_avx512) $(call known,-mavx512vnni)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif

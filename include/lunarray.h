@@ -86,7 +86,8 @@ typedef enum la_status {
     LA_EFUEL,       /* its fuel is used up */
     LA_EJOBS,       /* the host's job system lost or repeated a range */
     LA_ESUPPORT,    /* not in this build or mode */
-    LA_ELUA         /* error of a script */
+    LA_ELUA,        /* error of a script */
+    LA_MORE         /* no failure: call again (la_program_step) */
 } la_status;
 #endif
 
@@ -240,6 +241,31 @@ typedef struct la_limits {
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
+/* States for hosts that call no function of Lua's themselves. New: one with
+** Lua's whole library and lunarray in a runtime (NULL: the default one), or one
+** as la_open_sandboxed leaves it. NULL on failure, with the status of opening.
+** They end by la_close_state, which is lua_close, on any thread. */
+LA_API struct lua_State *la_new_state(la_runtime *rt);
+LA_API struct lua_State *la_new_sandbox(const la_limits *limits);
+LA_API void la_close_state(struct lua_State *L);        /* NULL is allowed */
+/* Runs n bytes of a Lua script (text, no bytecode) protected, and drops what it
+** returns. 'name' stands in positions ("a:3:"); NULL: "script". 0 or a status,
+** and la_error_text is the error with its position: LA_ELUA for an error of the
+** script itself, its syntax too. */
+LA_API int la_run_script(struct lua_State *L, const char *text, size_t n,
+                         const char *name);
+/* Scripts get a global 'print' that calls the host's, on their thread, with one
+** line: the texts of its arguments with tabs between, not ended by a newline or
+** a zero. In a sandbox no text has an address. The callback must not raise.
+** 0, LA_EARG, LA_ESTATE, LA_ENOMEM. */
+LA_API int la_set_print(struct lua_State *L,
+                        void (*print)(void *context, const char *text,
+                                      size_t n), void *context);
+/* Pushes the text of the value at that stack index as print shows it, and gives
+** it; valid while it is on the stack. May raise (a __tostring, Lua's memory):
+** in a lua_CFunction only. */
+LA_API const char *la_push_text_of(struct lua_State *L, int index);
+
 /* The tensor at a stack index: raises a Lua error when it is none / NULL. */
 LA_API la_tensor *la_check(struct lua_State *L, int arg);
 LA_API la_tensor *la_test(struct lua_State *L, int arg);
@@ -323,8 +349,9 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
 ** that these give is new: it shares the memory until its consumer calls its
 ** deleter, strides are always given. NULL for lazy bits, what requires grad,
 ** another device, and read-only memory without a version. The other two give a
-** new tensor; 'm' is taken: its deleter runs exactly once, at once on
-** failure. */
+** new tensor; 'm' is taken: its deleter runs exactly once, at once on failure.
+** LA_ESTATE for one that a tensor has already; what was released is memory that
+** nobody may look at. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 LA_API struct DLManagedTensor *la_to_dlpack(la_tensor *t);
@@ -684,6 +711,85 @@ LA_API int la_save(const char *path, int n, const la_named *list);
 LA_API int la_save_to(la_sink *sink, const char *format, int n,
                       const la_named *list);
 
+/* ---- programs ---- */
+
+/* A recorded computation that runs without a script: a network, a training
+** step, what la.compile has made of a function. It was recorded for inputs of
+** certain dtypes, sizes and strides, and takes those alone. Tensors that the
+** function captured are its weights, which have names; steps of the program may
+** write them, as a training step does. Numbers that change from call to call
+** (a learning rate, the count of an optimiser's steps) are weights of no dim
+** and float64.
+**
+** Results have no history: derivatives are steps of the program's own. Random
+** steps draw from the generator of the thread (la_seed_generator with NULL).
+** A program counts its references. It runs on any thread, one at a time: for
+** several at once there are clones. Its weights are tensors as all others. */
+typedef struct la_program la_program;
+
+/* What has names: la_program_name. */
+enum { LA_PROGRAM_INPUT, LA_PROGRAM_OUTPUT, LA_PROGRAM_WEIGHT };
+
+#ifndef LA_NO_LUA
+/* New: of the compiled function (or the program, or the loaded one) at that
+** stack index; of its last signature. It shares the weights with the script.
+** NULL on failure: LA_EARG for another value or a function that was not called
+** yet, LA_ESUPPORT where the function runs as it is ({partial = true}), or an
+** input shares memory with another tensor. */
+LA_API la_program *la_program_of(struct lua_State *L, int index);
+#endif
+/* New, of the file that la.save or la_program_save_to has made; the signature
+** that was used last where it has several. 'rt' NULL: the default runtime.
+** Nothing is run, and everything is checked: NULL with LA_EIO for a file that
+** is damaged or asks for what this build has not, by name. */
+LA_API la_program *la_program_load(la_runtime *rt, const void *bytes,
+                                   size_t n);
+/* From the host's source, which is closed in any case. 'name' is for sources of
+** several files, and NULL for the whole. */
+LA_API la_program *la_program_load_from(la_runtime *rt, la_source *source,
+                                        const char *name);
+/* To the host, with the weights as they are now: a .safetensors file. 'format'
+** NULL or "laprog". 0 or a status: LA_ESUPPORT for what no file can hold. */
+LA_API int la_program_save_to(la_program *p, la_sink *sink,
+                              const char *format);
+
+LA_API int la_program_inputs(const la_program *p);      /* how many */
+LA_API int la_program_outputs(const la_program *p);
+/* The name of number i, from 0; NULL past the last. Inputs are named as the
+** function's parameters. */
+LA_API const char *la_program_name(const la_program *p, int what, int i);
+
+/* Runs it. in[i] is borrowed; out[i] is NULL for a new tensor, or one of the
+** result's sizes and dtype that is written. Where all are given, nothing is
+** allocated from the second run on. 0 or a status: LA_EARG, LA_EDTYPE,
+** LA_ESHAPE for other tensors than it was recorded for, LA_EALIAS where one
+** shares memory with what the program writes, LA_ESTATE where a weight has
+** changed its form or the program runs already. Behind an error weights are
+** what the steps up to there have made of them, and no result is handed
+** out. */
+LA_API int la_program_run(la_program *p, la_tensor *const *in,
+                          la_tensor **out);
+/* The same in parts: begin, then step until it is 0. A step returns LA_MORE at
+** most 200 microseconds behind its budget where there is more to do. Results
+** are in 'out', which stays the caller's until then, with the last one. Whoever
+** writes an input meanwhile ends the call: LA_EALIAS. */
+LA_API int la_program_begin(la_program *p, la_tensor *const *in,
+                            la_tensor **out);
+LA_API int la_program_step(la_program *p, int64_t nanoseconds);
+
+/* New: shares the weights, and has working memory of its own, so that it may
+** run at the same time where no step writes weights. */
+LA_API la_program *la_program_clone(la_program *p);
+/* Bytes of weights, of copies of them in the order of products, of the memory
+** that steps work in. */
+enum { LA_BYTES_WEIGHTS, LA_BYTES_PACKED, LA_BYTES_ARENA };
+LA_API size_t la_program_bytes(const la_program *p, int what);
+/* New: the weight of that name; NULL with LA_EARG. Whoever writes it through a
+** pointer says so by la_mark_written: the program follows. */
+LA_API la_tensor *la_program_weight(la_program *p, const char *name);
+LA_API void la_program_retain(la_program *p);
+LA_API void la_program_release(la_program *p);          /* NULL is allowed */
+
 /* ---- gradients ---- */
 
 /* Runs the graph of t backward and adds to the gradients of its leaves.
@@ -780,6 +886,18 @@ typedef struct la_snapshot la_snapshot;
 ** NULL, LA_ESTATE for one that has no data, LA_ESUPPORT for one on a device,
 ** LA_ENOMEM. */
 LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list);
+/* New: of tensors, of all fields of records, and of the generators of Lua
+** states (NULL in the list: that of the thread), together. Which of them is at
+** fault stands in the text. A record that was rebound since can't be restored:
+** LA_ESTATE. Of a state that was closed the generator must not be restored. */
+typedef struct la_snapshot_def {
+    size_t size;            /* sizeof(la_snapshot_def) */
+    int tensors, records, generators;       /* how many there are */
+    la_tensor *const *tensor_list;
+    la_record *const *record_list;
+    struct lua_State *const *generator_list;
+} la_snapshot_def;
+LA_API la_snapshot *la_snapshot_take_ex(const la_snapshot_def *def);
 /* Writes the data back into the same tensors, whose views see it; again and
 ** again, those of several snapshots in any order. 0 or a status, and nothing is
 ** written then: LA_ESTATE where a tensor has another shape, dtype or memory by

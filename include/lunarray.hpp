@@ -26,6 +26,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -503,6 +504,13 @@ public:
     {
         if (k_) la_set_deadline(k_, static_cast<int64_t>(t.count()));
     }
+    /* Units of work from now on; INT64_MAX: no limit. */
+    void fuel(std::int64_t units) { if (k_) la_set_fuel(k_, units); }
+    std::int64_t fuel_left() const { return k_ ? la_fuel_left(k_) : INT64_MAX; }
+    /* Bytes charged to the state now. */
+    std::size_t memory() const { return k_ ? la_token_memory(k_) : 0; }
+    /* Ends cancel, deadline and fuel, which else stay. */
+    void clear() { if (k_) la_token_clear(k_); }
     int code() const { return k_ ? la_token_code(k_) : 0; }
     explicit operator bool() const noexcept { return k_ != nullptr; }
 
@@ -550,14 +558,30 @@ inline void set_generator(lua_State *L, const la_generator_state &s)
 }
 inline void seed(lua_State *L, std::uint64_t n) { detail::ok(la_seed_generator(L, n)); }
 
-/* The data of some tensors at this moment, by copy on write. */
+/* The data of tensors and records at this moment, by copy on write, and the
+** generators of states (nullptr: the thread's). */
 class snapshot {
 public:
     explicit snapshot(std::initializer_list<tensor> list)
+        : snapshot(list, {}, {}) {}
+    snapshot(std::initializer_list<tensor> list,
+             std::initializer_list<const record *> records,
+             std::initializer_list<lua_State *> generators = {})
     {
         std::vector<la_tensor *> raw;
+        std::vector<la_record *> structs;
+        la_snapshot_def def = {};
         for (const tensor &t : list) raw.push_back(t.get());
-        s_ = la_snapshot_take(static_cast<int>(raw.size()), raw.data());
+        for (const record *r : records)
+            structs.push_back(r ? r->get() : nullptr);
+        def.size = sizeof def;
+        def.tensors = static_cast<int>(raw.size());
+        def.tensor_list = raw.data();
+        def.records = static_cast<int>(structs.size());
+        def.record_list = structs.data();
+        def.generators = static_cast<int>(generators.size());
+        def.generator_list = generators.begin();
+        s_ = la_snapshot_take_ex(&def);
         if (!s_) detail::fail();
     }
     snapshot(const snapshot &) = delete;
@@ -584,6 +608,68 @@ inline tensor (check)(lua_State *L, int arg)
     return tensor::share(la_check(L, arg));
 }
 inline void openlibs(lua_State *L) { detail::ok(la_openlibs(L)); }
+
+/* A Lua state of its own, trusted or a sandbox, which ends with the object. */
+class state {
+public:
+    state() : L_(la_new_state(nullptr)) { if (!L_) detail::fail(); }
+    explicit state(runtime &r) : L_(la_new_state(r.get()))
+    {
+        if (!L_) detail::fail();
+    }
+    explicit state(const la_limits &sandbox) : L_(la_new_sandbox(&sandbox))
+    {
+        if (!L_) detail::fail();
+    }
+    state(const state &) = delete;
+    state &operator=(const state &) = delete;
+    ~state()
+    {
+        la_close_state(L_);
+        delete print_;
+    }
+
+    /* Runs a script protected; 'name' stands in positions. Fails with its
+    ** error: code LA_ELUA where it is the script's own. */
+    bool run(const std::string &script, const char *name = nullptr)
+    {
+        return detail::ok(la_run_script(L_, script.data(), script.size(),
+                                        name));
+    }
+    /* run that gives the code instead, 0 or that of la::last_error(). */
+    int try_run(const std::string &script, const char *name = nullptr)
+    {
+        return la_run_script(L_, script.data(), script.size(), name);
+    }
+    /* Scripts get a print that calls f with each line. It must not throw. */
+    template <class F> void print(F f)
+    {
+        printer *next = new printer_of<F>(std::move(f));
+        if (!detail::ok(la_set_print(L_, line, next))) return;
+        delete print_;
+        print_ = next;
+    }
+    la::token token() const { return la::token(L_); }
+    lua_State *get() const { return L_; }
+    explicit operator bool() const noexcept { return L_ != nullptr; }
+
+private:
+    struct printer {
+        virtual void line(std::string_view text) = 0;
+        virtual ~printer() = default;
+    };
+    template <class F> struct printer_of final : printer {
+        explicit printer_of(F f) : f_(std::move(f)) {}
+        void line(std::string_view text) override { f_(text); }
+        F f_;
+    };
+    static void line(void *to, const char *text, std::size_t n)
+    {
+        static_cast<printer *>(to)->line(std::string_view(text, n));
+    }
+    lua_State *L_;
+    printer *print_ = nullptr;
+};
 #endif
 
 }

@@ -272,10 +272,18 @@ local function detached(args, n, needs)
   return own, leaves
 end
 
+-- The state of the generator, which is no part of a program that is recorded:
+-- where it is set to another one, there is none.
+local function state_of_generator()
+  local _, outside = la._recording()
+  if outside then return outside(la.get_rng_state) end
+  return la.get_rng_state()
+end
+
 local function again(ctx, n)
   local args = table.pack(ctx:saved())
   for k, value in pairs(ctx.plain) do args[k] = value end
-  local now = la.get_rng_state()
+  local now = state_of_generator()
   la.set_rng_state(ctx.rng)
   local own, leaves = detached(args, n, ctx.needs_input_grad)
   local ok, out = pcall(function()
@@ -309,7 +317,7 @@ local run = la.Function{
       local x = select(k, ...)
       if is_tensor(x) then saved[k] = x else plain[k] = x end
     end
-    ctx.f, ctx.n, ctx.plain, ctx.rng = box.f, n, plain, la.get_rng_state()
+    ctx.f, ctx.n, ctx.plain, ctx.rng = box.f, n, plain, state_of_generator()
     ctx:save_for_backward(table.unpack(saved, 1, n))
     table.remove(ctx.needs_input_grad, 1)
     return box.f(...)

@@ -89,7 +89,9 @@ local function truth(what, behind, where, value)
       .. "%s", where, form_of(value))
   end
   local flag = value.dtype == "bool" and value or value:ne(0)
-  if behind(flag) then return nil, flag:reshape({}) end
+  local batch, holds = behind(flag)
+  if batch then return nil, flag:reshape({}) end
+  if holds ~= nil then return holds end
   return flag:item()
 end
 
@@ -118,18 +120,63 @@ function control.cond(behind, pred, f, g, ...)
   return table.unpack(out, 1, out.n)
 end
 
+-- The leaves of a value as a list, in the order of those of 'like'; the value
+-- like another that has those of a list. nil where one of them is no tensor.
+local function flatten(like, value)
+  local list, fits = {}, true
+  map("while_loop", function(_, t)
+    if is_tensor(t) then list[#list + 1] = t else fits = false end
+  end, like, value, "carry")
+  return fits and list or nil
+end
+
+local function unflatten(value, list)
+  local n = 0
+  return map("while_loop", function()
+    n = n + 1
+    return list[n]
+  end, value, nil, "carry")
+end
+
+-- The loop as a step of the program that is recorded: the carry behind it, and
+-- true where it has ended. nil where nothing is recorded.
+local function recorded(behind, test, body, carry)
+  local like = {table.unpack(carry, 1, carry.n)}
+  local list = la._recording() and #like == carry.n and flatten(like, like)
+  if not list or #list == 0 then return end
+  local function unpacked(leaves)
+    return table.unpack(unflatten(like, leaves), 1, carry.n)
+  end
+  local ended, rest = behind(function(leaves)
+    local value = test(unpacked(leaves))
+    if not is_tensor(value) or value:numel() ~= 1 then return value end
+    return value.dtype == "bool" and value or value:ne(0)
+  end, function(leaves)
+    local new = table.pack(body(unpacked(leaves)))
+    check_same("while_loop", 2, new, carry, "result", "the value before")
+    return flatten(like, new)
+  end, list)
+  if not ended and not rest then return end
+  local new = unflatten(like, ended or rest)
+  new.n = carry.n
+  return new, ended
+end
+
 -- la.while_loop(test, body, ...): the values ... while test(...) holds, each
 -- time replaced by body(...).
 function control.while_loop(behind, test, body, ...)
   check_arg("while_loop", 1, test, "function")
   check_arg("while_loop", 2, body, "function")
   local carry = table.pack(...)
+  local new, ended = recorded(behind, test, body, carry)
+  if ended then return table.unpack(new, 1, new.n) end
+  carry = new or carry
   while true do
     local holds, flag = truth("while_loop", behind, "its result",
       test(table.unpack(carry, 1, carry.n)))
     if flag then holds = behind(flag):any() end
     if not holds then return table.unpack(carry, 1, carry.n) end
-    local new = table.pack(body(table.unpack(carry, 1, carry.n)))
+    new = table.pack(body(table.unpack(carry, 1, carry.n)))
     check_same("while_loop", 2, new, carry, "result", "the value before")
     carry = flag and choose("while_loop", flag, new, carry, "carry", "before")
       or new

@@ -1,6 +1,7 @@
 -- lunarray.schedule: the schedulers of lunarray.optim. Each sets the learning
 -- rate of the optimiser's groups when it is made and at every step().
 
+local la = require "lunarray"
 local positions = require "lunarray.positions"
 local user_level = require "lunarray.tensors".user_level
 
@@ -19,6 +20,8 @@ local function set(self)
 end
 
 function Scheduler:step()
+  local note = la._recording()
+  if note then note("refuse") end
   self.last_epoch = self.last_epoch + 1
   set(self)
 end
@@ -235,6 +238,8 @@ end
 
 -- 'value' is the quantity that is watched, a number or a one-element tensor.
 function Plateau:step(value)
+  local note = la._recording()
+  if note then note("refuse") end
   if type(value) == "userdata" then value = value:item() end
   self.last_epoch = self.last_epoch + 1
   if better(self, value) then

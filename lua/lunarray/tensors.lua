@@ -9,6 +9,7 @@ local tensors = {}
 -- The metatable is locked: all tensors show the same value in its place.
 local LOCKED = getmetatable(la.zeros(1))
 local FUNCTION = getmetatable(la.Function{forward = next, backward = next})
+local COMPILED = getmetatable(la.compile(next))
 
 function tensors.is_tensor(value)
   return type(value) == "userdata" and getmetatable(value) == LOCKED
@@ -45,6 +46,7 @@ function tensors.check(name, n, value, kind)
   if kind == "function" then
     local mt = not ok and getmetatable(value)
     ok = ok or type(mt) == "table" and mt.__call ~= nil or mt == FUNCTION
+      or mt == COMPILED
   elseif kind == "options" then
     ok, want = value == nil or type(value) == "table", "table of options"
   elseif kind == "values" then

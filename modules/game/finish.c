@@ -39,7 +39,7 @@ typedef struct shelf {
 } shelf;
 
 /* 'last' and 'uses' of every value that an output needs. */
-static void find_uses(const la_program *b, shelf *s)
+static void find_uses(const la_recipe *b, shelf *s)
 {
     for (int32_t i = 0; i < b->n; i++) {
         s->last[i] = -1;
@@ -60,7 +60,7 @@ static void find_uses(const la_program *b, shelf *s)
 }
 
 /* Is value v a product that nothing but one sum needs? */
-static bool is_part(const la_program *b, const shelf *s, int32_t v)
+static bool is_part(const la_recipe *b, const shelf *s, int32_t v)
 {
     return b->list[v].op == LA_ROW_MUL && s->uses[v] == 1
         && s->last[v] < b->n;
@@ -68,7 +68,7 @@ static bool is_part(const la_program *b, const shelf *s, int32_t v)
 
 /* Sums and differences with such a product do both, rounded one by one; they
 ** read what it read. */
-static void join_products(la_program *b, shelf *s)
+static void join_products(la_recipe *b, shelf *s)
 {
     for (int32_t i = 0; i < b->n; i++) {
         la_insn *k = &b->list[i];
@@ -87,7 +87,7 @@ static void join_products(la_program *b, shelf *s)
     }
 }
 
-static bool is_even(const la_program *b, const shelf *s, const la_insn *k,
+static bool is_even(const la_recipe *b, const shelf *s, const la_insn *k,
                     uint64_t even_inputs)
 {
     if (k->op == LA_ROW_NUMBER) return false;
@@ -97,7 +97,7 @@ static bool is_even(const la_program *b, const shelf *s, const la_insn *k,
     return b->status == LA_OK;
 }
 
-static void find_even(const la_program *b, shelf *s, uint64_t even_inputs)
+static void find_even(const la_recipe *b, shelf *s, uint64_t even_inputs)
 {
     for (int32_t i = 0; i < b->n; i++) {
         const la_insn *k = &b->list[i];
@@ -111,7 +111,7 @@ static void find_even(const la_program *b, shelf *s, uint64_t even_inputs)
 
 /* The instruction with registers for values; what it reads for the last time
 ** is free from here on, for its result too. */
-static la_insn with_registers(la_program *b, shelf *s, int32_t i)
+static la_insn with_registers(la_recipe *b, shelf *s, int32_t i)
 {
     la_insn k = b->list[i];
     int32_t v[3] = {0, 0, 0};
@@ -151,7 +151,7 @@ static void find_groups(la_insn *list, int32_t first, int32_t n)
 
 /* Gives out values that are the same in every row first, then the rest in
 ** order, then the outputs. */
-static la_status give_out(la_program *b, shelf *s, int32_t *nconst)
+static la_status give_out(la_recipe *b, shelf *s, int32_t *nconst)
 {
     size_t bytes = (size_t)(b->n + b->nouts + 1) * sizeof(la_insn);
     la_insn *list = la_mem_alloc(bytes);
@@ -175,7 +175,7 @@ static la_status give_out(la_program *b, shelf *s, int32_t *nconst)
     return LA_OK;
 }
 
-la_status la_program_finish(la_program *b, uint64_t even_inputs,
+la_status la_recipe_finish(la_recipe *b, uint64_t even_inputs,
                             int32_t *nconst)
 {
     if (b->status) return b->status;

@@ -15,7 +15,7 @@
 
 /* The matrix whose upper left 3 x 3 is 'm' (NULL: the identity) and whose
 ** column 4 is t (NULL: zeros), as the output. */
-static void put_affine(la_program *b, const int *m, const int *t)
+static void put_affine(la_recipe *b, const int *m, const int *t)
 {
     int zero = la_const(b, 0), one = la_const(b, 1);
     for (int i = 0; i < 3; i++) {
@@ -27,14 +27,14 @@ static void put_affine(la_program *b, const int *m, const int *t)
 }
 
 /* The upper left 3 x 3 of an input of 3 x 3 or 4 x 4. */
-static void read_linear(la_program *b, int input, int *m)
+static void read_linear(la_recipe *b, int input, int *m)
 {
     int side = b->comps[input] == 9 ? 3 : 4;
     for (int i = 0; i < 9; i++)
         m[i] = la_in(b, input, i / 3 * side + i % 3);
 }
 
-static void matrices_apply(la_program *b, const int *m, const int *v, int *out)
+static void matrices_apply(la_recipe *b, const int *m, const int *v, int *out)
 {
     int r[3];
     for (int i = 0; i < 3; i++) r[i] = la_term_dot(b, 3, m + 3 * i, v);
@@ -42,7 +42,7 @@ static void matrices_apply(la_program *b, const int *m, const int *v, int *out)
 }
 
 /* Rows of the cofactors: the transpose of det times the inverse. */
-static void find_cofactors(la_program *b, const int *m, int *out)
+static void find_cofactors(la_recipe *b, const int *m, int *out)
 {
     for (int i = 0; i < 3; i++)
         la_term_cross(b, m + (i + 1) % 3 * 3, m + (i + 2) % 3 * 3, out + 3 * i);
@@ -50,14 +50,14 @@ static void find_cofactors(la_program *b, const int *m, int *out)
 
 /* ---- made of parts ---- */
 
-void la_write_translation(la_program *b)
+void la_write_translation(la_recipe *b)
 {
     int t[LA_TERMS];
     la_term_in(b, 0, t);
     put_affine(b, NULL, t);
 }
 
-void la_write_scaling(la_program *b)
+void la_write_scaling(la_recipe *b)
 {
     int zero = la_const(b, 0), m[9], s[LA_TERMS];
     la_term_in(b, 0, s);
@@ -65,7 +65,7 @@ void la_write_scaling(la_program *b)
     put_affine(b, m, NULL);
 }
 
-void la_write_rotation(la_program *b)
+void la_write_rotation(la_recipe *b)
 {
     int q[LA_TERMS], m[9];
     la_term_in(b, 0, q);
@@ -73,7 +73,7 @@ void la_write_rotation(la_program *b)
     put_affine(b, m, NULL);
 }
 
-void la_write_compose(la_program *b)
+void la_write_compose(la_recipe *b)
 {
     int t[LA_TERMS], q[LA_TERMS], s[LA_TERMS], m[9];
     la_term_in(b, 0, t);
@@ -87,7 +87,7 @@ void la_write_compose(la_program *b)
 /* Columns of unit length, some of them zero: those are replaced so that all
 ** three stand across each other. Of two, the first gets a vector across the
 ** third; where all are zero they stay so. */
-static void matrices_complete(la_program *b, int c[3][3])
+static void matrices_complete(la_recipe *b, int c[3][3])
 {
     int none[3], both[3], w[3], off[3], last[3][3];
     for (int j = 0; j < 3; j++) none[j] = la_term_is_zero(b, 3, c[j]);
@@ -110,7 +110,7 @@ static void matrices_complete(la_program *b, int c[3][3])
 
 /* Scales are the lengths of the columns, the first one negative where the
 ** matrix mirrors. */
-void la_write_decompose(la_program *b)
+void la_write_decompose(la_recipe *b)
 {
     int m[9], columns[3][3], s[3], normal[3], q[4], r[9];
     read_linear(b, 0, m);
@@ -134,7 +134,7 @@ void la_write_decompose(la_program *b)
 }
 
 /* Rows are scaled first, so that no product of three leaves the range. */
-void la_write_inverse_affine(la_program *b)
+void la_write_inverse_affine(la_recipe *b)
 {
     int m[9], c[9], r[9], t[3], power[3];
     read_linear(b, 0, m);
@@ -152,7 +152,7 @@ void la_write_inverse_affine(la_program *b)
 
 /* ---- cameras ---- */
 
-void la_write_look_at(la_program *b)
+void la_write_look_at(la_recipe *b)
 {
     int eye[LA_TERMS], target[LA_TERMS], up[LA_TERMS], m[9], t[3];
     la_term_in(b, 0, eye);
@@ -177,14 +177,14 @@ static la_status read_depth(const la_frame *f, int k, int64_t *whole)
 }
 
 /* With n = near / far, so that far may be infinite. */
-void la_write_perspective(la_program *b)
+void la_write_perspective(la_recipe *b)
 {
     int zero = la_const(b, 0), one = la_const(b, 1), m[16];
     int half = la_scale(b, la_in(b, 0, 0), 0.5), near = la_in(b, 2, 0);
     int focus = la_over(b, la_emit(b, LA_ROW_COS, half, 0, 0),
                         la_emit(b, LA_ROW_SIN, half, 0, 0));
     int n = la_over(b, near, la_in(b, 3, 0)), below = la_minus(b, n, one);
-    bool whole = la_program_param(b, 0) != 0;
+    bool whole = la_recipe_param(b, 0) != 0;
     for (int i = 0; i < 16; i++) m[i] = zero;
     m[0] = la_over(b, focus, la_in(b, 1, 0));
     m[5] = focus;
@@ -203,7 +203,7 @@ la_status la_impl_game_perspective(la_frame *f)
 }
 
 /* Maps low .. high to -1 .. 1, by 'scale', or to 0 .. 1. */
-static void put_range(la_program *b, int low, int high, double scale,
+static void put_range(la_recipe *b, int low, int high, double scale,
                       int *by, int *shift)
 {
     int size = la_minus(b, high, low);
@@ -212,10 +212,10 @@ static void put_range(la_program *b, int low, int high, double scale,
     *shift = la_negate(b, la_over(b, sum, size));
 }
 
-void la_write_orthographic(la_program *b)
+void la_write_orthographic(la_recipe *b)
 {
     int zero = la_const(b, 0), m[16], near = la_in(b, 4, 0);
-    bool whole = la_program_param(b, 0) != 0;
+    bool whole = la_recipe_param(b, 0) != 0;
     for (int i = 0; i < 16; i++) m[i] = zero;
     put_range(b, la_in(b, 0, 0), la_in(b, 1, 0), 2, &m[0], &m[3]);
     put_range(b, la_in(b, 2, 0), la_in(b, 3, 0), 2, &m[5], &m[7]);
@@ -235,7 +235,7 @@ la_status la_impl_game_orthographic(la_frame *f)
 
 /* ---- on vectors ---- */
 
-void la_write_transform_points(la_program *b)
+void la_write_transform_points(la_recipe *b)
 {
     int p[LA_TERMS], m[16], out[4], one = la_const(b, 1), zero = la_const(b, 0);
     la_term_in(b, 1, p);
@@ -249,7 +249,7 @@ void la_write_transform_points(la_program *b)
     for (int i = 0; i < 3; i++) la_put(b, la_over(b, out[i], out[3]));
 }
 
-void la_write_transform_vectors(la_program *b)
+void la_write_transform_vectors(la_recipe *b)
 {
     int m[9], v[LA_TERMS];
     read_linear(b, 0, m);
@@ -260,7 +260,7 @@ void la_write_transform_vectors(la_program *b)
 
 /* The cofactors are the inverse transpose but for the determinant, of which
 ** only the sign matters; so matrices that flatten have normals too. */
-void la_write_transform_normals(la_program *b)
+void la_write_transform_normals(la_recipe *b)
 {
     int m[9], c[9], v[LA_TERMS];
     read_linear(b, 0, m);
@@ -279,7 +279,7 @@ void la_write_transform_normals(la_program *b)
 
 /* The first three rows of the sum of a vertex' matrices, on its point: as
 ** la_game_skin computes it. */
-void la_write_skin(la_program *b)
+void la_write_skin(la_recipe *b)
 {
     int p[LA_TERMS], m[12], joints = (int)b->comps[2], zero = la_const(b, 0);
     la_term_in(b, 0, p);

@@ -17,7 +17,7 @@
 #define MOST_DIMS 3
 
 /* A whole number that LA_ROW_HASH takes. */
-static int noise_wrapped(la_program *b, int cell)
+static int noise_wrapped(la_recipe *b, int cell)
 {
     int near = la_less(b, la_magnitude(b, cell), la_const(b, 0x1p30));
     return la_choose(b, near, cell, la_const(b, 0));
@@ -25,13 +25,13 @@ static int noise_wrapped(la_program *b, int cell)
 
 /* A coordinate whose sums and products stay finite: from 2^60 on it counts as
 ** 0. What is infinite becomes NaN, as the noise of it is. */
-static int noise_bounded(la_program *b, int p)
+static int noise_bounded(la_recipe *b, int p)
 {
     int far = la_at_most(b, la_const(b, 0x1p60), la_magnitude(b, p));
     return la_choose(b, far, la_times(b, p, la_const(b, 0)), p);
 }
 
-static int lattice_dot(la_program *b, int n, int bits, const int *d)
+static int lattice_dot(la_recipe *b, int n, int bits, const int *d)
 {
     int g[MOST_DIMS];
     for (int i = 0; i < n; i++) g[i] = la_emit(b, LA_ROW_SLOPE, bits, i, n);
@@ -49,7 +49,7 @@ typedef struct cell {
     int fade[MOST_DIMS];
 } cell;
 
-static int corners(la_program *b, const cell *c, int k, int bits, int *d)
+static int corners(la_recipe *b, const cell *c, int k, int bits, int *d)
 {
     int ends[2];
     if (k == c->n) return lattice_dot(b, c->n, bits, d);
@@ -63,7 +63,7 @@ static int corners(la_program *b, const cell *c, int k, int bits, int *d)
 }
 
 /* K. Perlin's improved noise, 2002. */
-static int perlin(la_program *b, int n, const int *p, uint32_t seed)
+static int perlin(la_recipe *b, int n, const int *p, uint32_t seed)
 {
     cell c = {.n = n};
     int d[MOST_DIMS], one = la_const(b, 1);
@@ -82,9 +82,9 @@ static int perlin(la_program *b, int n, const int *p, uint32_t seed)
                     n == 2 ? 1.4142 : 0.9649);
 }
 
-static uint32_t seed_of(const la_program *b, int part)
+static uint32_t seed_of(const la_recipe *b, int part)
 {
-    int64_t seed = la_program_param(b, 0);
+    int64_t seed = la_recipe_param(b, 0);
     uint64_t bits = (uint64_t)seed * 64 + (uint64_t)part;
     /* Bits that the product has lost of a seed beyond 2^57; 0 of all others. */
     int64_t lost = (seed >> 57) - (seed < 0 ? -1 : 0);
@@ -92,7 +92,7 @@ static uint32_t seed_of(const la_program *b, int part)
     return la_game_bits((int64_t)bits);
 }
 
-void la_write_perlin(la_program *b)
+void la_write_perlin(la_recipe *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p);
     la_put(b, perlin(b, n, p, seed_of(b, 0)));
@@ -102,7 +102,7 @@ void la_write_perlin(la_program *b)
 
 /* Steps from the first corner of the simplex to the others: along the largest
 ** coordinate first. */
-static void find_steps(la_program *b, int n, const int *x,
+static void find_steps(la_recipe *b, int n, const int *x,
                        int step[MOST_DIMS + 1][MOST_DIMS])
 {
     int zero = la_const(b, 0), one = la_const(b, 1);
@@ -123,7 +123,7 @@ static void find_steps(la_program *b, int n, const int *x,
 
 /* S. Gustavson, 2005, with spheres of radius sqrt(1 / 2), which end where a
 ** simplex does: so the noise and its slope are continuous. */
-static int simplex(la_program *b, int n, const int *given, uint32_t seed)
+static int simplex(la_recipe *b, int n, const int *given, uint32_t seed)
 {
     double skew = n == 2 ? 0.36602540378443864676 : 1.0 / 3;
     double back = n == 2 ? 0.21132486540518711775 : 1.0 / 6;
@@ -158,7 +158,7 @@ static int simplex(la_program *b, int n, const int *given, uint32_t seed)
     return la_scale(b, total, n == 2 ? 99.2 : 76.88);
 }
 
-void la_write_simplex(la_program *b)
+void la_write_simplex(la_recipe *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p);
     la_put(b, simplex(b, n, p, seed_of(b, 0)));
@@ -189,7 +189,7 @@ static double find_weights(double gain, int n, double *weight)
 
 /* The next octave's coordinates. What is too large counts as 0, also where the
 ** product is infinite; the first octave has seen whether p is finite. */
-static void noise_widen(la_program *b, int n, int *p, double lacunarity)
+static void noise_widen(la_recipe *b, int n, int *p, double lacunarity)
 {
     double factor = fmin(fmax(lacunarity, -0x1p120), 0x1p120);
     la_term_times(b, n, p, la_const(b, factor), p);
@@ -199,10 +199,10 @@ static void noise_widen(la_program *b, int n, int *p, double lacunarity)
     }
 }
 
-void la_write_fbm(la_program *b)
+void la_write_fbm(la_recipe *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p), total = 0;
-    int octaves = (int)la_program_param(b, OCTAVES);
+    int octaves = (int)la_recipe_param(b, OCTAVES);
     double weight[MOST_OCTAVES];
     double sum = find_weights(la_param_number(b, GAIN), octaves, weight);
     for (int k = 0; k < octaves; k++) {
@@ -213,10 +213,10 @@ void la_write_fbm(la_program *b)
     la_put(b, la_over(b, total, la_const(b, sum)));
 }
 
-static int slope_of(la_program *b, int n, const int *p, int part, int *out)
+static int slope_of(la_recipe *b, int n, const int *p, int part, int *out)
 {
     int value = perlin(b, n, p, seed_of(b, part)), one = la_const(b, 1);
-    la_program_gradient(b, 1, &value, &one, n, p, out);
+    la_recipe_gradient(b, 1, &value, &one, n, p, out);
     for (int i = 0; i < n; i++)
         if (out[i] < 0) out[i] = la_const(b, 0);
     return value;
@@ -224,7 +224,7 @@ static int slope_of(la_program *b, int n, const int *p, int part, int *out)
 
 /* The curl of a potential of three independent noises (R. Bridson, 2007); in
 ** two dims the slope of one, at a right angle. */
-void la_write_curl(la_program *b)
+void la_write_curl(la_recipe *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p), slope[3][MOST_DIMS];
     for (int k = 0; k < (n == 2 ? 1 : 3); k++)
@@ -242,7 +242,7 @@ void la_write_curl(la_program *b)
 
 /* ---- the calls ---- */
 
-static la_status run_noise(la_frame *f, la_program_id id)
+static la_status run_noise(la_frame *f, la_recipe_id id)
 {
     int64_t params[1] = {la_arg_int(f, 1)};
     return la_run_program(f, id, 1, params, 1);

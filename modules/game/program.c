@@ -9,7 +9,7 @@
 #define SMALL 1024            /* bytes of a list at first, quickly allocated */
 
 /* Capacity for one more element of 'item' bytes behind *n of them. */
-static bool program_grow(la_program *b, void **list, int32_t n,
+static bool program_grow(la_recipe *b, void **list, int32_t n,
                          int32_t *capacity, size_t item)
 {
     if (b->status) return false;
@@ -28,10 +28,10 @@ static bool program_grow(la_program *b, void **list, int32_t n,
     return true;
 }
 
-la_status la_program_start(la_program *b, bool is_double, int ninputs,
+la_status la_recipe_start(la_recipe *b, bool is_double, int ninputs,
                            const int64_t *comps)
 {
-    *b = (la_program){.is_double = is_double, .ninputs = ninputs};
+    *b = (la_recipe){.is_double = is_double, .ninputs = ninputs};
     for (int k = 0; k < ninputs; k++) {
         b->comps[k] = comps[k];
         if (!la_add_ok(b->nins, comps[k], &b->nins) || b->nins > MOST)
@@ -48,19 +48,19 @@ static void free_list(void *list, int64_t capacity, size_t item)
     if (list) la_mem_free(list, (size_t)capacity * item);
 }
 
-void la_program_free(la_program *b)
+void la_recipe_free(la_recipe *b)
 {
     free_list(b->list, b->capacity, sizeof(*b->list));
     free_list(b->consts, b->consts_capacity, sizeof(*b->consts));
     free_list(b->const_at, b->const_at_capacity, sizeof(*b->const_at));
     free_list(b->outs, b->outs_capacity, sizeof(*b->outs));
     free_list(b->ins, b->nins + 1, sizeof(*b->ins));
-    *b = (la_program){.status = LA_OK};
+    *b = (la_recipe){.status = LA_OK};
 }
 
 /* ---- writing ---- */
 
-int la_emit(la_program *b, la_row_op op, int x, int y, int z)
+int la_emit(la_recipe *b, la_row_op op, int x, int y, int z)
 {
     if (!program_grow(b, (void **)&b->list, b->n, &b->capacity,
                       sizeof(*b->list)))
@@ -70,7 +70,7 @@ int la_emit(la_program *b, la_row_op op, int x, int y, int z)
 }
 
 /* Gives the same value each time, so that its gradient is one sum. */
-int la_in(la_program *b, int input, int64_t comp)
+int la_in(la_recipe *b, int input, int64_t comp)
 {
     int64_t at = comp;
     for (int k = 0; k < input; k++) at += b->comps[k];
@@ -80,7 +80,7 @@ int la_in(la_program *b, int input, int64_t comp)
 }
 
 /* The index of x in the pool, or -1 after a failure. */
-static int32_t program_pool(la_program *b, double x)
+static int32_t program_pool(la_recipe *b, double x)
 {
     int32_t k = 0;
     while (k < b->nconsts && memcmp(&b->consts[k], &x, sizeof x) != 0) k++;
@@ -95,7 +95,7 @@ static int32_t program_pool(la_program *b, double x)
     return k;
 }
 
-int la_const(la_program *b, double x)
+int la_const(la_recipe *b, double x)
 {
     int32_t k = program_pool(b, x);
     if (k < 0) return 0;
@@ -104,13 +104,13 @@ int la_const(la_program *b, double x)
     return b->const_at[k];
 }
 
-int la_seed(la_program *b, uint32_t bits)
+int la_seed(la_recipe *b, uint32_t bits)
 {
     int32_t k = program_pool(b, (double)bits);
     return k < 0 ? 0 : la_emit(b, LA_ROW_SEED, k, 0, 0);
 }
 
-void la_put(la_program *b, int value)
+void la_put(la_recipe *b, int value)
 {
     if (!program_grow(b, (void **)&b->outs, b->nouts, &b->outs_capacity,
                       sizeof(*b->outs)))
@@ -118,12 +118,12 @@ void la_put(la_program *b, int value)
     b->outs[b->nouts++] = value;
 }
 
-int la_negate(la_program *b, int x)
+int la_negate(la_recipe *b, int x)
 {
     return la_minus(b, la_const(b, 0), x);
 }
 
-int la_lesser(la_program *b, int x, int y)
+int la_lesser(la_recipe *b, int x, int y)
 {
     return la_choose(b, la_less(b, x, y), x, y);
 }
@@ -135,7 +135,7 @@ int64_t la_number_param(double x)
     return bits;
 }
 
-double la_param_number(const la_program *b, int k)
+double la_param_number(const la_recipe *b, int k)
 {
     double x;
     memcpy(&x, &b->params[k], sizeof x);
@@ -144,20 +144,20 @@ double la_param_number(const la_program *b, int k)
 
 /* ---- gradients ---- */
 
-static int sum(la_program *b, int x, int y)
+static int sum(la_recipe *b, int x, int y)
 {
     return x < 0 ? y : y < 0 ? x : la_plus(b, x, y);
 }
 
 /* g where the truth holds, else zero; of 'not', the other way. */
-static int program_where(la_program *b, int truth, int g, bool not)
+static int program_where(la_recipe *b, int truth, int g, bool not)
 {
     int zero = la_const(b, 0);
     return not ? la_choose(b, truth, zero, g) : la_choose(b, truth, g, zero);
 }
 
 /* Slope of the square root y: nothing at zero, where it has no slope. */
-static int root_slope(la_program *b, int y, int g)
+static int root_slope(la_recipe *b, int y, int g)
 {
     int zero = la_equals(b, y, la_const(b, 0)), one = la_const(b, 1);
     int slope = la_over(b, la_scale(b, g, 0.5), la_choose(b, zero, one, y));
@@ -165,7 +165,7 @@ static int root_slope(la_program *b, int y, int g)
 }
 
 /* Gradients of both operands of atan2(y, x); nothing at the origin. */
-static void atan2_slopes(la_program *b, const la_insn *k, int g, int *gy,
+static void atan2_slopes(la_recipe *b, const la_insn *k, int g, int *gy,
                          int *gx)
 {
     int y = k->a, x = k->b;
@@ -178,7 +178,7 @@ static void atan2_slopes(la_program *b, const la_insn *k, int g, int *gy,
 
 /* Terms that instruction k adds to the gradients of its operands a, b and c,
 ** from g, that of its own value. */
-static void slopes(la_program *b, la_insn k, int g, int out[3])
+static void slopes(la_recipe *b, la_insn k, int g, int out[3])
 {
     switch ((la_row_op)k.op) {
     case LA_ROW_ADD: out[0] = out[1] = g; break;
@@ -220,14 +220,14 @@ static void slopes(la_program *b, la_insn k, int g, int out[3])
 }
 
 /* Can a gradient go on from this operand? */
-static bool has_slope(const la_program *b, int value)
+static bool has_slope(const la_recipe *b, int value)
 {
     int32_t op = b->list[value].op;
     return op != LA_ROW_CONST && op != LA_ROW_FLOOR
         && op != LA_ROW_POWER;
 }
 
-static void program_sweep(la_program *b, int32_t *adjoint, int32_t end)
+static void program_sweep(la_recipe *b, int32_t *adjoint, int32_t end)
 {
     for (int32_t i = end - 1; i >= 0 && !b->status; i--) {
         int g = adjoint[i], more[3] = {LA_NO_VALUE, LA_NO_VALUE, LA_NO_VALUE};
@@ -241,7 +241,7 @@ static void program_sweep(la_program *b, int32_t *adjoint, int32_t end)
     }
 }
 
-void la_program_gradient(la_program *b, int nouts, const int *outs,
+void la_recipe_gradient(la_recipe *b, int nouts, const int *outs,
                          const int *gs, int n, const int *wanted, int *grads)
 {
     int32_t end = b->n;

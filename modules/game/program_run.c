@@ -20,7 +20,7 @@
 #include "op/call.h"
 #include "op/impls.h"
 
-static const la_program_row programs[] = {
+static const la_recipe_row programs[] = {
 #define PROGRAM(name, in, out) {in, out, la_write_##name},
 #define STEPS(name, in, out) {in, out, la_write_##name},
 #include "modules/game/programs.def"
@@ -48,7 +48,7 @@ static int64_t components(char letter)
 /* ---- the code of a call ---- */
 
 typedef struct code {
-    const la_program_row *row;
+    const la_recipe_row *row;
     const int64_t *params, *masks;
     int nparams, levels;      /* gradients that were taken */
     int base, ninputs;        /* inputs of the program, and all */
@@ -105,7 +105,7 @@ static la_status read_code(const la_frame *f, code *c)
 
 /* The gradient of the outputs so far, by the inputs of 'mask', side by side;
 ** input 'given' has the gradient of the outputs. */
-static la_status take_gradient(la_program *b, int given, int64_t mask)
+static la_status take_gradient(la_recipe *b, int given, int64_t mask)
 {
     int64_t wanted = 0, at = 0;
     for (int k = 0; k < given; k++)
@@ -124,7 +124,7 @@ static la_status take_gradient(la_program *b, int given, int64_t mask)
         gs[i] = la_in(b, given, i);
         outs[i] = b->outs[i];
     }
-    la_program_gradient(b, end, outs, gs, (int)wanted, memory, grads);
+    la_recipe_gradient(b, end, outs, gs, (int)wanted, memory, grads);
     b->nouts = 0;
     for (int64_t i = 0; i < wanted; i++)
         la_put(b, grads[i] < 0 ? la_const(b, 0) : grads[i]);
@@ -132,9 +132,9 @@ static la_status take_gradient(la_program *b, int given, int64_t mask)
     return b->status;
 }
 
-static la_status write_program(la_program *b, const code *c, bool is_double)
+static la_status write_program(la_recipe *b, const code *c, bool is_double)
 {
-    LA_TRY(la_program_start(b, is_double, c->ninputs, c->comps));
+    LA_TRY(la_recipe_start(b, is_double, c->ninputs, c->comps));
     memcpy(b->params, c->params, (size_t)c->nparams * sizeof(*c->params));
     c->row->write(b);
     if (b->status) return b->status;
@@ -300,7 +300,7 @@ static la_status program_run_blocks(rows *r, int64_t block, int64_t n)
 
 #define LOOP_STEPS 32         /* about as many as a program would have */
 
-static la_status run_finished(rows *r, const la_program *b, int32_t nconst)
+static la_status run_finished(rows *r, const la_recipe *b, int32_t nconst)
 {
     int64_t block = program_block_of(b->registers * r->item);
     r->fn = b->is_double ? LA_STUB(game_rows)->f64 : LA_STUB(game_rows)->f32;
@@ -351,7 +351,7 @@ la_status la_impl_game_rows(la_frame *f)
 {
     code c;
     rows r;                   /* what is used of it is set later */
-    la_program b = {.status = LA_OK};
+    la_recipe b = {.status = LA_OK};
     int32_t nconst = 0;
     LA_TRY(read_code(f, &c));
     if (la_result(f, 0)->numel == 0) return LA_OK;
@@ -362,10 +362,10 @@ la_status la_impl_game_rows(la_frame *f)
     }
     la_status status = write_program(&b, &c, la_result(f, 0)->dtype
                                      == LA_FLOAT64);
-    if (!status) status = la_program_finish(&b, program_find_even(f, c.ninputs),
+    if (!status) status = la_recipe_finish(&b, program_find_even(f, c.ninputs),
                                              &nconst);
     if (!status) status = run_finished(&r, &b, nconst);
-    la_program_free(&b);
+    la_recipe_free(&b);
     return status;
 }
 
@@ -429,7 +429,7 @@ static la_tensor *program_as_rows(la_chain *w, la_tensor *t, char letter,
     return t;
 }
 
-la_status la_run_rows(la_program_id id, int n, la_tensor *const *in,
+la_status la_run_rows(la_recipe_id id, int n, la_tensor *const *in,
                       const int64_t *params, int nparams, la_tensor **out)
 {
     int64_t words[2 + LA_PROGRAM_PARAMS] = {id, nparams};
@@ -481,11 +481,11 @@ static la_status program_join_rows(const la_tensor *t, int k, char letter,
                                      sizeof before));
 }
 
-la_status la_run_program(la_frame *f, la_program_id id, int n,
+la_status la_run_program(la_frame *f, la_recipe_id id, int n,
                          const int64_t *params, int nparams)
 {
     LA_CHAIN(w);
-    const la_program_row *row = &programs[id];
+    const la_recipe_row *row = &programs[id];
     la_tensor *in[LA_PROGRAM_INPUTS] = {NULL}, *all = NULL;
     int64_t vector = 0;
     la_shape lead = {.ndim = 0};

@@ -7,7 +7,7 @@
 
 /* ---- products ---- */
 
-void la_write_quat_mul(la_program *b)
+void la_write_quat_mul(la_recipe *b)
 {
     int p[LA_TERMS], q[LA_TERMS];
     la_term_in(b, 0, p);
@@ -16,13 +16,13 @@ void la_write_quat_mul(la_program *b)
     la_term_put(b, 4, p);
 }
 
-static void quat_conjugate(la_program *b, const int *q, int *out)
+static void quat_conjugate(la_recipe *b, const int *q, int *out)
 {
     for (int i = 0; i < 3; i++) out[i] = la_negate(b, q[i]);
     out[3] = q[3];
 }
 
-void la_write_quat_conj(la_program *b)
+void la_write_quat_conj(la_recipe *b)
 {
     int q[LA_TERMS];
     la_term_in(b, 0, q);
@@ -30,7 +30,7 @@ void la_write_quat_conj(la_program *b)
     la_term_put(b, 4, q);
 }
 
-void la_write_quat_inverse(la_program *b)
+void la_write_quat_inverse(la_recipe *b)
 {
     int q[LA_TERMS], zero = la_const(b, 0);
     la_term_in(b, 0, q);
@@ -41,7 +41,7 @@ void la_write_quat_inverse(la_program *b)
         la_put(b, la_over(b, la_over(b, q[i], square), power));
 }
 
-void la_write_quat_rotate(la_program *b)
+void la_write_quat_rotate(la_recipe *b)
 {
     int q[LA_TERMS], v[LA_TERMS];
     la_term_in(b, 0, q);
@@ -53,7 +53,7 @@ void la_write_quat_rotate(la_program *b)
 /* ---- between two ---- */
 
 /* b rotated to the side of a: the shorter way. */
-static void quat_read_pair(la_program *b, int *p, int *q)
+static void quat_read_pair(la_recipe *b, int *p, int *q)
 {
     la_term_in(b, 0, p);
     la_term_in(b, 1, q);
@@ -68,7 +68,7 @@ typedef struct arc { int angle, small, sine, sixth; } arc;
 
 /* The weight sin(t a) / sin(a) of an angle a. Where that is small, the series
 ** t + t (1 - t^2) a^2 / 6: smooth also where both ends are equal. */
-static int quat_weigh(la_program *b, const arc *a, int t)
+static int quat_weigh(la_recipe *b, const arc *a, int t)
 {
     int rest = la_minus(b, la_const(b, 1), la_times(b, t, t));
     int near = la_plus(b, t, la_times(b, la_times(b, t, rest), a->sixth));
@@ -76,7 +76,7 @@ static int quat_weigh(la_program *b, const arc *a, int t)
     return la_choose(b, a->small, near, la_over(b, far, a->sine));
 }
 
-void la_write_slerp(la_program *b)
+void la_write_slerp(la_recipe *b)
 {
     int p[LA_TERMS], q[LA_TERMS], sum[4], way[4], zero = la_const(b, 0);
     int t = la_in(b, 2, 0), one = la_const(b, 1), w;
@@ -101,7 +101,7 @@ void la_write_slerp(la_program *b)
     la_term_put(b, 4, p);
 }
 
-void la_write_nlerp(la_program *b)
+void la_write_nlerp(la_recipe *b)
 {
     int p[LA_TERMS], q[LA_TERMS], t = la_in(b, 2, 0);
     quat_read_pair(b, p, q);
@@ -116,7 +116,7 @@ void la_write_nlerp(la_program *b)
 
 /* The rotation by twice 'half' about an axis of unit length; the identity where
 ** that is zero. */
-static void axis_angle(la_program *b, const int *axis, int half, int *out)
+static void axis_angle(la_recipe *b, const int *axis, int half, int *out)
 {
     int zero = la_const(b, 0), length = la_term_dot(b, 3, axis, axis);
     int none = la_equals(b, length, zero);
@@ -125,7 +125,7 @@ static void axis_angle(la_program *b, const int *axis, int half, int *out)
                        la_emit(b, LA_ROW_COS, half, 0, 0));
 }
 
-void la_write_quat_axis_angle(la_program *b)
+void la_write_quat_axis_angle(la_recipe *b)
 {
     int axis[LA_TERMS], q[4];
     la_term_in(b, 0, axis);
@@ -135,7 +135,7 @@ void la_write_quat_axis_angle(la_program *b)
 }
 
 /* Angle from 0 to pi; axis x where there is no rotation. */
-void la_write_quat_to_axis_angle(la_program *b)
+void la_write_quat_to_axis_angle(la_recipe *b)
 {
     int q[LA_TERMS], zero = la_const(b, 0), one = la_const(b, 1);
     la_term_in(b, 0, q);
@@ -149,13 +149,13 @@ void la_write_quat_to_axis_angle(la_program *b)
     la_put(b, la_scale(b, la_emit(b, LA_ROW_ATAN2, length, q[3], 0), 2));
 }
 
-void la_write_quat_euler(la_program *b)
+void la_write_quat_euler(la_recipe *b)
 {
     int angles[LA_TERMS], q[4], r[4], zero = la_const(b, 0);
     la_term_in(b, 0, angles);
     for (int i = 0; i < 3; i++) {
         int half = la_scale(b, angles[i], 0.5);
-        int axis = (int)la_program_param(b, i);
+        int axis = (int)la_recipe_param(b, i);
         for (int k = 0; k < 3; k++) r[k] = zero;
         r[axis] = la_emit(b, LA_ROW_SIN, half, 0, 0);
         r[3] = la_emit(b, LA_ROW_COS, half, 0, 0);
@@ -184,7 +184,7 @@ la_status la_impl_game_quat_euler(la_frame *f)
 
 /* The sum of the unit vectors u and v, made orthogonal to their difference:
 ** where both are nearly opposite, what was rounded leans on that. */
-static void find_half(la_program *b, const int *u, const int *v, int *h)
+static void find_half(la_recipe *b, const int *u, const int *v, int *h)
 {
     int way[3], one = la_const(b, 1);
     la_term_plus(b, 3, u, v, h);
@@ -198,7 +198,7 @@ static void find_half(la_program *b, const int *u, const int *v, int *h)
 
 /* With h halfway between the unit vectors u and v: (u x h, u h). Opposite ones
 ** rotate by pi about an axis across u. */
-void la_write_quat_between(la_program *b)
+void la_write_quat_between(la_recipe *b)
 {
     int v[LA_TERMS], u[LA_TERMS], h[3], off[3], q[4], zero = la_const(b, 0);
     int one = la_const(b, 1);
@@ -226,7 +226,7 @@ void la_write_quat_between(la_program *b)
 
 /* ---- rotations ---- */
 
-void la_write_quat_look(la_program *b)
+void la_write_quat_look(la_recipe *b)
 {
     int v[LA_TERMS], up[LA_TERMS], x[3], y[3], z[3], m[9], q[4];
     la_term_in(b, 0, v);
@@ -242,7 +242,7 @@ void la_write_quat_look(la_program *b)
     la_term_put(b, 4, q);
 }
 
-void la_write_quat_from_mat3(la_program *b)
+void la_write_quat_from_mat3(la_recipe *b)
 {
     int m[LA_TERMS], q[4];
     la_term_in(b, 0, m);
@@ -250,7 +250,7 @@ void la_write_quat_from_mat3(la_program *b)
     la_term_put(b, 4, q);
 }
 
-void la_write_quat_to_mat3(la_program *b)
+void la_write_quat_to_mat3(la_recipe *b)
 {
     int q[LA_TERMS], m[9];
     la_term_in(b, 0, q);
@@ -260,7 +260,7 @@ void la_write_quat_to_mat3(la_program *b)
 
 /* The rotation by twice the length of 'half' about it: its sine by its length,
 ** and its cosine. Where it is short, the series of both: smooth at zero. */
-static void quat_exponential(la_program *b, const int *half, int *out)
+static void quat_exponential(la_recipe *b, const int *half, int *out)
 {
     int angle = la_term_length(b, 3, half), one = la_const(b, 1), x, near[3];
     int small = la_less(b, angle, la_const(b, la_term_eps(b, 2e-2, 1e-3)));
@@ -280,7 +280,7 @@ static void quat_exponential(la_program *b, const int *half, int *out)
 }
 
 /* The rotation by the angle |omega| dt about omega, in front of q. */
-void la_write_quat_integrate(la_program *b)
+void la_write_quat_integrate(la_recipe *b)
 {
     int q[LA_TERMS], omega[LA_TERMS], r[4], dt = la_in(b, 2, 0);
     la_term_in(b, 0, q);
@@ -294,7 +294,7 @@ void la_write_quat_integrate(la_program *b)
 
 /* ---- dual quaternions: real part first ---- */
 
-void la_write_dual_quat(la_program *b)
+void la_write_dual_quat(la_recipe *b)
 {
     int q[LA_TERMS], t[LA_TERMS], dual[4];
     la_term_in(b, 0, q);
@@ -306,7 +306,7 @@ void la_write_dual_quat(la_program *b)
     la_term_put(b, 4, dual);
 }
 
-void la_write_dual_quat_mul(la_program *b)
+void la_write_dual_quat_mul(la_recipe *b)
 {
     int p[LA_TERMS], q[LA_TERMS], real[4], dual[4], more[4];
     la_term_in(b, 0, p);
@@ -321,7 +321,7 @@ void la_write_dual_quat_mul(la_program *b)
 
 /* Works for sums of unit ones too (blends): both parts are divided by the
 ** length of the real one. */
-void la_write_dual_quat_transform(la_program *b)
+void la_write_dual_quat_transform(la_recipe *b)
 {
     int d[LA_TERMS], p[LA_TERMS], back[4], t[4], zero = la_const(b, 0);
     la_term_in(b, 0, d);

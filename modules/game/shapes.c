@@ -13,7 +13,7 @@
 /* The slab between lo and hi along each axis; a ray along it is in it for
 ** ever or never. Nothing enters a box with lo above hi, nor what is no number:
 ** 'ok' notes it, as a comparison alone would pass over it. */
-void la_write_ray_box(la_program *b)
+void la_write_ray_box(la_recipe *b)
 {
     int o[N], d[N], lo[N], hi[N], n = la_term_in(b, 0, o);
     int zero = la_const(b, 0), one = la_const(b, 1), inf, first, last;
@@ -47,7 +47,7 @@ void la_write_ray_box(la_program *b)
 /* Starts from the point of the ray that is nearest to the centre, half the
 ** chord back. Lengths count in a power of two, and d by another, so that no
 ** square leaves the range. */
-void la_write_ray_sphere(la_program *b)
+void la_write_ray_sphere(la_recipe *b)
 {
     int o[N + 1], d[N], c[N], n = la_term_in(b, 0, o), r = la_in(b, 3, 0);
     int zero = la_const(b, 0), one = la_const(b, 1), inf;
@@ -74,7 +74,7 @@ void la_write_ray_sphere(la_program *b)
 }
 
 /* T. Moeller and B. Trumbore, 1997; both sides. */
-void la_write_ray_triangle(la_program *b)
+void la_write_ray_triangle(la_recipe *b)
 {
     int o[N], d[N], a[N], e[N], g[N], p[3], q[3], zero = la_const(b, 0);
     int one = la_const(b, 1), inf = la_const(b, (double)INFINITY);
@@ -103,14 +103,14 @@ void la_write_ray_triangle(la_program *b)
 
 /* ---- signed distances, negative inside ---- */
 
-void la_write_sd_sphere(la_program *b)
+void la_write_sd_sphere(la_recipe *b)
 {
     int p[N], n = la_term_in(b, 0, p);
     la_put(b, la_minus(b, la_term_length(b, n, p), la_in(b, 1, 0)));
 }
 
 /* How far outside along each axis, as a length; inside, the nearest side. */
-void la_write_sd_box(la_program *b)
+void la_write_sd_box(la_recipe *b)
 {
     int p[N], half[N], out[N], n = la_term_in(b, 0, p), zero = la_const(b, 0);
     int most = 0;
@@ -124,7 +124,7 @@ void la_write_sd_box(la_program *b)
     la_put(b, la_plus(b, la_term_length(b, n, out), most));
 }
 
-void la_write_sd_capsule(la_program *b)
+void la_write_sd_capsule(la_recipe *b)
 {
     int p[N], a[N], e[N], n = la_term_in(b, 0, p), zero = la_const(b, 0);
     int one = la_const(b, 1);

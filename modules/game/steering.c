@@ -12,7 +12,7 @@
 enum { SPEED, FORCE, RADIUS };
 
 /* The force towards the velocity 'want', no longer than option FORCE. */
-static void put_force(la_program *b, int n, const int *want)
+static void put_force(la_recipe *b, int n, const int *want)
 {
     int v[N];
     la_term_in(b, 1, v);
@@ -21,7 +21,7 @@ static void put_force(la_program *b, int n, const int *want)
     la_term_put(b, n, v);
 }
 
-static void write_seek(la_program *b, bool away, bool slow)
+static void write_seek(la_recipe *b, bool away, bool slow)
 {
     int p[N], d[N], n = la_term_in(b, 0, p), one = la_const(b, 1);
     int speed = la_const(b, la_param_number(b, SPEED));
@@ -38,12 +38,12 @@ static void write_seek(la_program *b, bool away, bool slow)
     put_force(b, n, d);
 }
 
-void la_write_seek(la_program *b) { write_seek(b, false, false); }
-void la_write_flee(la_program *b) { write_seek(b, true, false); }
-void la_write_arrive(la_program *b) { write_seek(b, false, true); }
+void la_write_seek(la_recipe *b) { write_seek(b, false, false); }
+void la_write_flee(la_recipe *b) { write_seek(b, true, false); }
+void la_write_arrive(la_recipe *b) { write_seek(b, false, true); }
 
 /* A unit vector out of 32 bits. */
-static void random_unit(la_program *b, int n, int bits, int *out)
+static void random_unit(la_recipe *b, int n, int bits, int *out)
 {
     int angle = la_emit(b, LA_ROW_UNIFORM, bits, 0, 0), r = la_const(b, 1);
     angle = la_scale(b, angle, 6.283185307179586477);
@@ -61,10 +61,10 @@ enum { WANDER_FORCE, WANDER_SEED };
 
 /* Towards a point of the unit circle (sphere) whose middle lies sqrt(2) ahead
 ** of the heading. */
-void la_write_wander(la_program *b)
+void la_write_wander(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 1, v);
-    int bits = la_seed(b, (uint32_t)la_program_param(b, WANDER_SEED));
+    int bits = la_seed(b, (uint32_t)la_recipe_param(b, WANDER_SEED));
     bits = la_emit(b, LA_ROW_NUMBER, bits, 0, 0);
     random_unit(b, n, bits, u);
     la_term_unit(b, n, v, 0, v);
@@ -90,7 +90,7 @@ static la_status read_option(const la_frame *f, int k, const char *name,
 }
 
 /* (p, v, target, speed, force[, radius]) */
-static la_status run_seek(la_frame *f, la_program_id id, int n)
+static la_status run_seek(la_frame *f, la_recipe_id id, int n)
 {
     int64_t params[3];
     LA_TRY(read_option(f, 3, "speed", false, &params[SPEED]));

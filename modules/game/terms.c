@@ -5,19 +5,19 @@
 
 #include "base/size.h"
 
-int la_term_in(la_program *b, int input, int *out)
+int la_term_in(la_recipe *b, int input, int *out)
 {
     int n = (int)la_min(b->comps[input], LA_TERMS);
     for (int i = 0; i < n; i++) out[i] = la_in(b, input, i);
     return n;
 }
 
-void la_term_put(la_program *b, int n, const int *v)
+void la_term_put(la_recipe *b, int n, const int *v)
 {
     for (int i = 0; i < n; i++) la_put(b, v[i]);
 }
 
-int la_term_dot(la_program *b, int n, const int *v, const int *u)
+int la_term_dot(la_recipe *b, int n, const int *v, const int *u)
 {
     int sum = la_times(b, v[0], u[0]);
     for (int i = 1; i < n; i++) sum = la_plus(b, sum, la_times(b, v[i], u[i]));
@@ -26,7 +26,7 @@ int la_term_dot(la_program *b, int n, const int *v, const int *u)
 
 /* Divides by the power of two of the largest term, but never by less than
 ** 'least' (0: no bound). */
-static int scaled_from(la_program *b, int n, const int *v, double least,
+static int scaled_from(la_recipe *b, int n, const int *v, double least,
                        int *out)
 {
     int most = la_magnitude(b, v[0]);
@@ -38,17 +38,17 @@ static int scaled_from(la_program *b, int n, const int *v, double least,
     return power;
 }
 
-int la_term_scaled(la_program *b, int n, const int *v, int *out)
+int la_term_scaled(la_recipe *b, int n, const int *v, int *out)
 {
     return scaled_from(b, n, v, 0, out);
 }
 
-static int scaled_length(la_program *b, int n, const int *scaled)
+static int scaled_length(la_recipe *b, int n, const int *scaled)
 {
     return la_root(b, la_term_dot(b, n, scaled, scaled));
 }
 
-int la_term_length(la_program *b, int n, const int *v)
+int la_term_length(la_recipe *b, int n, const int *v)
 {
     int scaled[LA_TERMS], power = la_term_scaled(b, n, v, scaled);
     return la_times(b, scaled_length(b, n, scaled), power);
@@ -56,7 +56,7 @@ int la_term_length(la_program *b, int n, const int *v)
 
 /* Also where the length itself leaves the range. Nothing is scaled up to more
 ** than eps, as the slopes of what is not chosen would be infinite. */
-void la_term_unit(la_program *b, int n, const int *v, double eps, int *out)
+void la_term_unit(la_recipe *b, int n, const int *v, double eps, int *out)
 {
     int scaled[LA_TERMS], exponent = 0, zero = la_const(b, 0);
     /* An eps that is no number of the dtype would be 0. */
@@ -71,7 +71,7 @@ void la_term_unit(la_program *b, int n, const int *v, double eps, int *out)
     for (int i = 0; i < n; i++) out[i] = la_over(b, scaled[i], length);
 }
 
-void la_term_cross(la_program *b, const int *v, const int *u, int *out)
+void la_term_cross(la_recipe *b, const int *v, const int *u, int *out)
 {
     int r[3];
     for (int i = 0; i < 3; i++) {
@@ -81,28 +81,28 @@ void la_term_cross(la_program *b, const int *v, const int *u, int *out)
     memcpy(out, r, sizeof r);
 }
 
-void la_term_times(la_program *b, int n, const int *v, int by, int *out)
+void la_term_times(la_recipe *b, int n, const int *v, int by, int *out)
 {
     for (int i = 0; i < n; i++) out[i] = la_times(b, v[i], by);
 }
 
-void la_term_plus(la_program *b, int n, const int *v, const int *u, int *out)
+void la_term_plus(la_recipe *b, int n, const int *v, const int *u, int *out)
 {
     for (int i = 0; i < n; i++) out[i] = la_plus(b, v[i], u[i]);
 }
 
-void la_term_minus(la_program *b, int n, const int *v, const int *u, int *out)
+void la_term_minus(la_recipe *b, int n, const int *v, const int *u, int *out)
 {
     for (int i = 0; i < n; i++) out[i] = la_minus(b, v[i], u[i]);
 }
 
-void la_term_choose(la_program *b, int n, int truth, const int *v, const int *u,
+void la_term_choose(la_recipe *b, int n, int truth, const int *v, const int *u,
                     int *out)
 {
     for (int i = 0; i < n; i++) out[i] = la_choose(b, truth, v[i], u[i]);
 }
 
-void la_term_clamp(la_program *b, int n, const int *v, int most, int *out)
+void la_term_clamp(la_recipe *b, int n, const int *v, int most, int *out)
 {
     int zero = la_const(b, 0), scaled[LA_TERMS];
     int power = la_term_scaled(b, n, v, scaled);
@@ -117,7 +117,7 @@ void la_term_clamp(la_program *b, int n, const int *v, int most, int *out)
 /* ---- quaternions ---- */
 
 /* One component: p[a] q[b] + p[c] q[d] + p[e] q[f] - p[g] q[h]. */
-static int terms_product(la_program *b, const int *p, const int *q,
+static int terms_product(la_recipe *b, const int *p, const int *q,
                          const char *k)
 {
     int sum = la_times(b, p[k[0] - '0'], q[k[1] - '0']);
@@ -126,7 +126,7 @@ static int terms_product(la_program *b, const int *p, const int *q,
     return la_minus(b, sum, la_times(b, p[k[6] - '0'], q[k[7] - '0']));
 }
 
-void la_term_quat_mul(la_program *b, const int *p, const int *q, int *out)
+void la_term_quat_mul(la_recipe *b, const int *p, const int *q, int *out)
 {
     int r[4] = {terms_product(b, p, q, "30031221"),
                 terms_product(b, p, q, "31132002"),
@@ -138,7 +138,7 @@ void la_term_quat_mul(la_program *b, const int *p, const int *q, int *out)
 }
 
 /* v + w t + u x t with t = 2 u x v, for q = (u, w). */
-void la_term_quat_rotate(la_program *b, const int *q, const int *v, int *out)
+void la_term_quat_rotate(la_recipe *b, const int *q, const int *v, int *out)
 {
     int t[3], ut[3];
     la_term_cross(b, q, v, t);
@@ -149,7 +149,7 @@ void la_term_quat_rotate(la_program *b, const int *q, const int *v, int *out)
     la_term_plus(b, 3, v, t, out);
 }
 
-void la_term_quat_matrix(la_program *b, const int *q, int *m)
+void la_term_quat_matrix(la_recipe *b, const int *q, int *m)
 {
     int one = la_const(b, 1), two[3], r[9];
     la_term_times(b, 3, q, la_const(b, 2), two);
@@ -167,7 +167,7 @@ void la_term_quat_matrix(la_program *b, const int *q, int *m)
 
 /* Four times a component times the others, S. Shepperd, 1978: the largest
 ** component is found first, so that nothing small is divided by. */
-void la_term_matrix_quat(la_program *b, const int *m, int *out)
+void la_term_matrix_quat(la_recipe *b, const int *m, int *out)
 {
     int one = la_const(b, 1), trace[4], parts[4][4], r[4], best = 0;
     int off[3], sums[3];      /* of the elements opposite each other */
@@ -203,7 +203,7 @@ void la_term_matrix_quat(la_program *b, const int *m, int *out)
 
 /* ---- frames ---- */
 
-void la_term_off_axis(la_program *b, const int *v, int *out)
+void la_term_off_axis(la_recipe *b, const int *v, int *out)
 {
     int zero = la_const(b, 0), one = la_const(b, 1), size[3];
     for (int i = 0; i < 3; i++) size[i] = la_magnitude(b, v[i]);
@@ -215,7 +215,7 @@ void la_term_off_axis(la_program *b, const int *v, int *out)
     out[2] = la_choose(b, y, zero, la_choose(b, z, one, zero));
 }
 
-void la_term_frame(la_program *b, const int *back, const int *up, int *x,
+void la_term_frame(la_recipe *b, const int *back, const int *up, int *x,
                    int *y, int *z)
 {
     int zero = la_const(b, 0), one = la_const(b, 1), u[3], off[3], side[3];

@@ -7,20 +7,20 @@
 
 #define N LA_TERMS
 
-void la_write_dot(la_program *b)
+void la_write_dot(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v);
     la_term_in(b, 1, u);
     la_put(b, la_term_dot(b, n, v, u));
 }
 
-void la_write_length(la_program *b)
+void la_write_length(la_recipe *b)
 {
     int v[N], n = la_term_in(b, 0, v);
     la_put(b, la_term_length(b, n, v));
 }
 
-void la_write_distance(la_program *b)
+void la_write_distance(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v);
     la_term_in(b, 1, u);
@@ -30,7 +30,7 @@ void la_write_distance(la_program *b)
 
 /* W. Kahan: twice the angle whose tangent is |u - v| / |u + v| of unit vectors,
 ** exact near 0 and pi, where the cosine says little. */
-void la_write_angle(la_program *b)
+void la_write_angle(la_recipe *b)
 {
     int v[N], u[N], sum[N], n = la_term_in(b, 0, v), zero = la_const(b, 0);
     la_term_in(b, 1, u);
@@ -45,7 +45,7 @@ void la_write_angle(la_program *b)
     la_put(b, la_choose(b, none, zero, la_scale(b, half, 2)));
 }
 
-void la_write_normalize(la_program *b)
+void la_write_normalize(la_recipe *b)
 {
     int v[N], n = la_term_in(b, 0, v);
     la_term_unit(b, n, v, la_param_number(b, 0), v);
@@ -63,14 +63,14 @@ la_status la_impl_game_normalize(la_frame *f)
     return la_run_program(f, LA_PROGRAM_normalize, 1, params, 1);
 }
 
-void la_write_clamp_length(la_program *b)
+void la_write_clamp_length(la_recipe *b)
 {
     int v[N], n = la_term_in(b, 0, v);
     la_term_clamp(b, n, v, la_in(b, 1, 0), v);
     la_term_put(b, n, v);
 }
 
-void la_write_project(la_program *b)
+void la_write_project(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v);
     la_term_in(b, 1, u);
@@ -80,7 +80,7 @@ void la_write_project(la_program *b)
     for (int i = 0; i < n; i++) la_put(b, la_choose(b, none, zero, u[i]));
 }
 
-void la_write_cross(la_program *b)
+void la_write_cross(la_recipe *b)
 {
     int v[N], u[N];
     la_term_in(b, 0, v);
@@ -89,7 +89,7 @@ void la_write_cross(la_program *b)
     la_term_put(b, 3, v);
 }
 
-void la_write_reflect(la_program *b)
+void la_write_reflect(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v);
     la_term_in(b, 1, u);
@@ -100,7 +100,7 @@ void la_write_reflect(la_program *b)
 }
 
 /* GLSL's refract: eta v - (eta (n v) + sqrt(k)) n, zero where k < 0. */
-void la_write_refract(la_program *b)
+void la_write_refract(la_recipe *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v), one = la_const(b, 1);
     la_term_in(b, 1, u);

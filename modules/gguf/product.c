@@ -14,6 +14,7 @@
 #include "op/composite.h"
 #include "op/conv/conv.h"
 #include "op/move/copy.h"
+#include "op/nn/packed_rows.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/gguf/ops.def"
@@ -159,6 +160,20 @@ static la_status dots_unit(void *context, int64_t unit, char *scratch)
     return LA_OK;
 }
 
+/* Rows begin..end of the weights, whose numbers are nowhere kept. */
+static void block_range(int64_t begin, int64_t end, void *context)
+{
+    const dots *d = context;
+    float (*dot)(const uint8_t *, int64_t, const float *) =
+        LA_STUB(blocks)->dot_blocks[d->type];
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t r = 0; r < d->rows; r++)
+            d->out[r * d->n + i] = dot(d->blocks + i * d->row_bytes,
+                                       d->row_blocks, d->x + r * d->in);
+}
+
+#define FEW_BLOCK_ROWS 2      /* beyond them a row's numbers are kept */
+
 /* Rows begin..end of the weights with rounded rows of x. */
 static void byte_range(int64_t begin, int64_t end, void *context)
 {
@@ -209,33 +224,15 @@ la_status la_impl_gguf_dots(la_frame *f)
     d.unit = GRAIN / (d.in * d.rows) + 1;
     if (la_arg_bool(f, 3) && LA_STUB(byte_dots)->dot[t->number])
         return byte_dots(&d);
+    if (d.rows <= FEW_BLOCK_ROWS && LA_STUB(blocks)->dot_blocks[t->number])
+        return la_iter_items(d.n, d.unit, 16 * d.unit, block_range, &d);
     la_unit_plan plan = {dots_unit, 1, (size_t)d.in * sizeof(float)};
     return la_iter_units((d.n + d.unit - 1) / d.unit, &plan, &d);
 }
 
-#define FEW_ROWS 12           /* beyond them making the weights pays */
-
 /* gguf_product(self, blocks, type, fast) */
 la_status la_impl_gguf_product(la_frame *f)
 {
-    LA_CHAIN(w);
-    la_tensor *x = la_arg(f, 0);
-    int64_t sizes[LA_MAX_DIMS], flat[2];
-    la_dtype dtype = (la_dtype)x->dtype;
-    if (x->ndim < 1 || la_arg(f, 1)->ndim != 2)
-        return la_error_at(LA_ESHAPE, x->ndim < 1 ? 1 : 2, "rows of numbers "
-                           "and a matrix of blocks are expected");
-    flat[1] = la_sizes(x)[x->ndim - 1];
-    flat[0] = flat[1] > 0 ? x->numel / flat[1] : 0;
-    la_tensor *wide = R(to_dtype, x, la_v_dtype(LA_FLOAT32)), *out;
-    if (flat[1] > 0 && flat[0] <= FEW_ROWS) {
-        memcpy(sizes, la_sizes(x), (size_t)x->ndim * sizeof *sizes);
-        sizes[x->ndim - 1] = la_sizes(la_arg(f, 1))[0];
-        out = R(gguf_dots, R(reshape, wide, la_v_ints(flat, 2)), f->args[1],
-                f->args[2], f->args[3]);
-        out = R(reshape, out, la_v_ints(sizes, x->ndim));
-    } else {
-        out = R(linear, wide, R(gguf_unpack, f->args[1], f->args[2]));
-    }
-    return la_chain_end(w, f, R(to_dtype, out, la_v_dtype(dtype)));
+    return la_rows_by_packed(f, &(la_packed_weights){
+        LA_OP(gguf_dots), LA_OP(gguf_unpack), 2, "blocks"});
 }

@@ -13,13 +13,17 @@ batches.
 see: image.load, image.resize, image.gaussian_blur, plot.image
 == image.load
 : la.image.load(path[, {channels =, dtype =, apply_exif_orientation = true,
-  limit =}]) -> tensor
-Reads a PNG, JPEG, BMP or TGA file as a tensor {channels, height, width}; the
-bytes of the file tell its format. 1 channel is grey, 2 grey and alpha, 3 RGB, 4
-RGBA. The dtype is uint8, or uint16 for PNG with 16 bits; a floating dtype gives
-0 to 1. channels = 1 to 4 converts. A JPEG is made upright as its EXIF says,
-unless apply_exif_orientation is false. An image whose samples take more than
-limit bytes is an error (256 MiB in a sandbox that says nothing).
+  frames = false, limit =}]) -> tensor[, tensor]
+Reads a PNG, JPEG, BMP, TGA, GIF, PBM, PGM, PPM, PSD or HDR (Radiance) file as a
+tensor {channels, height, width}; the bytes of the file tell its format. 1
+channel is grey, 2 grey and alpha, 3 RGB, 4 RGBA (GIF and PSD always). The dtype
+is uint8, uint16 for PNG, PGM and PPM with 16 bits, or float32 for HDR, where
+values go beyond 1; a floating dtype gives 0 to 1. channels = 1 to 4 converts. A
+JPEG is made upright as its EXIF says, unless apply_exif_orientation is false.
+With frames = true all frames of a GIF come as {frames, channels, height,
+width}, and behind them how many seconds each is shown; any other image is one
+frame. An image whose samples take more than limit bytes is an error (256 MiB in
+a sandbox that says nothing).
 > la.image.save(la.rand(3, 2, 2), "dots.png")
 > x = la.image.load("dots.png", {dtype = "float32"})
 > x.shape, x.dtype
@@ -27,7 +31,7 @@ limit bytes is an error (256 MiB in a sandbox that says nothing).
 see: image.decode, image.save, image.info
 == image.decode
 : la.image.decode(string[, {channels =, dtype =, apply_exif_orientation = true,
-  limit =}]) -> tensor
+  frames = false, limit =}]) -> tensor[, tensor]
 As image.load, from the bytes of a file, for example of a download or an
 archive.
 > bytes = la.image.encode(la.ones(1, 2, 2), "png")

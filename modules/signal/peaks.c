@@ -7,6 +7,7 @@
 #include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/frame.h"
+#include "op/fuel.h"
 
 #define LA_ROWS "modules/signal/ops.def"
 #include "base/runtime/interrupt.h"
@@ -101,6 +102,9 @@ la_status la_impl_signal_local_maxima(la_frame *f)
 
 /* ---- distance ---- */
 
+enum { LOOKED_AT = 1 << 16,     /* positions between two looks at the limits */
+       ALL_LOWS = 8 };          /* work for each sample of find_lows */
+
 la_status la_meta_signal_peaks_apart(la_frame *f)
 {
     LA_TRY(check_positions(f, 0));
@@ -114,6 +118,19 @@ la_status la_meta_signal_peaks_apart(la_frame *f)
     return la_set_output(f, 0, 1, &n, NULL, LA_BOOL);
 }
 
+/* Positions nearer to that of peak j than 'distance' go, those in front of it
+** or behind. Returns how many were looked at. */
+static int64_t take_out(const int64_t *p, int64_t n, int64_t j, double distance,
+                        uint8_t *keep)
+{
+    int64_t low = j - 1, high = j + 1;
+    for (; low >= 0 && (double)(p[j] - p[low]) < distance; low--)
+        keep[low] = 0;
+    for (; high < n && (double)(p[high] - p[j]) < distance; high++)
+        keep[high] = 0;
+    return high - low;
+}
+
 la_status la_impl_signal_peaks_apart(la_frame *f)
 {
     LA_LET(peaks, read_vector(f, 0, LA_INT64, &peaks));
@@ -121,7 +138,7 @@ la_status la_impl_signal_peaks_apart(la_frame *f)
     const int64_t *p = (const int64_t *)la_data(peaks);
     const int64_t *o = (const int64_t *)la_data(order);
     uint8_t *keep = (uint8_t *)la_data(la_result(f, 0));
-    int64_t n = peaks->numel;
+    int64_t n = peaks->numel, work = 0;
     double distance = ceil(la_arg_float(f, 2));
     if (n > 0) memset(keep, 1, (size_t)n);
     for (int64_t i = n - 1; i >= 0; i--) {
@@ -129,13 +146,13 @@ la_status la_impl_signal_peaks_apart(la_frame *f)
         if (j < 0 || j >= n)
             return la_error_at(LA_EINDEX, 2, "index %lld is out of range, 1 to "
                                "%lld", (long long)o[i], (long long)n);
-        if (!keep[j]) continue;
-        for (int64_t k = j - 1; k >= 0 && (double)(p[j] - p[k]) < distance; k--)
-            keep[k] = 0;
-        for (int64_t k = j + 1; k < n && (double)(p[k] - p[j]) < distance; k++)
-            keep[k] = 0;
+        if (keep[j]) work += take_out(p, n, j, distance, keep);
+        if (work < LOOKED_AT && i > 0) continue;
+        if (la_fuel_running) LA_TRY(la_fuel_more(f, work));
+        LA_TRY(la_poll());
+        work = 0;
     }
-    return la_poll();
+    return LA_OK;
 }
 
 /* ---- prominences and widths ---- */
@@ -206,7 +223,6 @@ static void measure_widths(int64_t begin, int64_t end, void *context)
 {
     const survey *s = context;
     const double *x = s->x;
-    if (!s->measured) measure_prominences(begin, end, context);
     for (int64_t k = begin; k < end; k++) {
         int64_t peak = s->peaks[k] - 1, i = peak;
         double h = x[peak] - s->prominences[k] * s->rel_height;
@@ -273,11 +289,29 @@ static la_status find_all_lows(survey *s, int64_t **memory, size_t *bytes)
     return la_poll();
 }
 
-/* Run 'measure' with memory for five doubles and two positions of each peak, in
+/* Each peak walks to both sides: no farther than its surroundings or, for the
+** widths, its bases reach. */
+static la_status measure_all(la_frame *f, survey *s, bool widths)
+{
+    int64_t work = s->lows[0] ? la_fuel_times(s->n, ALL_LOWS)
+        : la_fuel_times(s->count, la_min(s->n, 2 * s->reach + 1));
+    if (!s->measured) {
+        if (la_fuel_running) LA_TRY(la_fuel_more(f, work));
+        LA_TRY(la_iter_items(s->count, 256, 16, measure_prominences, s));
+    }
+    if (!widths) return LA_OK;
+    work = 0;
+    for (int64_t k = 0; k < s->count; k++)
+        work = la_fuel_plus(work, s->right_bases[k] - s->left_bases[k]);
+    if (la_fuel_running) LA_TRY(la_fuel_more(f, work));
+    return la_iter_items(s->count, 256, 16, measure_widths, s);
+}
+
+/* Measure with memory for five doubles and two positions of each peak, in
 ** the order of a survey's fields; 'prepare' (NULL: nothing) fills in what is
 ** known before, 'give' takes what it wants of them. */
 typedef la_status (*survey_fn)(la_frame *f, survey *s);
-static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
+static la_status run_survey(la_frame *f, survey *s, bool widths,
                             survey_fn prepare, survey_fn give)
 {
     LA_LET(x, read_vector(f, 0, LA_FLOAT64, &x));
@@ -301,7 +335,7 @@ static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
     s->right_bases = (int64_t *)(measures + 6 * s->count);
     la_status status = prepare ? prepare(f, s) : LA_OK;
     if (!status) status = find_all_lows(s, &lows, &lows_bytes);
-    if (!status) status = la_iter_items(s->count, 256, 16, measure, s);
+    if (!status) status = measure_all(f, s, widths);
     if (!status) status = give(f, s);
     if (lows) la_mem_free(lows, lows_bytes);
     la_mem_free(measures, bytes);
@@ -333,8 +367,7 @@ la_status la_impl_signal_peak_prominences(la_frame *f)
 {
     survey s = {.n = 0};
     LA_TRY(read_wlen(f, 2, &s.reach));
-    return run_survey(f, &s, measure_prominences, NULL,
-                      give_prominences);
+    return run_survey(f, &s, false, NULL, give_prominences);
 }
 
 /* Argument k, a value of 'dtype' for each peak, to 'to'. */
@@ -401,5 +434,5 @@ la_status la_impl_signal_peak_widths(la_frame *f)
 {
     survey s = {.rel_height = la_arg_float(f, 2)};
     LA_TRY(read_wlen(f, 3, &s.reach));
-    return run_survey(f, &s, measure_widths, take_known, give_widths);
+    return run_survey(f, &s, true, take_known, give_widths);
 }

@@ -274,6 +274,37 @@ static void scripts()
     CHECK(copy.code() == LA_ECANCEL);
 }
 
+static void states()
+{
+    std::string said;
+    la_limits limits = {};
+    limits.size = sizeof limits;
+    limits.fuel = 500;
+    la::state trusted, mod(limits);
+    for (la::state *s : {&trusted, &mod}) {
+        CHECK(*s && s->get());
+        said.clear();
+        s->print([&](std::string_view line) { said += line; });
+        CHECK(s->run("print('a', 1) n = 1", "mods/a.lua") && said == "a\t1");
+        CHECK(s->try_run("error('no')", "mods/a.lua") == LA_ELUA);
+        CHECK(std::string(la::last_error().what()).find("mods/a.lua:1: no")
+              != std::string::npos);
+        CHECK(code_of([&] { s->run("n ="); }) == LA_ELUA);
+        CHECK(s->run("assert(n == 1)"));
+    }
+    la::token token = mod.token();
+    CHECK(token.fuel_left() <= 500 && token.memory() > 0);
+    CHECK(mod.try_run("while true do end") == LA_EFUEL);
+    CHECK(mod.try_run("return lunarray.ones(2)") == LA_EFUEL);
+    CHECK(token.code() == LA_EFUEL);
+    token.clear();
+    token.fuel(1000);
+    CHECK(mod.run("x = 1") && token.fuel_left() <= 1000);
+    CHECK(trusted.run("y = lunarray.ones(2)"));
+    limits.size = 0;
+    CHECK(code_of([&] { la::state bad(limits); }) == LA_EARG);
+}
+
 struct body { float pos[3]; float mass; };
 
 static void memory()
@@ -303,6 +334,15 @@ static void memory()
     s.restore();
     CHECK(a(1).item<int>() == 1);
     CHECK(code_of([&] { la::snapshot bad{la::tensor()}; }) == LA_EARG);
+    la::state lua;
+    la::snapshot all({a}, {&r}, {lua.get(), nullptr});
+    next[2].mass = 3;
+    a *= 2;
+    la_generator_state before = la::get_generator(lua.get());
+    CHECK(lua.run("lunarray.rand(3)"));
+    all.restore();
+    CHECK(next[2].mass == 0 && a(1).item<int>() == 1);
+    CHECK(la::get_generator(lua.get()).offset == before.offset);
 }
 
 int main()
@@ -316,6 +356,7 @@ int main()
     failures();
     runtimes();
     scripts();
+    states();
     memory();
     std::puts("ok");
 }

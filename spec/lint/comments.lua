@@ -13,6 +13,7 @@ local FLOORS = {
   ["src/base"] = 14, ["src/fuse"] = 15, ["src/grad/def"] = 17,
   ["src/grad"] = 15, ["src/io"] = 13, ["src/iter"] = 14,
   ["src/kernel/amx"] = 13, ["src/kernel/avx512_bf16"] = 8,
+  ["src/kernel/avx512_vnni"] = 8,
   ["src/kernel/conv"] = 11, ["src/kernel/each"] = 15, ["src/kernel/index"] = 11,
   ["src/kernel"] = 32, ["src/kernel/matmul"] = 12, ["src/kernel/move"] = 11,
   ["src/kernel/nn"] = 12, ["src/kernel/pointwise"] = 7,

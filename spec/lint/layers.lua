@@ -48,7 +48,7 @@ local CORE = [[
   tensor/host/remote.h io/bytes.h io/map.h io/stream.h io/zip.h io/flate.h
   io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
-  op/create/window.h base/scratch.h base/log.h op/schema.h
+  op/create/window.h op/nn/packed_rows.h base/scratch.h base/log.h op/schema.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}

@@ -9,7 +9,7 @@ for word in ([[Tensor Tensor? Array Array? Tensor[] Tensor?[]
   Scalar Scalar? int int? float
   float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
   dim[][] cell[] index[] index[]? int[] int[]? int... dim... size[] size[]?
-  memory_format? device device? Generator? str[] str[]? names? float[]
+  memory_format? device device? Generator? str[] str[]? names names? float[]
   float[]?]]):gmatch("%S+") do TYPES[word] = true end
 
 local RESULTS = {}

@@ -314,6 +314,17 @@ describe("DLPack", function()
     raises("table of options expected, got number", la.from_dlpack, 3, 5)
   end)
 
+  it("refuses a struct that a tensor has already", function()
+    for _, o in ipairs{{versioned = true}, {versioned = false}} do
+      local pointer = la.ones(3):to_dlpack(o)
+      local x = la.from_dlpack(pointer)
+      raises("a tensor has this struct already", la.from_dlpack, pointer)
+      raises("a tensor has this struct already", la.from_dlpack, pointer, o)
+      raises("unknown keyword 'copy'", la.from_dlpack, pointer, {copy = true})
+      assert.same({1, 1, 1}, x:totable())
+    end
+  end)
+
   it("copies where that is asked for, and knows its options", function()
     local x = la.arange(3)
     local y = la.from_dlpack(x:to_dlpack{copy = true})

@@ -71,11 +71,11 @@ local function run_lua(path)
   end
 end
 
--- A host in C sees the public header and the shared library.
+-- A host in C or C++ sees the public header and the shared library.
 local function run_c(path, block, compiler)
   local where = folder()
-  write(where .. "/block.c", block.text)
-  local text, ok = capture(([[cd '%s' && %s block.c -o block -I%s/include \
+  write(where .. "/block." .. block.language, block.text)
+  local text, ok = capture(([[cd '%s' && %s block.* -o block -I%s/include \
     $(pkg-config --cflags lua5.4) %s/build/liblunarray.so.0 \
     -Wl,-rpath,%s/build $(pkg-config --libs lua5.4) -lm && ./block]])
     :format(where, compiler, ROOT, ROOT, ROOT))
@@ -90,6 +90,9 @@ local CHECKS = {
   end,
   c = function(path, block)
     run_c(path, block, "cc -std=c11 -Wall -Wextra -Werror")
+  end,
+  cpp = function(path, block)
+    run_c(path, block, "c++ -std=c++17 -Wall -Wextra -Werror")
   end,
   sh = function(path, block)
     local name = os.tmpname()
@@ -135,7 +138,7 @@ describe("the pages", function()
       for _, block in ipairs((documents.blocks(path))) do
         local check = CHECKS[block.language]
         -- Under a sanitizer the library in C is another one; once is enough.
-        local host = block.language == "c"
+        local host = block.language == "c" or block.language == "cpp"
         if check and not (host and PROGRAM ~= "build/lunarray") then
           check(path, block)
         end

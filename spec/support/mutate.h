@@ -46,7 +46,7 @@ static int64_t get(void *context, int64_t offset, void *buffer, int64_t n)
 }
 
 /* The host has one file, by every name. */
-static int open_bytes(void *context, const char *name, la_source *source)
+static inline int open_bytes(void *context, const char *name, la_source *source)
 {
     bytes *b = context;
     source->context = b;
@@ -56,7 +56,7 @@ static int open_bytes(void *context, const char *name, la_source *source)
 }
 
 /* 0 where the file is not there, or is too long. */
-static int read_file(const char *folder, const char *name, bytes *out)
+static inline int read_file(const char *folder, const char *name, bytes *out)
 {
     char path[200];
     snprintf(path, sizeof path, "%s%s", folder, name);
@@ -140,18 +140,39 @@ static const char script[] =
     "walk(t, 0)\n"
     "return true";
 
-static lua_State *open_state(bytes *b)
+/* A sandboxed state with a function of the code at the bottom; 'open' gives its
+** files. */
+static inline lua_State *open_state_for(const char *code, void *context,
+                                        int (*open)(void *, const char *,
+                                                    la_source *))
 {
     la_limits limits = {.size = sizeof limits, .memory = 64 << 20,
-                        .open = open_bytes, .open_context = b};
+                        .open = open, .open_context = context};
     lua_State *L = luaL_newstate();
     assert_int_equal(la_open_sandboxed(L, &limits), 0);
-    assert_int_equal(luaL_loadstring(L, script), LUA_OK);
+    assert_int_equal(luaL_loadstring(L, code), LUA_OK);
     return L;
 }
 
+static inline lua_State *open_state(bytes *b)
+{
+    return open_state_for(script, b, open_bytes);
+}
+
+/* The code gets bytes, and whether they are sound; it returns true. */
+static inline void try_bytes(lua_State *L, const bytes *b, int sound)
+{
+    lua_pushvalue(L, 1);
+    lua_pushlstring(L, (const char *)b->data, b->n);
+    lua_pushboolean(L, sound);
+    if (lua_pcall(L, 2, 1, 0) != LUA_OK) fail_msg("%s", lua_tostring(L, -1));
+    assert_true(lua_toboolean(L, -1));
+    lua_settop(L, 1);
+}
+
 /* A sound file has to be loaded. */
-static void load_once(lua_State *L, const char *name, int lenient, int sound)
+static inline void load_once(lua_State *L, const char *name, int lenient,
+                             int sound)
 {
     lua_pushvalue(L, 1);
     lua_pushstring(L, name);

@@ -14,6 +14,8 @@
 #include "base/runtime/runtime.h"
 #include "fuse/fuse.h"
 #include "api/api.h"
+#include "api/api_struct.h"
+#include "tensor/host/record.h"
 #include "tensor/snapshot.h"
 
 /* ---- snapshots ---- */
@@ -30,6 +32,111 @@ LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list)
     la_status status = recording ? la_error(LA_ESTATE, inside_fuse)
                                  : la_snapshot_make(n, list, &s);
     return la_api_end("la_snapshot_take", status) ? NULL : s;
+}
+
+/* The tensors of a definition: those that it lists, and the bytes of each
+** record's fields; 'owned' from 'def->tensors' on. */
+typedef struct snapshot_list {
+    int64_t n, given;
+    la_tensor **list;
+    size_t bytes;
+} snapshot_list;
+
+static void snapshot_list_free(snapshot_list *l)
+{
+    for (int64_t k = l->given; k < l->n; k++) la_tensor_release(l->list[k]);
+    la_mem_free(l->list, l->bytes);
+}
+#define SNAPSHOT_LIST __attribute__((cleanup(snapshot_list_free))) snapshot_list
+
+static la_status snapshot_check(const la_snapshot_def *def)
+{
+    if (def->tensors < 0 || def->records < 0 || def->generators < 0)
+        return la_error(LA_EARG, "numbers below zero");
+    if ((def->tensors && !def->tensor_list)
+        || (def->records && !def->record_list)
+        || (def->generators && !def->generator_list))
+        return la_error(LA_EARG, "a list is missing");
+    for (int k = 0; k < def->records; k++)
+        if (!def->record_list[k])
+            return la_error(LA_EARG, "record %d is NULL", k + 1);
+    return LA_OK;
+}
+
+static la_status snapshot_fill(const la_snapshot_def *def, snapshot_list *l)
+{
+    int64_t n = def->tensors;
+    for (int k = 0; k < def->records; k++) n += def->record_list[k]->nfields;
+    l->bytes = (size_t)(n ? n : 1) * sizeof *l->list;
+    l->list = la_mem_alloc(l->bytes);
+    if (!l->list) return LA_ENOMEM;
+    for (; l->n < def->tensors; l->n++) l->list[l->n] = def->tensor_list[l->n];
+    l->given = l->n;
+    for (int k = 0; k < def->records; k++) {
+        la_record *r = def->record_list[k];
+        for (int i = 0; i < r->nfields; i++, l->n++)
+            LA_TRY(la_record_bytes(r, &r->fields[i], &l->list[l->n]));
+    }
+    return LA_OK;
+}
+
+static la_status snapshot_note(const la_snapshot_def *def, la_snapshot *s)
+{
+    size_t bytes = (size_t)def->generators * sizeof(la_snapshot_generator);
+    if (!bytes) return LA_OK;
+    la_snapshot_generator *list = la_mem_alloc(bytes);
+    la_status status = list ? LA_OK : LA_ENOMEM;
+    for (int k = 0; !status && k < def->generators; k++) {
+        lua_State *L = def->generator_list[k];
+        la_context *c = la_context_of(L);
+        if (L && !c)
+            status = la_error(LA_ESTATE, "state %d was never opened", k + 1);
+        else
+            list[k] = (la_snapshot_generator){
+                c ? &c->generator : NULL,
+                c ? c->generator : la_ctx()->generator};
+    }
+    if (!status) status = la_snapshot_note(s, def->generators, list);
+    la_mem_free(list, bytes);
+    return status;
+}
+
+static la_status snapshot_of(const la_snapshot_def *def, la_snapshot **out)
+{
+    SNAPSHOT_LIST l = {0};
+    LA_TRY(snapshot_fill(def, &l));
+    LA_TRY(la_snapshot_make(l.n, l.list, out));
+    la_snapshot_own(*out, l.given);
+    la_status status = snapshot_note(def, *out);
+    if (status) {
+        la_snapshot_drop(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* The runtime is that of the first tensor or record. */
+LA_API la_snapshot *la_snapshot_take_ex(const la_snapshot_def *given)
+{
+    static const char name[] = "la_snapshot_take_ex";
+    la_snapshot *s = NULL;
+    la_snapshot_def def;
+    bool recording = la_fuse_is_open();
+    la_status status = given
+        ? LA_READ_STRUCT(name, la_snapshot_def, given, &def)
+        : la_error(LA_EARG, "no definition given");
+    if (!status) status = snapshot_check(&def);
+    if (status) {
+        la_error_named(name, status);
+        return NULL;
+    }
+    LA_API_ENTRY_IN(!def.tensors && def.records
+                    ? la_runtime_at(def.record_list[0]->owner)
+                    : la_owner_of(def.tensors ? def.tensor_list[0] : NULL));
+    la_share_tensors();
+    status = recording ? la_error(LA_ESTATE, inside_fuse)
+                       : snapshot_of(&def, &s);
+    return la_api_end(name, status) ? NULL : s;
 }
 
 LA_API int la_snapshot_restore(la_snapshot *s)

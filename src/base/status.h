@@ -22,7 +22,7 @@
     X(OK, 0) X(EARG, 1) X(ESHAPE, 2) X(EDTYPE, 3) X(EINDEX, 4) X(EALIAS, 5) \
     X(ESTATE, 6) X(ENOMEM, 7) X(EIO, 8) X(EINTR, 9) X(EGRAD, 10) X(EKEY, 11) \
     X(ECANCEL, 12) X(EDEADLINE, 13) X(EFUEL, 14) X(EJOBS, 15) \
-    X(ESUPPORT, 16) X(ELUA, 17)
+    X(ESUPPORT, 16) X(ELUA, 17) X(MORE, 18)
 #ifdef LUNARRAY_H
 #define LA_STATUS_CODE(name, number) \
     _Static_assert(LA_##name == number, "LA_" #name " is another number");

@@ -29,6 +29,9 @@ PEELED := $(if $(COMPILER),-O2,-O2 -fpeel-loops)
 $(foreach f,index/move move/copy,$(eval OPT_$(f) := $(PEELED)))
 OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
+# Loops over bytes, which -O2 makes no vectors of.
+OPT_matmul/bytes_pairs := -O3
+OPT_avx512_vnni/bytes := -O3
 
 # FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.
 # GCC follows the vector loop of a plain loop by one of half the width: a third

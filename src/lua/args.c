@@ -115,9 +115,12 @@ static bool no_name(parser *p, int at, int arg)
 {
     size_t n;
     char quoted[256];
-    if (p->quiet) return false;
     la_handle *h = la_to_handle(p->L, 1);
     bool named = h && h->tensor && h->tensor->names;
+    if (p->quiet) {
+        p->out->score += 3 * named;
+        return false;
+    }
     const char *word = lua_tolstring(p->L, at, &n);
     return named
         ? arg_error(p, arg, "the tensor has no dimension named '%s'",
@@ -211,6 +214,33 @@ static bool cell_list(parser *p, int at, int arg, la_value *v)
     if (odd) return arg_error(p, arg, "[%d]: %s expected", (int)odd, what);
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 2 * n}};
     return check_leftover(p, at, arg, n, at == p->top && arg == at);
+}
+
+/* Does {{"C", 2}, {"H", 3}} stand for parameters k, a list of sizes, and k + 1,
+** their names? */
+static bool takes_named_sizes(parser *p, int at, int k)
+{
+    return k + 1 < p->schema->npositional
+        && p->schema->params[k + 1].type == LA_TYPE_NAMES
+        && lua_type(p->L, at) == LUA_TTABLE && la_count_cells(p->L, at) > 0;
+}
+
+static bool named_sizes(parser *p, int at, int k)
+{
+    int64_t n = la_count_cells(p->L, at), odd = LA_MAX_DIMS + 1;
+    int64_t *sizes = reserve_list(p, n);
+    const char **names = (const char **)reserve_list(p, n);
+    if (n <= LA_MAX_DIMS)
+        odd = la_read_named_sizes(p->L, at, n, sizes, names);
+    if (odd) {
+        p->out->score += 3;
+        return arg_error(p, at, "[%d]: {name, size} expected", (int)odd);
+    }
+    p->out->args[k] = la_v_ints(sizes, n);
+    p->out->args[k].given = true;
+    p->out->args[k + 1] = (la_value){.tag = LA_VNAMES, .given = true,
+                                     .names = {names, n}};
+    return true;
 }
 
 /* One integer where a list is expected. */
@@ -536,18 +566,6 @@ static bool read_keywords(parser *p, int table, bool creation)
     return true;
 }
 
-static bool has_string_key(lua_State *L, int table)
-{
-    bool found = false;
-    lua_pushnil(L);
-    while (lua_next(L, table)) {
-        found = lua_type(L, -2) == LUA_TSTRING;
-        lua_pop(L, found ? 2 : 1);
-        if (found) break;
-    }
-    return found;
-}
-
 /* ---- the whole call ---- */
 
 /* Varargs: as many integers as follow. */
@@ -572,7 +590,7 @@ static bool is_keywords(parser *p, int at, int k)
     if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
     if (lua_rawlen(p->L, at) > 0) return false;
     return !la_type_is_list(p->schema->params[k].type)
-        || has_string_key(p->L, at);
+        || la_has_string_key(p->L, at);
 }
 
 /* Positional arguments; *at ends behind the last one taken. *both is set when
@@ -597,9 +615,12 @@ static bool read_positional(parser *p, int *at, bool *both)
             if (!args_tensors_in_row(p, at, &p->out->args[k])) return false;
             continue;
         }
-        if (!args_read_value(p, *at, *at, k)) return false;
+        bool named = takes_named_sizes(p, *at, k);
+        if (!(named ? named_sizes(p, *at, k)
+                    : args_read_value(p, *at, *at, k))) return false;
+        k += named;
         if (*at == p->top && lua_istable(L, *at)
-            && la_type_is_list(param->type) && has_string_key(L, *at))
+            && la_type_is_list(param->type) && la_has_string_key(L, *at))
             *both = true;
         p->out->score += 2;
         ++*at;

@@ -224,7 +224,10 @@ static int get_rest(lua_State *L, la_tensor *t)
     lua_pushliteral(L, "...");
     return la_bracket_get(L, lua_type(L, 2));
 }
-static int set_rest(lua_State *L, la_tensor *t) { return la_bracket_set(L); }
+static int set_rest(lua_State *L, la_tensor *t)
+{
+    return la_bracket_set(L, LUA_TSTRING);
+}
 
 const la_attr la_attributes[] = {
     {"shape", get_shape, NULL}, {"dtype", get_dtype, NULL},

@@ -500,12 +500,16 @@ const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
 void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
+bool la_has_string_key(lua_State *L, int table);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that
 ** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);
 /* Those n entries as 2 n integers; 0, or the first one that is no such table.
 ** 'at' is absolute. */
 lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out);
+/* n entries {name, size} in the same way. */
+lua_Integer la_read_named_sizes(lua_State *L, int at, lua_Integer n,
+                                int64_t *sizes, const char **names);
 /* The number or boolean as an owned tensor of no dim; NULL for other values.
 ** Raises when memory is out. */
 la_tensor *la_number_tensor(lua_State *L, int arg);
@@ -532,7 +536,7 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 /* x[key]; the key's type, which is no string (bracket.c). Like those below a
 ** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
-int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
+int la_bracket_set(lua_State *L, int type);     /* x[key] = value, the same */
 int la_bracket_call(lua_State *L);    /* x(i, j, ...) */
 int la_item(lua_State *L);          /* x:item([i, j, ...]) */
 int la_tonumber(lua_State *L);      /* x:tonumber() */

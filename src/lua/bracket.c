@@ -39,11 +39,17 @@ static int64_t integer_at(lua_State *L, int at, const char *what)
     return v;
 }
 
-/* Field i of the table; false for nil. */
-static bool range_field(lua_State *L, int table, int i, const char *what,
-                        int64_t *out)
+/* Entry i of a table, whose type is returned; 'plain' ones have no __index. */
+static inline int push_entry(lua_State *L, int table, int64_t i, bool plain)
 {
-    bool given = lua_geti(L, table, i) != LUA_TNIL;
+    return plain ? lua_rawgeti(L, table, i) : lua_geti(L, table, i);
+}
+
+/* Field i of the table; false for nil. */
+static bool range_field(lua_State *L, int table, int i, bool plain,
+                        const char *what, int64_t *out)
+{
+    bool given = push_entry(L, table, i, plain) != LUA_TNIL;
     if (given) *out = integer_at(L, -1, what);
     lua_pop(L, 1);
     return given;
@@ -66,11 +72,11 @@ static void bracket_read_range(lua_State *L, int table, la_index_item *it)
     bool plain;
     int64_t more = bracket_length(L, table, &plain);
     *it = (la_index_item){.kind = LA_ITEM_RANGE, .step = 1};
-    it->has_first = range_field(L, table, 1, "first", &it->first);
-    it->has_last = range_field(L, table, 2, "last", &it->last);
+    it->has_first = range_field(L, table, 1, plain, "first", &it->first);
+    it->has_last = range_field(L, table, 2, plain, "last", &it->last);
     /* behind a length of 2 is nothing */
     bool has_step = !(plain && more == 2)
-        && range_field(L, table, 3, "step", &it->step);
+        && range_field(L, table, 3, plain, "step", &it->step);
     if (more > 3)
         luaL_error(L, "index: a range {first, last, step} has at most 3 "
                    "numbers, got %d; give a list of positions as a tensor: "
@@ -124,7 +130,7 @@ static void bracket_read_list(lua_State *L, int table, key *k)
         luaL_error(L, "index: more than %d entries", LA_MAX_ITEMS);
     int at = lua_gettop(L) + 1;
     for (int64_t i = 1; i <= n; i++) {
-        lua_geti(L, table, i);
+        push_entry(L, table, i, plain);
         read_item(L, at, k);
         if (k->items[k->n - 1].kind == LA_ITEM_TENSOR) at = lua_gettop(L) + 1;
         else lua_pop(L, 1);
@@ -139,6 +145,46 @@ static void bracket_read_key(lua_State *L, int at, key *k)
     k->has_tensors = false;
     if (lua_type(L, at) == LUA_TTABLE) bracket_read_list(L, at, k);
     else read_item(L, at, k);
+}
+
+/* ---- keys of integers alone ---- */
+
+/* Number of integers in the key at 'at', which are in 'point' then: an integer,
+** or a table of up to LA_MAX_POINT without a metatable. 0 for all others, and
+** the stack is as before. Runs no Lua code. */
+static int read_point(lua_State *L, int at, int type, int64_t *point)
+{
+    int whole = 0;
+    if (type == LUA_TNUMBER) {
+        point[0] = lua_tointegerx(L, at, &whole);
+        return whole;
+    }
+    if (type != LUA_TTABLE || lua_rawlen(L, at) - 1u >= LA_MAX_POINT)
+        return 0;
+    if (lua_getmetatable(L, at)) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    int n = (int)lua_rawlen(L, at), top = lua_gettop(L), i = 0;
+    for (whole = 1; whole && i < n; i++) {
+        whole = lua_rawgeti(L, at, i + 1) == LUA_TNUMBER;
+        if (whole) point[i] = lua_tointegerx(L, -1, &whole);
+    }
+    lua_settop(L, top);
+    return whole ? n : 0;
+}
+
+/* The arguments from 2 on as a point, as read_point has it. */
+static int read_call_point(lua_State *L, int64_t *point)
+{
+    int n = lua_gettop(L) - 1, whole;
+    if (n - 1u >= LA_MAX_POINT) return 0;
+    for (int i = 0; i < n; i++) {
+        if (lua_type(L, i + 2) != LUA_TNUMBER) return 0;
+        point[i] = lua_tointegerx(L, i + 2, &whole);
+        if (!whole) return 0;
+    }
+    return n;
 }
 
 /* ---- the metamethods: no Lua code runs once the tensors are taken ---- */
@@ -197,24 +243,35 @@ static __attribute__((noinline)) int get_any(lua_State *L)
     return bracket_get(L, &k);
 }
 
-/* The state comes with the tensor: an upvalue would be a call more. An integer
-** key takes the short way: no key is built and nothing is read twice. */
-int la_bracket_get(lua_State *L, int type)
+static la_status get_point(lua_State *L, int n, const int64_t *point,
+                           la_tensor **out)
 {
-    int whole = 0;
-    lua_Integer i = 0;
-    la_handle *from = la_to_handle(L, 1);
-    if (from && type == LUA_TNUMBER) i = lua_tointegerx(L, 2, &whole);
-    if (!whole) return get_any(L);
+    return la_index_get_at(la_check_tensor(L, 1, "index"), n, point, out);
+}
+
+/* Push x[point]. The state comes with the tensor: an upvalue would be a call
+** more. */
+static int push_point(lua_State *L, la_state *s, int n, const int64_t *point)
+{
     la_tensor *out = NULL;
-    la_state *s = from->state;
     la_check_stack(L, s);
     la_make_current(&s->context);
     la_use_modes(L, s);
     la_handle *h = la_new_handle(L, s);
-    if (!from->tensor) la_raise_no_tensor(L, 1, "index");
-    la_status status = la_index_get_first(from->tensor, i, &out);
+    la_status status = get_point(L, n, point, &out);
+    if (__builtin_expect(status == LA_ENOMEM, 0) && la_collect_all(L, s))
+        status = get_point(L, n, point, &out);
     return bracket_finish(L, s, h, status, out);
+}
+
+/* Integers take the short way: no key is built, and as nothing is computed,
+** floating-point exceptions need no mask. */
+int la_bracket_get(lua_State *L, int type)
+{
+    int64_t point[LA_MAX_POINT];
+    la_handle *from = la_to_handle(L, 1);
+    int n = from ? read_point(L, 2, type, point) : 0;
+    return n ? push_point(L, from->state, n, point) : la_masked(L, get_any);
 }
 
 /* z:imag() gets the attribute and calls it with z. Where Lua says that the call
@@ -230,17 +287,25 @@ static void refuse_attribute(lua_State *L)
                "parentheses", call.name, call.name);
 }
 
-/* Like x[{i, j, ...}] without the table; k.n counts what has been read. */
-int la_bracket_call(lua_State *L)
+static __attribute__((noinline)) int call_any(lua_State *L)
 {
     key k;
-    la_enter(L);
+    la_check_stack(L, la_enter(L));
     if (lua_gettop(L) == 2 && lua_type(L, 2) == LUA_TUSERDATA)
         refuse_attribute(L);
     k.n = 0;
     k.has_tensors = false;
     for (int at = 2, top = lua_gettop(L); at <= top; at++) read_item(L, at, &k);
     return bracket_get(L, &k);
+}
+
+/* Like x[{i, j, ...}] without the table. */
+int la_bracket_call(lua_State *L)
+{
+    int64_t point[LA_MAX_POINT];
+    la_handle *x = la_to_handle(L, 1);
+    int n = x ? read_call_point(L, point) : 0;
+    return n ? push_point(L, x->state, n, point) : la_masked(L, call_any);
 }
 
 /* x[key] = value, the tensor of 'h' or the scalar where that is NULL. */
@@ -253,34 +318,46 @@ static la_status bracket_put(lua_State *L, key *k, la_handle *h,
     return la_index_put(x, k->n, k->items, value, scalar);
 }
 
-/* __newindex with stack 1 tensor, 2 key, 3 value. Values that are scalars go to
-** an element without a key being built. Nothing is returned to Lua. */
-int la_bracket_set(lua_State *L)
+/* Kept out of line, as get_any is. */
+static __attribute__((noinline)) int set_any(lua_State *L, la_handle *h,
+                                             const la_scalar *scalar)
 {
     key k;
+    bracket_read_key(L, 2, &k);
+    la_status status = bracket_put(L, &k, h, scalar);
+    if (__builtin_expect(status == LA_ENOMEM, 0)
+        && la_collect_all(L, la_up_state(L)))
+        status = bracket_put(L, &k, h, scalar);
+    return status ? la_raise(L, "index", status) : 0;
+}
+
+static la_status put_point(lua_State *L, int n, const int64_t *point,
+                           const la_scalar *scalar)
+{
+    return la_index_put_at(la_check_tensor(L, 1, "index"), n, point, scalar);
+}
+
+/* __newindex with stack 1 tensor, 2 key, 3 value. Values that are scalars go to
+** an element without a key being built. Nothing is returned to Lua. */
+int la_bracket_set(lua_State *L, int type)
+{
+    int64_t point[LA_MAX_POINT];
     la_scalar scalar;
     la_enter(L);
-    la_tensor *x = la_check_tensor(L, 1, "index");
+    la_check_tensor(L, 1, "index");
     la_handle *h = la_to_handle(L, 3);
     if (!h && !la_to_scalar(L, 3, &scalar))
         return la_raise_arg(L, 3, "index", "number or tensor expected as the "
                             "value, got %s%s", la_type_text(L, 3),
                             lua_type(L, 3) == LUA_TTABLE
                             ? ": a tensor of a list is la.tensor{...}" : "");
-    if (!h && lua_isinteger(L, 2)) {
-        la_status done = la_index_put_first(x, lua_tointeger(L, 2), &scalar);
-        if (__builtin_expect(done == LA_ENOMEM, 0)
-            && la_collect_all(L, la_up_state(L)))
-            done = la_index_put_first(la_check_tensor(L, 1, "index"),
-                                      lua_tointeger(L, 2), &scalar);
-        return done ? la_raise(L, "index", done) : 0;
-    }
-    bracket_read_key(L, 2, &k);
-    la_status status = bracket_put(L, &k, h, &scalar);
-    if (__builtin_expect(status == LA_ENOMEM, 0)
+    int n = h ? 0 : read_point(L, 2, type, point);
+    if (!n) return set_any(L, h, &scalar);
+    la_status done = put_point(L, n, point, &scalar);
+    if (__builtin_expect(done == LA_ENOMEM, 0)
         && la_collect_all(L, la_up_state(L)))
-        status = bracket_put(L, &k, h, &scalar);
-    return status ? la_raise(L, "index", status) : 0;
+        done = put_point(L, n, point, &scalar);
+    return done ? la_raise(L, "index", done) : 0;
 }
 
 /* ---- constants ---- */

@@ -356,7 +356,8 @@ static int finish_call(call *c, const char *name, la_form form)
 
 /* ---- closures ---- */
 
-/* A userdata without a metatable; upvalue LA_UP_OWN of its closure. */
+/* Upvalue LA_UP_OWN of its closure, which Lua sees as an address: thousands of
+** small userdata would be work for each cycle of the collector. */
 typedef struct entry {
     const la_op *op;            /* the first overload of that form */
     la_state *state;            /* whose closure this belongs to */
@@ -364,6 +365,31 @@ typedef struct entry {
     const char *event;          /* "__add" of an operator, else NULL */
     char name[40];
 } entry;
+
+/* Entries lie in blocks for as long as the Lua state is there. The newest is in
+** the registry, and each has the one before as its user value. */
+enum { ENTRY_BLOCK = 128 };
+typedef struct entry_block {
+    int used;
+    entry list[ENTRY_BLOCK];
+} entry_block;
+static const char entries_key;
+
+static entry *call_op_new_entry(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &entries_key);
+    entry_block *b = lua_touserdata(L, -1);
+    if (!b || b->used == ENTRY_BLOCK) {
+        b = lua_newuserdatauv(L, sizeof(*b), 1);
+        b->used = 0;
+        lua_insert(L, -2);
+        lua_setiuservalue(L, -2, 1);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &entries_key);
+    }
+    lua_pop(L, 1);
+    return &b->list[b->used++];
+}
 
 static la_form call_op_form_of(const entry *e)
 {
@@ -514,18 +540,19 @@ static int operator(lua_State *L) { return la_masked(L, run_operator); }
 
 /* ---- opening ---- */
 
-/* Push the closure of an entry; the entry is anchored as its last upvalue. */
+/* Push the closure of an entry, whose address is its last upvalue. */
 static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
                          const char *name, size_t n, uint32_t forms,
                          const char *event)
 {
-    entry *e = lua_newuserdatauv(L, sizeof(*e), 0);
+    entry *e = call_op_new_entry(L);
     e->op = op;
     e->state = la_state_of(L);
     e->forms = forms;
     e->event = event;
     snprintf(e->name, sizeof(e->name), "%.*s%s", (int)n, name,
              forms == LA_INPLACE_FORM ? "_" : "");
+    lua_pushlightuserdata(L, e);
     la_bare_closure(L, fn);
 }
 

@@ -15,11 +15,6 @@
 #include "tensor/shape.h"
 #include "lua/bracket.h"
 
-static int read_key(lua_State *L)
-{
-    return la_bracket_get(L, lua_type(L, 2));
-}
-
 /* On the top is the attribute, as a light userdata. */
 static int read_attribute(lua_State *L)
 {
@@ -34,8 +29,7 @@ static int read_attribute(lua_State *L)
 static int meta_index(lua_State *L)
 {
     int type = lua_type(L, 2);
-    if (type == LUA_TNUMBER) return la_bracket_get(L, type);     /* a view */
-    if (type != LUA_TSTRING) return la_masked(L, read_key);
+    if (type != LUA_TSTRING) return la_bracket_get(L, type);
     if (lua_gettable(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
         return 1;
     la_fp_mode mode = la_fp_current();
@@ -63,7 +57,8 @@ static int raise_no_field(lua_State *L)
 static int write_key(lua_State *L)
 {
     la_check_stack(L, la_up_state(L));
-    if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
+    int type = lua_type(L, 2);
+    if (type != LUA_TSTRING) return la_bracket_set(L, type);
     lua_pushvalue(L, 2);
     const la_attr *a = NULL;
     if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) == LUA_TLIGHTUSERDATA)
@@ -244,8 +239,7 @@ static int meta_pairs(lua_State *L)
 static const luaL_Reg metamethods[] = {
     {"__close", method_free},
     {"__eq", meta_eq}, {"__lt", meta_lt}, {"__le", meta_le},
-    {"__concat", meta_concat}, {"__pairs", meta_pairs},
-    {"__call", la_bracket_call}, {NULL, NULL}
+    {"__concat", meta_concat}, {"__pairs", meta_pairs}, {NULL, NULL}
 };
 
 static const char *const operators[][2] = {
@@ -281,6 +275,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
         lua_setfield(L, meta, operators[i][0]);
     }
     with_table(L, methods, meta_index, meta, "__index");
+    with_table(L, methods, la_bracket_call, meta, "__call");
     with_table(L, methods, meta_newindex, meta, "__newindex");
     lua_getfield(L, methods, "__tostring");
     lua_setfield(L, meta, "__tostring");

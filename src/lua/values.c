@@ -108,6 +108,18 @@ const char *la_key_text(lua_State *L, int at, char *quoted, size_t n)
     return lua_pushfstring(L, "'%s'", la_quote(word, len, quoted, n));
 }
 
+bool la_has_string_key(lua_State *L, int table)
+{
+    bool found = false;
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        found = lua_type(L, -2) == LUA_TSTRING;
+        lua_pop(L, found ? 2 : 1);
+        if (found) break;
+    }
+    return found;
+}
+
 lua_Integer la_count_cells(lua_State *L, int at)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);
@@ -131,6 +143,37 @@ lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out)
         for (; table && lua_next(L, cell); lua_pop(L, 1)) keys++;
         lua_pop(L, 1);
         if (!fits[0] || !fits[1] || keys != 2) return i + 1;
+    }
+    return 0;
+}
+
+/* t[i] has two entries alone: a word and an integer. Pushes both. */
+static bool is_named_size(lua_State *L, int at, lua_Integer i)
+{
+    int keys = 0, entry = lua_gettop(L) + 1;
+    if (lua_rawgeti(L, at, i) != LUA_TTABLE) return false;
+    for (lua_pushnil(L); lua_next(L, entry); lua_pop(L, 1)) keys++;
+    bool word = lua_rawgeti(L, entry, 1) == LUA_TSTRING;
+    lua_rawgeti(L, entry, 2);
+    return word && keys == 2 && lua_isinteger(L, -1);
+}
+
+lua_Integer la_read_named_sizes(lua_State *L, int at, lua_Integer n,
+                                int64_t *sizes, const char **names)
+{
+    int top = lua_gettop(L);
+    luaL_checkstack(L, 6, "named sizes");
+    for (lua_Integer i = 0; i < n; i++) {
+        size_t length;
+        if (!is_named_size(L, at, i + 1)) {
+            lua_settop(L, top);
+            return i + 1;
+        }
+        const char *word = lua_tolstring(L, -2, &length);
+        sizes[i] = lua_tointeger(L, -1);
+        names[i] = la_name_intern(word, length);
+        if (!names[i]) luaL_error(L, "%s", la_error_message());
+        lua_settop(L, top);
     }
     return 0;
 }

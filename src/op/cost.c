@@ -8,8 +8,8 @@
 
 /* Elements that one is worth. Multiply-adds of real floats are worth less: so
 ** many are an element. */
-enum { FUNCTION = 4, SERIES = 64, REPEAT = 32, SPECTRUM = 8, MATRIX = 64,
-       PASSES = 32, FLOAT_PRODUCTS = 8 };
+enum { FUNCTION = 4, REMAINDER = 24, SERIES = 64, REPEAT = 32, SPECTRUM = 8,
+       MATRIX = 64, PASSES = 32, FLOAT_PRODUCTS = 8 };
 
 static int64_t numel(const la_frame *f, int arg)
 {
@@ -96,6 +96,15 @@ static int64_t cost_functions(const la_frame *f)
     const la_tensor *t = f->nargs ? la_arg(f, 0) : NULL;
     bool complex = t && la_is_complex((la_dtype)t->dtype);
     return times(complex ? 4 * FUNCTION : FUNCTION, cost_elements(f));
+}
+
+static int64_t cost_remainders(const la_frame *f)
+{
+    bool floats = false;
+    for (int k = 0; k < f->nargs; k++)
+        floats = floats || (f->args[k].tag == LA_VTENSOR && la_arg(f, k)
+                            && la_is_float((la_dtype)la_arg(f, k)->dtype));
+    return times(floats ? REMAINDER : FUNCTION, cost_elements(f));
 }
 
 static int64_t cost_series(const la_frame *f)
@@ -294,7 +303,32 @@ static int64_t (*const kinds[])(const la_frame *f) = {
 #undef COST
 };
 
+/* Short rows cost more than their elements: the walk from one to the next.
+** Element-wise inputs that are alike and without gaps are one row. */
+enum { STEP = 20, SHORT = 64 };
+
+static int64_t steps_between_rows(const la_frame *f)
+{
+    extent e;
+    bool alike = f->op->family != NULL;
+    int64_t n = 0;
+    e.ndim = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_tensor *t = f->args[k].tag == LA_VTENSOR ? f->args[k].tensor
+                                                          : NULL;
+        if (!t || t->ndim == 0) continue;
+        alike = alike && la_is_contiguous(t) && (!n || n == t->numel);
+        n = t->numel;
+        cost_widen(&e, t);
+    }
+    if (alike || e.ndim < 2 || e.sizes[0] < 1 || e.sizes[0] >= SHORT) return 0;
+    return elements_of(&e) / e.sizes[0];
+}
+
 int64_t la_cost_of(const la_frame *f)
 {
-    return kinds[f->op->cost](f);
+    int64_t work = kinds[f->op->cost](f);
+    bool composite = f->op->forms & LA_COMPOSITE;
+    return work == 0 || composite
+        ? work : plus(work, times(STEP, steps_between_rows(f)));
 }

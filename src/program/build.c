@@ -78,7 +78,7 @@ la_status la_prog_copy_value(la_value *to, const la_value *from)
     return LA_OK;
 }
 
-static void build_drop_value(la_value *v)
+void la_prog_drop_value(la_value *v)
 {
     size_t bytes = build_value_bytes(v);
     if (bytes) la_mem_free((void *)build_value_block(v), bytes);
@@ -149,8 +149,10 @@ la_status la_prog_new(la_prog **out)
 
 static void build_drop_step(la_prog_step *s)
 {
+    la_loop_free(s->loop);
+    s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
-        build_drop_value(&s->args[k]);
+        la_prog_drop_value(&s->args[k]);
     if (s->args) la_mem_free(s->args, s->nargs * sizeof(la_value));
     if (s->views) la_mem_free(s->views, s->nargs * sizeof(int32_t));
     if (s->sources)
@@ -165,6 +167,7 @@ void la_prog_cut_step(la_prog_step *s) { build_drop_step(s); }
 void la_prog_free(la_prog *p)
 {
     if (!p) return;
+    la_spare_free(p);
     la_bind_free(p);
     for (int32_t i = 0; i < p->steps.n; i++)
         build_drop_step(la_prog_step_at(p, i));
@@ -180,6 +183,7 @@ void la_prog_free(la_prog *p)
         char *name = *LA_PROG_AT(p->names, char *, i);
         if (name) la_mem_free(name, strlen(name) + 1);
     }
+    la_prog_free(p->recorded);
     la_tensor_release(p->arena);
     for (int32_t i = 0; i < p->groups.n; i++)
         la_chain_free(LA_PROG_AT(p->groups, la_prog_group, i)->chain);

@@ -41,7 +41,8 @@ la_status la_prog_verify(const la_prog *p)
         check_walk w = {p, i, false, false};
         if (s->kind == LA_STEP_CALL && !s->op)
             return check_fails(i, "no operation");
-        if (s->kind != LA_STEP_CALL
+        if (s->kind != LA_STEP_CALL && s->kind != LA_STEP_LOOK
+            && s->kind != LA_STEP_LOOP
             && (s->object < 0 || s->object >= p->objects.n))
             return check_fails(i, "no tensor from outside");
         if (!la_prog_runs(s)) continue;

@@ -207,6 +207,35 @@ static la_status graph_leaf(graph_run *g, const la_prog_step *s)
     return la_set_grad(leaf, t);
 }
 
+static la_status graph_look(graph_run *g, la_prog_step *s)
+{
+    la_tensor *t;
+    LA_TRY(graph_need(g, s->view, &t));
+    return la_look_again(g->p, s, t);
+}
+
+/* A loop runs flat; what it gives has no derivative, and says so. */
+static la_status graph_loop(graph_run *g, la_prog_step *s)
+{
+    la_tensor *operands[64], *out[64] = {NULL};
+    bool grad = false;
+    for (int32_t k = 0; k < la_loop_operands(s); k++) {
+        LA_TRY(graph_need(g, la_prog_member(g->p, s->lists + k),
+                          &operands[k]));
+        grad |= la_requires_grad(operands[k]);
+    }
+    LA_TRY(la_loop_run(s, operands, out, g->host));
+    la_status status = LA_OK;
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        if (!status && grad && !s->no_grad && out[k] != operands[k])
+            status = la_loop_history(out[k]);
+        int32_t view = la_prog_member(g->p, s->list_results + k);
+        if (!status && view >= 0) graph_give(g, view, out[k]);
+        la_tensor_release(out[k]);
+    }
+    return status;
+}
+
 /* Lets go of a view whose last step this was. */
 static void graph_let_go(void *context, int32_t view)
 {
@@ -232,6 +261,8 @@ static void graph_clean(graph_run *g, const la_prog_step *s)
 
 static la_status graph_step(graph_run *g, la_prog_step *s)
 {
+    if (s->kind == LA_STEP_LOOK) return graph_look(g, s);
+    if (s->kind == LA_STEP_LOOP) return graph_loop(g, s);
     if (s->kind != LA_STEP_CALL) return graph_leaf(g, s);
     for (int k = 0; k < s->nsources; k++)
         LA_TRY(g->host->read(g->host->context, s->sources[k].source,
@@ -242,18 +273,19 @@ static la_status graph_step(graph_run *g, la_prog_step *s)
     return status;
 }
 
-static la_status graph_steps(graph_run *g)
+static la_status graph_steps(graph_run *g, bool early)
 {
     for (int32_t i = 0; i < g->p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(g->p, i);
         g->step = i;
-        if (s->dead) continue;
+        if (s->dead || s->early != early) continue;
         la_status status = graph_step(g, s);
         if (status) {
-            g->p->failed = s->kind == LA_STEP_CALL ? s : NULL;
+            g->p->failed = s;
+            g->p->unfit |= early;
             return status;
         }
-        graph_clean(g, s);
+        if (!early) graph_clean(g, s);
     }
     return LA_OK;
 }
@@ -275,19 +307,26 @@ static la_status graph_outputs(graph_run *g, la_tensor **out)
     return status;
 }
 
-/* Views of results live to the end. */
+/* Views of results live to the end, and those of the same elements, which a
+** write may have given a history since. */
 static void graph_keep_outputs(la_prog *p)
 {
     for (int32_t i = 0; i < p->outputs.n; i++) {
         const la_prog_output *o = la_prog_output_at(p, i);
-        if (o->view >= 0) la_prog_view_at(p, o->view)->last = p->steps.n;
+        if (o->view < 0) continue;
+        const la_prog_view *own = la_prog_view_at(p, o->view);
+        for (int32_t k = la_prog_slot_at(p, own->slot)->views; k >= 0;
+             k = la_prog_view_at(p, k)->next)
+            if (la_prog_same_view(la_prog_view_at(p, k), own))
+                la_prog_view_at(p, k)->last = p->steps.n;
     }
 }
 
 static la_status graph_all(graph_run *g, la_tensor **out)
 {
     LA_TRY(graph_entry(g));
-    LA_TRY(graph_steps(g));
+    if (g->p->chooses) LA_TRY(graph_steps(g, true));
+    LA_TRY(graph_steps(g, false));
     return graph_outputs(g, out);
 }
 
@@ -303,6 +342,8 @@ la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                    .storages = la_mem_zalloc(slots)};
     la_status status = g.now && g.storages ? LA_OK : LA_ENOMEM;
     p->busy = true;
+    p->unfit = false;
+    p->failed = NULL;
     if (!p->runs) graph_keep_outputs(p);
     LA_WITHOUT_KEYS(1u << LA_KEY_RECORD);
     if (!status) status = graph_all(&g, out);

@@ -61,8 +61,8 @@ static bool join_sources_suit(const la_prog_step *s)
 /* Can the call be one of a group at all? */
 static bool join_suits(join_walk *w, const la_prog_step *s)
 {
-    if (s->kind != LA_STEP_CALL || s->kept || s->nresults > 1 || s->nlisted
-        || s->lists >= 0 || !join_sources_suit(s)) return false;
+    if (s->kind != LA_STEP_CALL || s->kept || s->early || s->nresults > 1
+        || s->nlisted || s->lists >= 0 || !join_sources_suit(s)) return false;
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (s->outs[k] >= 0) return false;
     const la_family *family = s->op->family;

@@ -67,10 +67,10 @@ static void meet_note(la_recorder *r, la_storage *s, int32_t slot)
 
 void la_meet_storage_ends(const la_storage *s)
 {
-    la_recorder *r = la_ctx()->recorder;
-    if (!r || !r->capacity) return;
-    la_met *m = meet_find(r, s);
-    if (m->storage) m->storage = &gone;
+    for (la_recorder *r = la_ctx()->recorder; r; r = r->outer) {
+        la_met *m = r->capacity ? meet_find(r, s) : NULL;
+        if (m && m->storage) m->storage = &gone;
+    }
 }
 
 /* ---- slots and objects ---- */
@@ -194,7 +194,8 @@ int64_t la_meet_origin(const la_tensor *t)
     return t->offset * (int64_t)la_itemsize(t);
 }
 
-/* The step whose call the node belongs to: it was made right before. */
+/* The first step behind the node, whose call it may belong to: nodes are made
+** right before their call runs, some right behind it. */
 static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
 {
     int32_t low = 0, high = r->p->steps.n;
@@ -204,19 +205,13 @@ static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
             low = middle + 1;
         else high = middle;
     }
-    return low < r->p->steps.n
-        && la_prog_step_at(r->p, low)->sequence == sequence + 1
-        ? low : LA_PROG_NONE;
+    return low;
 }
 
-/* The step that gave a tensor its history, by the node. Tensors of the same
-** elements may have several. LA_PROG_NONE where the step has other results. */
-static int32_t meet_maker(const la_recorder *r, int32_t slot,
-                          const la_tensor *t)
+/* Did the step give the slot a tensor of the form of 't'? */
+static bool meet_gives(const la_recorder *r, int32_t step, int32_t slot,
+                       const la_tensor *t)
 {
-    const la_node *fn = t->grad ? t->grad->fn : NULL;
-    int32_t step = fn ? meet_step_of(r, fn->sequence) : LA_PROG_NONE;
-    if (step < 0) return LA_PROG_NONE;
     const la_prog_step *s = la_prog_step_at(r->p, step);
     for (int k = 0; k < s->nresults + s->nlisted; k++) {
         int32_t v = k < s->nresults ? s->results[k]
@@ -225,9 +220,21 @@ static int32_t meet_maker(const la_recorder *r, int32_t slot,
         const la_tensor *f = la_prog_view_at(r->p, v)->form;
         if (f->ndim == t->ndim && memcmp(la_sizes(f), la_sizes(t),
                                          16 * (size_t)t->ndim) == 0)
-            return step;
+            return true;
     }
-    return LA_PROG_NONE;
+    return false;
+}
+
+/* The step that gave a tensor its history, by the node. Tensors of the same
+** elements may have several. LA_PROG_NONE where the step has other results. */
+static int32_t meet_maker(const la_recorder *r, int32_t slot,
+                          const la_tensor *t)
+{
+    const la_node *fn = t->grad ? t->grad->fn : NULL;
+    if (!fn) return LA_PROG_NONE;
+    int32_t at = meet_step_of(r, fn->sequence);
+    if (at < r->p->steps.n && meet_gives(r, at, slot, t)) return at;
+    return at > 0 && meet_gives(r, at - 1, slot, t) ? at - 1 : LA_PROG_NONE;
 }
 
 int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
@@ -278,7 +285,9 @@ void la_meet_end(la_recorder *r)
 {
     for (int32_t i = 0; i < r->capacity; i++) {
         la_storage *s = (la_storage *)r->table[i].storage;
-        if (s && s != &gone) s->flags &= ~(uint32_t)LA_S_RECORDED;
+        if (!s || s == &gone) continue;
+        if (!r->outer || la_meet_slot_of(r->outer, s) < 0)
+            s->flags &= ~(uint32_t)LA_S_RECORDED;
     }
     if (r->table)
         la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));

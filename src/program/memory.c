@@ -27,7 +27,7 @@ static void memory_use(void *context, int32_t view)
     int32_t twin = w->p->live ? la_prog_twin(w->p, view, !v->grad)
                               : LA_PROG_NONE;
     if (twin >= 0) la_prog_view_at(w->p, twin)->last = w->step;
-    if (s->first < 0) s->first = w->first;
+    if (s->first < 0 || s->first > w->first) s->first = w->first;
     s->last = w->step;
 }
 
@@ -39,7 +39,7 @@ static void memory_lives(la_prog *p)
         la_prog_step *s = la_prog_step_at(p, i);
         if (i > end) first = end = i;
         if (s->joined) end = la_prog_group_of(p, s)->end;
-        memory_walk w = {p, end, first};
+        memory_walk w = {p, end, s->early ? 0 : first};
         if (!p->live && !la_prog_runs(s)) continue;
         la_prog_reads(p, s, memory_use, &w);
         la_prog_writes(p, s, memory_use, &w);
@@ -113,7 +113,9 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     memory_lives(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
-        s->memory = s->inner ? LA_MEMORY_TAKEN
+        bool given = s->kind == LA_SLOT_STEP
+            && la_prog_step_at(p, s->maker)->kind == LA_STEP_LOOP;
+        s->memory = s->inner || given ? LA_MEMORY_TAKEN
             : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};

@@ -21,7 +21,9 @@ void la_prog_reads(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                    void *context)
 {
     int32_t list = s->lists;
-    if (s->kind == LA_STEP_GRAD && s->view >= 0) fn(context, s->view);
+    if (s->kind != LA_STEP_CALL && s->view >= 0) fn(context, s->view);
+    if (s->kind == LA_STEP_LOOP)
+        passes_list(p, list, la_loop_operands(s), fn, context);
     if (s->kind != LA_STEP_CALL) return;
     for (int k = 0; k < s->nargs; k++) {
         if (s->views[k] >= 0) fn(context, s->views[k]);
@@ -36,6 +38,8 @@ void la_prog_reads(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
 void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                     void *context)
 {
+    if (s->kind == LA_STEP_LOOP)
+        passes_list(p, s->list_results, s->nlisted, fn, context);
     if (s->kind != LA_STEP_CALL || s->alias) return;
     if ((s->op->forms & LA_MUTATES) && s->views[0] >= 0)
         fn(context, s->views[0]);
@@ -73,6 +77,7 @@ la_status la_prog_plan(la_prog *p, const char *const *without)
 {
     p->notes = la_mem_zalloc(la_prog_notes_bytes());
     if (!p->notes) return LA_ENOMEM;
+    LA_TRY(la_prog_copy(p, &p->recorded));
     for (int k = 0; k < LA_NPASSES; k++) {
         p->notes[k].left_out = passes_is_in(passes[k].name, without);
         if (p->notes[k].left_out && !passes[k].always) continue;

@@ -22,6 +22,7 @@
 
 #include "grad/grad.h"
 #include "op/frame.h"
+#include "op/look.h"
 
 enum { LA_PROG_NONE = -1 };
 
@@ -87,8 +88,18 @@ typedef struct la_prog_object {
 typedef enum la_step_kind {
     LA_STEP_CALL,
     LA_STEP_GRAD,       /* object 'object' gets view 'view' as its gradient */
-    LA_STEP_REQUIRE     /* object 'object' begins (on) or ends to record */
+    LA_STEP_REQUIRE,    /* object 'object' begins (on) or ends to record */
+    LA_STEP_LOOK,       /* 'question' about view 'view', answered by 'answer':
+                        ** look.c */
+    LA_STEP_LOOP        /* la.while_loop, 'loop': loop.c */
 } la_step_kind;
+
+/* Two programs of a loop. Their arguments are the carry, and then what each of
+** them uses of what is around. */
+typedef struct la_prog_loop {
+    struct la_prog *test, *body;
+    int32_t ncarry, ntest, nbody;
+} la_prog_loop;
 
 /* A number that is read anew in each run: argument 'arg' of the step. */
 typedef struct la_prog_source { int32_t arg, source; } la_prog_source;
@@ -104,17 +115,22 @@ typedef struct la_prog_step {
     int32_t packed;     /* its entry in 'packs', from 1; 0: none */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
+    bool early;         /* a question whose answer decides, or what it depends
+                        ** on: they run before all others */
     uint8_t nargs, nresults, nsources;
     int32_t line, source;   /* of the Lua code; index of its name */
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
     int32_t outs[LA_MAX_RESULTS];
     uint64_t sequence;      /* of the next node, before it was recorded */
+    la_look_question question;
+    int64_t answer;
     const la_op *op;
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
     int32_t lists;          /* the first of 'members' that are its lists' */
     int32_t list_results, nlisted;   /* members of a result that is a list */
+    la_prog_loop *loop;     /* owned; its operands are members from 'lists' */
     la_prog_source *sources;
 } la_prog_step;
 
@@ -151,19 +167,26 @@ typedef struct la_prog {
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
+    bool alone;             /* a program of a host's: gradients use their
+                            ** memory again: spare.c */
     bool planned, busy;
     bool keeps, fresh;  /* steps are kept; and have their results */
+    bool chooses;       /* has early steps */
+    bool unfit;        /* the last run ended before it did anything: a question
+                        ** had another answer */
     const char *why;
     la_dtype default_dtype;     /* modes of the recording */
     bool no_grad, deterministic, portable, lockstep;
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
+    struct la_prog_spare *spare;    /* with 'alone' */
     int64_t arena_bytes, packed_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
     bool were_fresh;    /* ... 'fresh' at its begin */
     la_tensor **given;  /* ... results to write into, or NULL */
     const la_prog_step *failed;     /* where the last run stopped, or NULL */
+    struct la_prog *recorded;   /* as it was before the passes; owned */
     struct la_prog_pass_note *notes;    /* what passes did, for explain */
     int32_t nnotes;
 } la_prog;
@@ -217,6 +240,33 @@ bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
+/* What the value refers to goes. */
+void la_prog_drop_value(la_value *v);
+
+/* ---- copy.c ---- */
+
+/* A copy of a recording, before any pass has run over it. */
+la_status la_prog_copy(const la_prog *from, la_prog **out);
+/* The recording, before its passes, is one that runs beneath autograd in any
+** case: its results have no history. */
+void la_prog_stand_alone(la_prog *p);
+
+/* ---- spare.c ---- */
+
+/* Gradients of the run before, whose memory is used again where nobody else has
+** a reference: then a training step allocates nothing. */
+struct la_prog_spare;
+la_status la_spare_new(la_prog *p);
+void la_spare_free(la_prog *p);
+/* The base of the slot's last run, owned, if it can be written once more; NULL:
+** none. */
+la_tensor *la_spare_take(la_prog *p, int32_t slot);
+/* The tensor that step 'i' gave a leaf in the last run, if it shows 'base' and
+** can be given again; NULL. */
+la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base);
+/* Step 'i' gives 't', which lies in 'base', the slot's. */
+void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,
+                   la_tensor *t);
 
 /* ---- recorder.c ---- */
 
@@ -244,10 +294,58 @@ void la_record_source(la_recorder *r, int arg, int source);
 void *la_record_host(const la_recorder *r);
 /* A node of a function in Lua was made, if anything is recorded here. */
 void la_record_function(void);
-/* The elements of 't' are about to choose what is called next. */
-void la_record_choice(const la_tensor *t);
+/* The element of 't', a bool, is about to choose what is called next: 1 or 0.
+** -1: nothing is recorded. A soft choice is one that only decides which tensor
+** shares memory with which: where it can't be known first, it is let go. */
+la_status la_record_choice(la_tensor *t, bool soft, int *holds);
+/* Tells that Lua does what can't be a part of a program, and why: a text that
+** stays. The function runs in each call then. */
+void la_record_refuse(const char *why);
 /* The program so far; its outputs say which object a tensor is. */
 la_prog *la_record_program(la_recorder *r);
+
+/* ---- look.c ---- */
+
+/* While this context records: an answer about 't' became known. */
+la_status la_look_record(const la_op *op, const la_look_question *q,
+                         la_tensor *t, int64_t answer);
+/* Marks the early steps, at the end of a recording. False where a question
+** depends on what can't run first. */
+bool la_look_mark(la_prog *p);
+/* Asks question 's' about 't'. An answer that differs, or a refusal of an early
+** one, does not fit. */
+la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);
+
+/* ---- loop.c ---- */
+
+struct la_prog_host;
+
+/* Records test and body of a loop, each a program of its own; then, as a step,
+** what went through it. */
+typedef struct la_loop_record {
+    struct la_recorder *outer, *part;
+    la_prog_loop *loop;
+    int32_t operands[64], n;    /* views of the outer recording */
+    bool through[64];       /* the body gives what it got */
+} la_loop_record;
+/* False: nothing is recorded here, or these can't be a carry. */
+bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
+/* A part begins, and ends with its results. False, with the reason told to the
+** recording, where it can't be a part. */
+la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
+bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
+                      la_tensor *const *carry);
+/* The last carry, copied, becomes the results of a step. */
+la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
+                      la_tensor **results);
+void la_loop_drop(la_loop_record *l);
+void la_loop_free(la_prog_loop *loop);
+/* Runs it: out[i] is owned; the operand itself where no pass changed it. */
+la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
+                      la_tensor **out, const struct la_prog_host *host);
+int32_t la_loop_operands(const la_prog_step *s);
+/* A history that tells why there is no derivative. */
+la_status la_loop_history(la_tensor *t);
 
 /* ---- running ---- */
 
@@ -265,10 +363,14 @@ typedef struct la_prog_host {
 /* Do the objects look as they did? Arguments have been compared by the
 ** caller. */
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments);
+/* ... and this one? For an argument 't' is what was given. */
+bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t);
 /* Runs it: out[i] is owned; a tensor given in out[i] is written, where 'into'
 ** is set. What a failing call has written stays, as in eager code. */
 la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
                       bool into, const la_prog_host *host);
+/* A run fails before it has done anything where a question has another answer
+** than in the recording: p->unfit says so. */
 /* Runs it in parts, flat ones only: begin; advance until p->at is the number
 ** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
 ** leave, also behind an error. */
@@ -277,6 +379,9 @@ la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
                           const la_prog_host *host);
 la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
                           la_tensor **out);
+/* ... of those that are not NULL in 'given', which are written. */
+la_status la_prog_results_into(la_prog *p, la_tensor *const *arguments,
+                               la_tensor **out, la_tensor **given);
 void la_prog_leave(la_prog *p);
 la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                             la_tensor **out, const la_prog_host *host);

@@ -298,6 +298,12 @@ static void recorder_append(la_recorder *r, la_prog_step *s)
     else r->failed = true;
 }
 
+void la_record_step(la_recorder *r, la_prog_step *s)
+{
+    recorder_locate(r, s);
+    recorder_append(r, s);
+}
+
 /* The call itself, whose copies to given outputs are a part of it. */
 static la_status recorder_below(la_frame *f)
 {
@@ -406,6 +412,7 @@ static void recorder_connect(void)
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
     la_record_peek = recorder_peek;
+    la_record_look = la_look_record;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};
@@ -464,6 +471,7 @@ la_status la_record_begin(int n, la_tensor *const *arguments,
     r->where = where;
     r->host = host;
     r->partial = partial;
+    r->outer = c->recorder;
     recorder_modes(r->p);
     recorder_arguments(r, n, arguments);
     c->recorder = r;
@@ -538,11 +546,14 @@ void la_record_end(la_recorder *r, la_prog **out)
 {
     la_context *c = la_ctx();
     la_prog *p = r->p;
-    c->recorder = NULL;
-    c->included_keys &= ~RECORD_BIT;
+    c->recorder = r->outer;
+    if (!r->outer) c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
     recorder_check_objects(r);
     if (p->live && r->no_graph) la_record_give_up(r, r->no_graph);
+    if (!p->eager && !la_look_mark(p))
+        la_record_give_up(r, "a value that depends on what can't run first "
+                          "decides what is called");
     recorder_escapes(p);
     la_meet_end(r);
     la_prog_drop_list(&r->fns, sizeof(void *));
@@ -576,12 +587,21 @@ void la_record_function(void)
                          "result's history";
 }
 
-void la_record_choice(const la_tensor *t)
+void la_record_refuse(const char *why)
 {
     la_recorder *r = recorder_here();
-    if (!r || recorder_read(t) == LA_OK) return;
-    la_error_clear();
-    la_record_give_up(r, "la.cond or la.while_loop chooses by a value");
+    if (r && !r->failed) la_record_give_up(r, why);
+}
+
+la_status la_record_choice(la_tensor *t, bool soft, int *holds)
+{
+    const la_look_question q = {LA_LOOK_truth, 1, soft, 0};
+    int64_t answer;
+    *holds = -1;
+    if (!recorder_here()) return LA_OK;
+    LA_TRY(la_look(LA_OP(cond), &q, t, &answer));
+    *holds = answer != 0;
+    return LA_OK;
 }
 
 la_prog *la_record_program(la_recorder *r) { return r->p; }

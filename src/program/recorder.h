@@ -16,6 +16,7 @@ enum { LA_RECORD_SOURCES = 16 };
 
 struct la_recorder {
     la_prog *p;
+    la_recorder *outer;         /* whose part this one records, or NULL */
     la_met *table;
     int32_t nmet, capacity;     /* with those that are gone */
     uint32_t birth, birth_before;
@@ -49,6 +50,8 @@ int32_t la_meet_outside(la_recorder *r, la_tensor *t);
 int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t);
 int32_t la_meet_operand(la_recorder *r, la_tensor *t);
 int64_t la_meet_origin(const la_tensor *t);
+/* One more step, which takes over what 's' owns. */
+void la_record_step(la_recorder *r, la_prog_step *s);
 /* The recording can't become a program: 'why' is a text that stays. */
 void la_record_give_up(la_recorder *r, const char *why);
 

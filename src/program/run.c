@@ -38,23 +38,34 @@ static bool run_same_form(const la_tensor *form, const la_tensor *t)
         && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
 }
 
+/* Has the gradient the form that views of it were met with? */
+static bool run_grad_fits(const la_prog *p, const la_prog_object *o,
+                          const la_tensor *t)
+{
+    const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
+    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
+        if (la_prog_view_at(p, v)->whole
+            && !run_same_form(la_prog_view_at(p, v)->form, la_leaf_grad(t)))
+            return false;
+    return true;
+}
+
+bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
+{
+    const la_prog_object *o = la_prog_object_at(p, i);
+    if (!run_same_form(o->form, t)
+        || (la_grad_flag(t) != 0) != o->requires_grad) return false;
+    if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+        return false;
+    if (o->pinned && la_tensor_version(t) != o->version) return false;
+    return o->grad_slot < 0 || run_grad_fits(p, o, t);
+}
+
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
 {
-    for (int32_t i = 0; i < p->objects.n; i++) {
-        const la_prog_object *o = la_prog_object_at(p, i);
-        const la_tensor *t = la_bind_object(p, i, arguments);
-        if (!run_same_form(o->form, t)
-            || (la_grad_flag(t) != 0) != o->requires_grad) return false;
-        if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
+    for (int32_t i = 0; i < p->objects.n; i++)
+        if (!la_prog_object_fits(p, i, la_bind_object(p, i, arguments)))
             return false;
-        if (o->pinned && la_tensor_version(t) != o->version) return false;
-        if (o->grad_slot < 0) continue;
-        const la_prog_slot *s = la_prog_slot_at(p, o->grad_slot);
-        for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
-            if (la_prog_view_at(p, v)->whole
-                && !run_same_form(la_prog_view_at(p, v)->form,
-                                  la_leaf_grad(t))) return false;
-    }
     return true;
 }
 
@@ -89,6 +100,7 @@ static la_status run_new(run_state *r, int32_t view)
     const la_tensor *f = v->form;
     la_tensor *t = run_given(r, view);
     if (t) la_tensor_retain(t);
+    else if (p->spare && (t = la_spare_take(p, v->slot))) (void)t;
     else if (la_is_row_major(f))
         LA_TRY(la_tensor_empty(f->ndim, la_sizes(f), (la_dtype)f->dtype, &t));
     else
@@ -139,12 +151,20 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     if (s->kind != LA_SLOT_STEP || s->maker != i
         || t == p->bind->tensors[view]) return LA_OK;
+    if (t->ndim == v->form->ndim && t->dtype == v->form->dtype
+        && memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) == 0)
+        return run_take(p, view, t);
     if (t->ndim != v->form->ndim || t->dtype != v->form->dtype
-        || memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) != 0)
+        || memcmp(la_sizes(t), la_sizes(v->form), 8 * (size_t)t->ndim) != 0)
         return la_error(LA_ESTATE, "the sizes of a result of %s depend on "
                         "values, and differ from those of the recording",
                         la_prog_step_at(p, i)->op->name);
-    return run_take(p, view, t);
+    /* Given a tensor, the operation chose another layout than without. */
+    LA_LET(own, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(v->form),
+                                   la_strides(v->form), (la_dtype)t->dtype,
+                                   &own));
+    LA_TRY(la_run_(copy_, own, t));
+    return run_take(p, view, own);
 }
 
 /* ---- steps ---- */
@@ -213,6 +233,20 @@ static la_status run_call(run_state *r, int32_t i)
     return status;
 }
 
+/* The leaf's new gradient. */
+static la_status run_give(run_state *r, const la_prog_step *s, la_tensor *leaf)
+{
+    la_prog *p = r->p;
+    int32_t slot = la_prog_view_at(p, s->view)->slot;
+    int32_t i = (int32_t)(s - la_prog_step_at(p, 0));
+    la_tensor *base = p->bind->bases[slot];
+    la_tensor *again = p->spare ? la_spare_given(p, i, base) : NULL;
+    if (again) return la_set_grad(leaf, again);
+    LA_LET(t, la_bind_export(p, s->view, &t));
+    if (p->spare) la_spare_keep(p, i, slot, base, t);
+    return la_set_grad(leaf, t);
+}
+
 static la_status run_grad(run_state *r, const la_prog_step *s)
 {
     la_tensor *leaf = la_bind_object(r->p, s->object, r->arguments);
@@ -220,8 +254,7 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
     if (s->view < 0) return la_set_grad(leaf, NULL);
     if (la_prog_view_at(r->p, s->view)->whole)
         return la_set_grad(leaf, r->p->bind->tensors[s->view]);
-    LA_LET(t, la_bind_export(r->p, s->view, &t));
-    return la_set_grad(leaf, t);
+    return run_give(r, s, leaf);
 }
 
 /* ---- groups ---- */
@@ -313,9 +346,51 @@ static la_status run_joined(run_state *r, int32_t first)
     return status;
 }
 
+/* The carry of a loop without a pass is what the loop gives, unless its memory
+** is used by others later. */
+static la_status run_unshare(run_state *r, int32_t view, la_tensor **t)
+{
+    la_tensor *own = *t;
+    const la_prog_slot *s = la_prog_slot_at(r->p,
+        la_prog_view_at(r->p, view)->slot);
+    if ((s->kind == LA_SLOT_OBJECT || s->escapes) && own->offset == 0)
+        return LA_OK;
+    LA_TRY(la_run(clone, t, own));
+    la_tensor_release(own);
+    return LA_OK;
+}
+
+static la_status run_loop(run_state *r, int32_t i)
+{
+    la_prog_step *s = la_prog_step_at(r->p, i);
+    la_tensor *operands[64], *out[64] = {NULL};
+    for (int32_t k = 0; k < la_loop_operands(s); k++)
+        operands[k] = r->p->bind->tensors[la_prog_member(r->p, s->lists + k)];
+    la_status status = la_loop_run(s, operands, out, r->host);
+    for (int32_t k = 0; k < s->nlisted && !status; k++) {
+        int32_t view = la_prog_member(r->p, s->list_results + k);
+        if (view >= 0 && out[k] == operands[k])
+            status = run_unshare(r, la_prog_member(r->p, s->lists + k),
+                                 &out[k]);
+        if (!status) status = run_result(r, i, view, out[k]);
+    }
+    for (int32_t k = 0; k < s->nlisted; k++) la_tensor_release(out[k]);
+    if (status) r->p->failed = s;
+    return status;
+}
+
+static la_status run_question(run_state *r, la_prog_step *s)
+{
+    la_status status = la_look_again(r->p, s, r->p->bind->tensors[s->view]);
+    if (status) r->p->failed = s;
+    return status;
+}
+
 static la_status run_step(run_state *r, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(r->p, i);
+    if (s->kind == LA_STEP_LOOK) return run_question(r, s);
+    if (s->kind == LA_STEP_LOOP) return run_loop(r, i);
     if (s->kind != LA_STEP_CALL) return run_grad(r, s);
     if (s->nsources) LA_TRY(run_sources(r, s));
     la_status status = run_call(r, i);
@@ -352,7 +427,8 @@ static la_status run_steps(run_state *r, int64_t end)
     for (; *at < r->p->steps.n; ++*at) {
         int32_t i = *at;
         const la_prog_step *s = la_prog_step_at(r->p, i);
-        if (!la_prog_runs(s) || (s->kept && r->p->were_fresh)) continue;
+        if (!la_prog_runs(s) || s->early || (s->kept && r->p->were_fresh))
+            continue;
         if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
         ran = true;
         int64_t begun = clock ? la_nanoseconds() : 0;
@@ -426,22 +502,41 @@ void la_prog_leave(la_prog *p)
     p->runs++;
 }
 
+/* Questions that have to be answered before anything is done. */
+static la_status run_early(run_state *r)
+{
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    la_status status = LA_OK;
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    for (int32_t i = 0; i < r->p->steps.n && !status; i++) {
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (s->early && la_prog_runs(s) && !(s->kept && r->p->were_fresh))
+            status = run_step(r, i);
+    }
+    c->no_grad = no_grad;
+    r->p->unfit = status != LA_OK;
+    return status;
+}
+
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
 {
-    run_state r = {p, arguments, NULL, NULL};
+    static const la_prog_host nobody;
+    run_state r = {p, arguments, NULL, &nobody};
     if (!p->bind) LA_TRY(la_bind_new(p));
+    if (p->alone && !p->spare) LA_TRY(la_spare_new(p));
     p->busy = true;
     p->failed = NULL;
+    p->unfit = false;
     p->at = 0;
     la_status status = la_bind_entry(p, arguments);
-    if (status) {
-        la_prog_leave(p);
-        return status;
-    }
-    run_look(&r);
+    if (!status) run_look(&r);
     p->were_fresh = p->fresh;
     p->fresh = false;           /* until all have run */
-    return LA_OK;
+    if (!status && p->chooses) status = run_early(&r);
+    if (status) la_prog_leave(p);
+    return status;
 }
 
 la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
@@ -471,7 +566,13 @@ static la_status run_end(run_state *r, la_tensor **out)
 la_status la_prog_results(la_prog *p, la_tensor *const *arguments,
                           la_tensor **out)
 {
-    run_state r = {p, arguments, NULL, NULL};
+    return la_prog_results_into(p, arguments, out, NULL);
+}
+
+la_status la_prog_results_into(la_prog *p, la_tensor *const *arguments,
+                               la_tensor **out, la_tensor **given)
+{
+    run_state r = {p, arguments, given, NULL};
     return run_end(&r, out);
 }
 

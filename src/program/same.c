@@ -137,6 +137,7 @@ static bool same_try(same_walk *w, int32_t early, int32_t late)
     for (int k = 0; k < a->nresults; k++)
         if (a->results[k] >= 0) same_join(w->p, a->results[k], b->results[k]);
     b->dead = true;
+    a->early |= b->early;
     return true;
 }
 

@@ -49,7 +49,11 @@ typedef struct entry {
 
 struct la_snapshot {
     int64_t n;
+    int64_t lent;           /* so many of the list's first are others'; the
+                            ** rest nobody else holds */
     uint8_t owner;          /* the runtime */
+    int generators;
+    la_snapshot_generator *noted;       /* owned */
     entry list[];
 };
 
@@ -371,6 +375,7 @@ void la_snapshot_drop(la_snapshot *s)
     if (!s) return;
     la_position before = la_move_to_owner(s->owner);
     for (int64_t k = 0; k < s->n; k++) drop_entry(&s->list[k]);
+    la_mem_free(s->noted, (size_t)s->generators * sizeof *s->noted);
     la_mem_free(s, snapshot_size_of(s->n));
     la_move_back(&before);
 }
@@ -382,7 +387,7 @@ la_status la_snapshot_make(int64_t n, la_tensor *const *list, la_snapshot **out)
     survive_forks();
     la_snapshot *s = la_mem_zalloc(snapshot_size_of(n));
     if (!s) return LA_ENOMEM;
-    s->n = n;
+    s->n = s->lent = n;
     s->owner = la_here.owner;
     for (int64_t k = 0; k < n; k++) {
         la_status status = k % 1024 == 1023 ? la_poll() : LA_OK;
@@ -393,6 +398,20 @@ la_status la_snapshot_make(int64_t n, la_tensor *const *list, la_snapshot **out)
         }
     }
     *out = s;
+    return LA_OK;
+}
+
+void la_snapshot_own(la_snapshot *s, int64_t lent) { s->lent = lent; }
+
+la_status la_snapshot_note(la_snapshot *s, int n,
+                           const la_snapshot_generator *list)
+{
+    size_t bytes = (size_t)n * sizeof *list;
+    if (n == 0) return LA_OK;
+    s->noted = la_mem_alloc(bytes);
+    if (!s->noted) return LA_ENOMEM;
+    memcpy(s->noted, list, bytes);
+    s->generators = n;
     return LA_OK;
 }
 
@@ -425,10 +444,10 @@ static bool is_unchanged(const entry *e)
                      : memcmp(now, saved, (size_t)(e->last - e->first)) == 0;
 }
 
-static la_status check_entry(const entry *e, int64_t k)
+static la_status check_entry(const entry *e, int64_t k, bool lent)
 {
     la_tensor *t = e->t;
-    if (is_freed(t))
+    if (lent && is_freed(t))
         return la_error(LA_ESTATE, "tensor %lld was freed", (long long)k + 1);
     if (t->ndim != e->ndim || t->dtype != e->dtype || t->offset != e->offset
         || (t->flags & LAZY) != e->flags || t->storage != e->storage
@@ -477,7 +496,8 @@ static void write_back(const entry *e)
 /* An image without bytes is what the storage has: nothing was written since. */
 la_status la_snapshot_put_back(la_snapshot *s)
 {
-    for (int64_t k = 0; k < s->n; k++) LA_TRY(check_entry(&s->list[k], k));
+    for (int64_t k = 0; k < s->n; k++)
+        LA_TRY(check_entry(&s->list[k], k, k < s->lent));
     for (int64_t k = 0; k < s->n; k++) {
         entry *e = &s->list[k];
         if (has_bytes(e) && (e->storage->flags & LA_S_WATCHED))
@@ -486,5 +506,9 @@ la_status la_snapshot_put_back(la_snapshot *s)
     for (int64_t k = 0; k < s->n; k++)
         if (has_bytes(&s->list[k]))
             write_back(&s->list[k]);
+    for (int k = 0; k < s->generators; k++) {
+        la_generator *g = s->noted[k].generator;
+        *(g ? g : &la_ctx()->generator) = s->noted[k].then;
+    }
     return LA_OK;
 }

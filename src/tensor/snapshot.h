@@ -24,6 +24,18 @@ typedef struct la_snapshot la_snapshot;
 ** runtime, LA_ESUPPORT for a tensor of another device, LA_ENOMEM. */
 la_status la_snapshot_make(int64_t n, la_tensor *const *list,
                            la_snapshot **out);
+/* The tensors of the list behind the first 'lent' ones were made for it: that
+** only it holds them does not mean that they were freed. */
+void la_snapshot_own(la_snapshot *, int64_t lent);
+/* A generator of random numbers that goes back, too: NULL is that of the thread
+** which puts the snapshot back. */
+typedef struct la_snapshot_generator {
+    la_generator *generator;    /* borrowed */
+    la_generator then;
+} la_snapshot_generator;
+/* Once for each snapshot; copies the list. LA_ENOMEM. */
+la_status la_snapshot_note(la_snapshot *, int n,
+                           const la_snapshot_generator *list);
 /* Write the bytes back, where they may have changed. LA_ESTATE where a tensor
 ** has another shape, dtype or memory by now, was freed (nobody but snapshots
 ** holds it) or can't be written; LA_ENOMEM. Nothing is written then. */

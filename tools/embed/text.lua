@@ -26,6 +26,7 @@ local MACROS512 = MACROS2 .. " __AVX512F__ __AVX512BW__ __AVX512DQ__"
 text.targets = {
   avx2 = {"avx2,fma,f16c,bmi2", MACROS2, is_x86 = true},
   avx512 = {flags(""), MACROS512, is_x86 = true},
+  avx512_vnni = {flags(",avx512vnni"), MACROS512 .. " __AVX512VNNI__"},
   avx512_bf16 = {flags(",avx512bf16"), MACROS512 .. " __AVX512BF16__"},
   amx = {flags(",avx512bf16,amx-tile,amx-bf16"),
          MACROS512 .. " __AVX512BF16__ __AMX_TILE__ __AMX_BF16__"},

@@ -285,6 +285,33 @@ see: quantize
 > (y - la.ones(1, 64):matmul(w:t())):abs():max():item() < 1
 true
 see: quantize, matmul
+== integer_matmul
+Exact and the same on every machine, as integers are: what quantized networks
+of other tools multiply with.
+> a = la.tensor({{200, 3}, {5, 6}}, "uint8")
+> b = la.tensor({{1, -2}, {-128, 4}}, "int8")
+> la.integer_matmul(a, b, la.tensor(3, "uint8"))
+tensor([[ 197, -394],
+        [-382,    8]], dtype=int32)
+see: integer_pack, integer_conv2d, quantize_dynamic
+== integer_pack
+> w = la.ones({100, 20}, {dtype = "int8"})
+> x = la.ones({1, 100}, {dtype = "uint8"})
+> la.integer_matmul(x, w, {packed = la.integer_pack(w)}):sum()
+tensor(2000)
+see: integer_matmul
+== integer_conv2d
+> x = la.ones({1, 1, 3, 3}, {dtype = "uint8"})
+> la.integer_conv2d(x, x, {padding = 1})[1][1]
+tensor([[4, 6, 4],
+        [6, 9, 6],
+        [4, 6, 4]], dtype=int32)
+see: integer_matmul, conv2d
+== quantize_dynamic
+> values, scale, zero = la.quantize_dynamic(la.tensor{-1., 0, 4.1})
+> values, zero
+tensor([  0,  50, 255], dtype=uint8)    tensor(50, dtype=uint8)
+see: integer_matmul, quantize
 == sgd_step_
 > w = la.tensor{1., 2}
 > la.sgd_step_(w, la.tensor{10., 10}, nil, 0.01)

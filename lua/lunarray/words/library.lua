@@ -21,8 +21,9 @@ see: help
 : la.config() -> table
 What the build is and what it uses: compiler, flags, version of SLEEF, the CPU
 path in use and those available, threads. cpu_extensions are the kernels above
-these paths that products of 16-bit floats use ("avx512_bf16", "amx",
-"amx_fp16"), cpu_extensions_available those of the machine. lapack is the
+these paths that products of bytes ("avx512_vnni") and of 16-bit floats use
+("avx512_bf16", "amx", "amx_fp16"), cpu_extensions_available those of the
+machine. lapack is the
 library that was found, "none", or "LUNARRAY_LAPACK" for the one that this
 variable names.
 > type(la.config().threads)

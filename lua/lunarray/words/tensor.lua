@@ -370,8 +370,8 @@ true
 see: from_dlpack, x:data_ptr
 == from_dlpack
 : la.from_dlpack(pointer[, {versioned =}]) -> tensor
-A tensor on the memory of such a struct, which it takes over. A tensor is
-returned as it is.
+A tensor on the memory of such a struct, which it takes over: a struct that a
+tensor has already is refused. A tensor is returned as it is.
 > la.from_dlpack(la.ones(2):to_dlpack())
 tensor([1., 1.])
 see: x:to_dlpack

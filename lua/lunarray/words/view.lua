@@ -43,16 +43,24 @@ see: view, reshape_as
 Use it between convolutions and linear layers: x:flatten(2) keeps the batch.
 > la.ones(2, 3, 4):flatten().shape
 {24}
+With a name last, dims given by numbers or by names become one of that name.
 > la.ones(2, 3, 4):flatten(2).shape
 {2, 12}
+> x = la.zeros(2, 3, 4, {names = {"N", "C", "H"}})
+> x:flatten({"C", "H"}, "features").names
+{"N", "features"}
 see: ravel, unflatten, reshape, nn.Flatten
 == ravel
 > la.range(4):view(2, 2):t():ravel()
 tensor([1, 3, 2, 4])
 see: flatten
 == unflatten
+One size may be -1. Entries {name, size} name the new dims.
 > la.ones(2, 12):unflatten(2, {3, -1}).shape
 {2, 3, 4}
+> x = la.zeros(2, 12, {names = {"N", "features"}})
+> x:unflatten("features", {{"C", 3}, {"H", -1}}).names
+{"N", "C", "H"}
 see: flatten, view
 == squeeze
 > la.ones(1, 3, 1):squeeze().shape

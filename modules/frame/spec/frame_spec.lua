@@ -291,6 +291,39 @@ describe("la.frame's groups", function()
   end)
 end)
 
+describe("la.frame's windows", function()
+  local f = F{{"k", {"a", "b", "a", "b", "a"}}, {"v", {1, 2, 3, 4, 5}},
+    {"w", {1.5, F.gap, 2.5, 1, 4}},
+    {"d", F.date{"2024-01-01", "2024-01-01", "2024-01-02", "2024-01-05",
+      "2024-01-06"}}}
+
+  it("by a function are those of the words", function()
+    for _, t in ipairs{f, f:group("k"), f:filter(f.v:gt(9))} do
+      for _, column in ipairs{"v", "w"} do
+        for _, window in ipairs{{2, {min = 1}}, {3, {center = true, min = 2}},
+            {{2, "day"}, {on = "d"}}} do
+          for how, fn in pairs{sum = la.sum, max = la.amax,
+              median = function(x) return x:double():quantile(0.5):item() end,
+              count = function(x) return #x end} do
+            local g = t:with{a = F.rolling(column, window[1], how, window[2]),
+              b = F.rolling(column, window[1], fn, window[2])}
+            assert.is_true(la.equal(g.a:nan_to_num(-1), g.b:nan_to_num(-1)),
+              how .. " of " .. column)
+          end
+        end
+      end
+    end
+  end)
+
+  it("pass a function's error on, and want a number", function()
+    raises("own", F.rolling, {1, 2}, 1, function() error("own", 0) end)
+    raises("rolling: the function gave string for row 1, a number is needed",
+      F.rolling, {1, 2}, 1, function() return "x" end)
+    raises("median or a function expected, got modus", F.rolling, {1}, 1,
+      "modus")
+  end)
+end)
+
 describe("la.frame's files", function()
   local files
   setup(function() files = folder.new() end)

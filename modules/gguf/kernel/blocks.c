@@ -6,8 +6,7 @@
 */
 #include "modules/gguf/kernel/blocks.h"
 
-#include "modules/gguf/kernel/block_bytes.h"
-#include "simd/vec.h"
+#include "modules/gguf/kernel/block_values.h"
 
 /* The loop over blocks, around a function for one. */
 #define UNPACK(type, size, bytes) \
@@ -17,25 +16,6 @@
     }
 
 /* ---- 32 numbers ---- */
-
-/* Number j is in the low half of byte j, number j + 16 in the high half. */
-static inline void block_Q4_0(const uint8_t *b, float *y)
-{
-    float d = block_half(b);
-    for (int j = 0; j < 16; j++) {
-        y[j] = d * (float)((b[2 + j] & 15) - 8);
-        y[j + 16] = d * (float)((b[2 + j] >> 4) - 8);
-    }
-}
-
-static inline void block_Q4_1(const uint8_t *b, float *y)
-{
-    float d = block_half(b), m = block_half(b + 2);
-    for (int j = 0; j < 16; j++) {
-        y[j] = d * (float)(b[4 + j] & 15) + m;
-        y[j + 16] = d * (float)(b[4 + j] >> 4) + m;
-    }
-}
 
 /* The fifth bits of all numbers are one word. */
 static inline void block_Q5_0(const uint8_t *b, float *y)
@@ -62,12 +42,6 @@ static inline void block_Q5_1(const uint8_t *b, float *y)
     }
 }
 
-static inline void block_Q8_0(const uint8_t *b, float *y)
-{
-    float d = block_half(b);
-    for (int j = 0; j < 32; j++) y[j] = (float)(int8_t)b[2 + j] * d;
-}
-
 static inline void named(const int8_t *values, float d, const uint8_t *q,
                          int n, float *y)
 {
@@ -75,16 +49,6 @@ static inline void named(const int8_t *values, float d, const uint8_t *q,
         y[j] = d * (float)values[q[j] & 15];
         y[j + n] = d * (float)values[q[j] >> 4];
     }
-}
-
-static inline void block_IQ4_NL(const uint8_t *b, float *y)
-{
-    named(block_curve, block_half(b), b + 2, 16, y);
-}
-
-static inline void block_MXFP4(const uint8_t *b, float *y)
-{
-    named(block_fp4, block_power(b), b + 1, 16, y);
 }
 
 /* A float of 8 bits without a sign, halved: 3 bits of mantissa, 4 of exponent;
@@ -142,50 +106,6 @@ static inline void block_Q3_K(const uint8_t *b, float *y)
     }
 }
 
-static inline void block_Q4_K(const uint8_t *b, float *y)
-{
-    float d = block_half(b), low = block_half(b + 2);
-    for (int part = 0; part < 8; part++, y += 32) {
-        int scale, min, shift = part % 2 * 4;
-        block_scales(b + 4, part, &scale, &min);
-        float s = d * (float)scale, m = low * (float)min;
-        const uint8_t *q = b + 16 + part / 2 * 32;
-        for (int j = 0; j < 32; j++) y[j] = s * (float)(q[j] >> shift & 15) - m;
-    }
-}
-
-/* The fifth bits of part k are bit k of 32 bytes. */
-static inline void block_Q5_K(const uint8_t *b, float *y)
-{
-    float d = block_half(b), low = block_half(b + 2);
-    const uint8_t *high = b + 16;
-    for (int part = 0; part < 8; part++, y += 32) {
-        int scale, min, shift = part % 2 * 4;
-        block_scales(b + 4, part, &scale, &min);
-        float s = d * (float)scale, m = low * (float)min;
-        const uint8_t *q = b + 48 + part / 2 * 32;
-        for (int j = 0; j < 32; j++)
-            y[j] = s * (float)((q[j] >> shift & 15)
-                               | (high[j] >> part & 1) << 4) - m;
-    }
-}
-
-/* Four bits of two parts in a byte, the other two of four parts. */
-static inline void block_Q6_K(const uint8_t *b, float *y)
-{
-    float d = block_half(b + 208);
-    for (int part = 0; part < 16; part++, y += 16) {
-        float s = d * (float)(int8_t)b[192 + part];
-        int half = part / 8, within = part % 8;
-        const uint8_t *q = b + half * 64 + within % 4 * 16;
-        const uint8_t *high = b + 128 + half * 32 + within % 2 * 16;
-        int shift = within / 4 * 4, up = within / 2 * 2;
-        for (int j = 0; j < 16; j++)
-            y[j] = s * (float)(((q[j] >> shift & 15)
-                                | (high[j] >> up & 3) << 4) - 32);
-    }
-}
-
 static inline void block_Q8_K(const uint8_t *b, float *y)
 {
     float d;
@@ -237,22 +157,14 @@ static inline void block_TQ2_0(const uint8_t *b, float *y)
         }
 }
 
-UNPACK(Q4_0, 32, 18)
-UNPACK(Q4_1, 32, 20)
 UNPACK(Q5_0, 32, 22)
 UNPACK(Q5_1, 32, 24)
-UNPACK(Q8_0, 32, 34)
 UNPACK(Q2_K, 256, 84)
 UNPACK(Q3_K, 256, 110)
-UNPACK(Q4_K, 256, 144)
-UNPACK(Q5_K, 256, 176)
-UNPACK(Q6_K, 256, 210)
 UNPACK(Q8_K, 256, 292)
-UNPACK(IQ4_NL, 32, 18)
 UNPACK(IQ4_XS, 256, 136)
 UNPACK(TQ1_0, 256, 54)
 UNPACK(TQ2_0, 256, 66)
-UNPACK(MXFP4, 32, 17)
 UNPACK(NVFP4, 64, 36)
 
 /* ---- products ---- */
@@ -260,25 +172,67 @@ UNPACK(NVFP4, 64, 36)
 #define LANES 16
 #define VECTORS (LANES / F32_LANES)
 
-/* Two sets of 16 sums, added up at the end. */
-static float dot(const float *w, const float *x, int64_t n)
+/* Two sets of 16 sums, added up. */
+static inline float added(const f32v sum[2 * VECTORS])
 {
-    f32v sum[2 * VECTORS] = {{0}};
     float lane[2 * LANES];
-    for (int64_t j = 0; j < n; j += 2 * LANES)
-#pragma GCC unroll 8
-        for (int v = 0; v < 2 * VECTORS; v++)
-            sum[v] = f32_fma(f32_load(w + j + v * F32_LANES),
-                             f32_load(x + j + v * F32_LANES), sum[v]);
     memcpy(lane, sum, sizeof lane);
     for (int m = LANES; m > 0; m /= 2)
         for (int l = 0; l < m; l++) lane[l] += lane[l + m];
     return lane[0];
 }
 
+static float dot(const float *w, const float *x, int64_t n)
+{
+    f32v sum[2 * VECTORS] = {{0}};
+    for (int64_t j = 0; j < n; j += 2 * LANES)
+#pragma GCC unroll 8
+        for (int v = 0; v < 2 * VECTORS; v++)
+            sum[v] = f32_fma(f32_load(w + j + v * F32_LANES),
+                             f32_load(x + j + v * F32_LANES), sum[v]);
+    return added(sum);
+}
+
+/* Blocks whose numbers come 32 at a time: all of them, and the product with a
+** row without keeping them, the same sums in the same order. */
+#define IN_VECTORS(type, parts, bytes) \
+    static void unpack_##type(const uint8_t *b, int64_t n, float *y) \
+    { \
+        f32v w[VALUE_VECTORS]; \
+        for (; n > 0; n--, b += bytes) \
+            for (int part = 0; part < parts; part++, y += VALUES) { \
+                values_##type(b, part, w); \
+                memcpy(y, w, sizeof w); \
+            } \
+    } \
+    static float dot_##type(const uint8_t *b, int64_t n, const float *x) \
+    { \
+        f32v w[VALUE_VECTORS], sum[VALUE_VECTORS] = {{0}}; \
+        for (; n > 0; n--, b += bytes) \
+            UNROLLED for (int part = 0; part < parts; part++, x += VALUES) { \
+                values_##type(b, part, w); \
+                UNROLLED for (int v = 0; v < VALUE_VECTORS; v++) \
+                    sum[v] = f32_fma(w[v], f32_load(x + v * F32_LANES), \
+                                     sum[v]); \
+            } \
+        return added(sum); \
+    }
+#define UNROLLED _Pragma("GCC unroll 8")
+IN_VECTORS(Q4_0, 1, 18)
+IN_VECTORS(Q4_1, 1, 20)
+IN_VECTORS(Q8_0, 1, 34)
+IN_VECTORS(IQ4_NL, 1, 18)
+IN_VECTORS(MXFP4, 1, 17)
+IN_VECTORS(Q4_K, 8, 144)
+IN_VECTORS(Q5_K, 8, 176)
+IN_VECTORS(Q6_K, 8, 210)
+
 #define ENTRY(type) [LA_BLOCK_##type] = unpack_##type
+#define DOT(type) [LA_BLOCK_##type] = dot_##type
 const la_block_kernels LA_KERNEL(blocks) = {
     {ENTRY(Q4_0), ENTRY(Q4_1), ENTRY(Q5_0), ENTRY(Q5_1), ENTRY(Q8_0),
      ENTRY(Q2_K), ENTRY(Q3_K), ENTRY(Q4_K), ENTRY(Q5_K), ENTRY(Q6_K),
      ENTRY(Q8_K), ENTRY(IQ4_NL), ENTRY(IQ4_XS), ENTRY(TQ1_0), ENTRY(TQ2_0),
-     ENTRY(MXFP4), ENTRY(NVFP4)}, dot};
+     ENTRY(MXFP4), ENTRY(NVFP4)}, dot,
+    {DOT(Q4_0), DOT(Q4_1), DOT(Q8_0), DOT(Q4_K), DOT(Q5_K), DOT(Q6_K),
+     DOT(IQ4_NL), DOT(MXFP4)}};

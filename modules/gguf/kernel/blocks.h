@@ -24,6 +24,10 @@ typedef struct la_block_kernels {
     /* The product of two rows of n numbers, 16 partial sums whatever the
     ** vectors; n is a multiple of 32. */
     float (*dot)(const float *w, const float *x, int64_t n);
+    /* The product of a row of n blocks with numbers: what 'dot' gives for those
+    ** of the blocks, bit for bit; NULL: no such type. */
+    float (*dot_blocks[LA_BLOCK_TYPES])(const uint8_t *blocks, int64_t n,
+                                        const float *x);
 } la_block_kernels;
 LA_STUB_DECLARE(la_block_kernels, blocks);
 

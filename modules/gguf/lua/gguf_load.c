@@ -77,6 +77,7 @@ static int push_gguf(lua_State *L, la_open_file *file)
         push_load_bytes(L, part);
         lua_pushstring(L, part->path);
         lua_call(L, 3, 0);
+        la_load_close(L, -1);
         lua_settop(L, at + 1);
     }
     lua_settop(L, at);

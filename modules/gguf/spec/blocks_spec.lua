@@ -80,6 +80,18 @@ describe("blocks", function()
     end)
   end
 
+  it("give one row the bits that it has among many", function()
+    for _, r in ipairs(records()) do
+      local bytes = la.from_raw(r.blocks, "uint8", {1, #r.blocks})
+      local w = la.cat({bytes, bytes, bytes}, 1)
+      local x = la.randn(12, la.gguf.unpack(bytes, r.type):numel())
+      local all = la.gguf.product(x, w, r.type)
+      for k = 1, 12 do
+        assert.is_true(all[k]:equal(la.gguf.product(x[k], w, r.type)))
+      end
+    end
+  end)
+
   it("may have any rows, gaps and no numbers", function()
     local r = records()[1]
     local n = #r.blocks

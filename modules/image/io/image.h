@@ -1,7 +1,7 @@
 /*
 ** Images: PNG, JPEG, BMP and TGA, to and from tensors {height, width,
-** channels} of uint8 or uint16. Channels are grey, grey and alpha, RGB, or
-** RGBA.
+** channels} of uint8 or uint16; GIF, PBM, PGM, PPM, PSD and Radiance's HDR
+** (float32) are read. Channels are grey, grey and alpha, RGB, or RGBA.
 **
 ** Whatever a file says about itself is checked before it is used: hostile bytes
 ** give LA_EIO, and no header claims memory that its file cannot fill.
@@ -14,17 +14,20 @@
 #include "tensor/tensor.h"
 
 typedef enum la_image_format {
-    LA_IMAGE_PNG, LA_IMAGE_JPEG, LA_IMAGE_BMP, LA_IMAGE_TGA, LA_IMAGE_FORMATS
+    LA_IMAGE_PNG, LA_IMAGE_JPEG, LA_IMAGE_BMP, LA_IMAGE_TGA,
+    LA_IMAGE_WRITTEN,           /* formats before it are written, too */
+    LA_IMAGE_GIF = LA_IMAGE_WRITTEN, LA_IMAGE_PNM, LA_IMAGE_PSD, LA_IMAGE_HDR
 } la_image_format;
 
 typedef struct la_image_info {
     la_image_format format;
     int64_t width, height;      /* at least 1 */
-    int channels, bits;         /* 1 to 4; of a sample, 8 or 16 */
+    int channels, bits;         /* 1 to 4; of a sample, 8, 16 or (HDR) 32 */
+    int64_t frames;             /* at least 1; more in an animated GIF */
 } la_image_info;
 
 /* Information in the header; the pixels are not looked at. LA_EIO for what is
-** none of the four formats, or not of a kind that is read. */
+** none of these formats, or not of a kind that is read. */
 la_status la_image_info_read(const la_reader *, la_image_info *out);
 
 /* The orientation of a JPEG, as EXIF counts it: 1 (as it is) to 8. 1 for
@@ -34,6 +37,10 @@ int la_jpeg_orientation(const la_reader *);
 /* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
 ** converts, 0 leaves as many as the file has. LA_EIO, LA_ENOMEM, LA_EINTR. */
 la_status la_image_read(const la_reader *, int channels, la_tensor **out);
+/* All frames of a GIF, {frames, height, width, channels}, and how many seconds
+** each is shown, {frames} of float64. */
+la_status la_image_read_frames(const la_reader *, int channels,
+                               la_tensor **out, la_tensor **seconds);
 
 /* Append a contiguous tensor {height, width, channels} as a whole file. LA_EARG
 ** with the reason for sizes, channels or a dtype that the format does not have.
@@ -41,7 +48,15 @@ la_status la_image_read(const la_reader *, int channels, la_tensor **out);
 la_status la_image_write(const la_tensor *, la_image_format, int quality,
                          la_bytes *out);
 
-/* ---- inside of src/io: one format each ---- */
+/* ---- inside of this folder: one format each ---- */
+
+/* GIF and PNM; the source is in memory. la_gif_read draws the first 'frames'
+** ones into pixels of RGBA; 'seconds' may be NULL. */
+la_status la_gif_info(const la_reader *, la_image_info *out);
+la_status la_gif_read(const la_reader *, int64_t frames, unsigned char *pixels,
+                      double *seconds);
+la_status la_pnm_info(const la_reader *, la_image_info *out);
+la_status la_pnm_read(const la_reader *, la_tensor **out);
 
 /* la_image_info_read and la_image_read of a source that begins as PNG. */
 la_status la_png_info(const la_reader *, la_image_info *out);
@@ -68,7 +83,7 @@ static inline int la_png_paeth(int left, int above, int corner)
 ** memory, or (whole = false) up to the frame header, for la_stb_info. */
 la_status la_jpeg_check(const la_reader *, bool whole);
 
-/* JPEG, BMP and TGA by stb_image; out->format says which. */
+/* JPEG, BMP, TGA, PSD and HDR by stb_image; out->format says which. */
 la_status la_stb_info(const la_reader *, la_image_info *out);
 la_status la_stb_read(const la_reader *, const la_image_info *,
                       la_tensor **out);

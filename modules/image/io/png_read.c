@@ -207,7 +207,7 @@ la_status la_png_info(const la_reader *source, la_image_info *out)
     if (!p) return LA_ENOMEM;
     p->source = source;
     la_status status = read_to_pixels(p);
-    *out = (la_image_info){LA_IMAGE_PNG, p->width, p->height, 0, 8};
+    *out = (la_image_info){LA_IMAGE_PNG, p->width, p->height, 0, 8, 1};
     if (!status) out->channels = channels_of(p);
     if (p->depth == 16) out->bits = 16;
     la_mem_free(p, sizeof *p);

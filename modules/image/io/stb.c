@@ -1,5 +1,5 @@
 /*
-** Reading JPEG, BMP and TGA with stb_image.
+** Reading JPEG, BMP, TGA, PSD and HDR with stb_image.
 **
 ** stb allocates, reads and calls back through us, so that memory is counted and
 ** limited, long images answer an interruption, and the first failure of any
@@ -85,9 +85,10 @@ static void stb_assert(bool holds)
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_TGA
+#define STBI_ONLY_PSD
+#define STBI_ONLY_HDR
 #define STBI_NO_STDIO
 #define STBI_NO_LINEAR
-#define STBI_NO_HDR
 #define STBI_MALLOC(n) stb_alloc(n)
 #define STBI_REALLOC(p, n) stb_realloc(p, n)
 #define STBI_FREE(p) stb_free(p)
@@ -167,32 +168,44 @@ static stbi_uc *load_jpeg(job *j, stbi__context *s, int *w, int *h, int *c)
 
 typedef int (*work_fn)(job *, stbi__context *, la_image_info *, stbi_uc **);
 
-/* Heights of BMP are negative where rows come from above. */
+/* Heights of BMP are negative where rows come from above. PSD is read as 8
+** bits. */
 static int info_of(job *j, stbi__context *s, la_image_info *info,
                    stbi_uc **unused)
 {
     int w = 0, h = 0, c = 0, good = 0;
-    if (info->format == LA_IMAGE_JPEG) good = stbi__jpeg_info(s, &w, &h, &c);
-    else if (info->format == LA_IMAGE_BMP) good = stbi__bmp_info(s, &w, &h, &c);
-    else good = stbi__tga_test(s) && stbi__tga_info(s, &w, &h, &c);
+    switch (info->format) {
+    case LA_IMAGE_JPEG: good = stbi__jpeg_info(s, &w, &h, &c); break;
+    case LA_IMAGE_BMP: good = stbi__bmp_info(s, &w, &h, &c); break;
+    case LA_IMAGE_PSD: good = stbi__psd_info(s, &w, &h, &c) && h > 0; break;
+    case LA_IMAGE_HDR: good = stbi__hdr_info(s, &w, &h, &c) && h > 0; break;
+    default: good = stbi__tga_test(s) && stbi__tga_info(s, &w, &h, &c);
+    }
     info->width = w;
     info->height = h < 0 ? -(int64_t)h : h;
     info->channels = c;
-    info->bits = 8;
+    info->bits = info->format == LA_IMAGE_HDR ? 32 : 8;
     return good && w > 0 && h && c > 0 && c <= 4;
 }
 
 static int pixels_of(job *j, stbi__context *s, la_image_info *info,
                      stbi_uc **pixels)
 {
-    stbi__result_info unused;
+    stbi__result_info unused = {.bits_per_channel = 8};
     int w = 0, h = 0, c = 0;
-    if (info->format == LA_IMAGE_JPEG)
-        *pixels = load_jpeg(j, s, &w, &h, &c);
-    else if (info->format == LA_IMAGE_BMP)
+    switch (info->format) {
+    case LA_IMAGE_JPEG: *pixels = load_jpeg(j, s, &w, &h, &c); break;
+    case LA_IMAGE_BMP:
         *pixels = stbi__bmp_load(s, &w, &h, &c, 0, &unused);
-    else
-        *pixels = stbi__tga_load(s, &w, &h, &c, 0, &unused);
+        break;
+    case LA_IMAGE_PSD:
+        *pixels = stbi__psd_load(s, &w, &h, &c, 0, &unused, 8);
+        break;
+    case LA_IMAGE_HDR:
+        *pixels = (stbi_uc *)stbi__hdr_load(s, &w, &h, &c, 0, &unused);
+        break;
+    default: *pixels = stbi__tga_load(s, &w, &h, &c, 0, &unused);
+    }
     return *pixels && w == info->width && h == info->height
         && c == info->channels;
 }
@@ -213,7 +226,8 @@ static la_status stb_run(job *j, work_fn work, la_image_info *info,
         if (!work(j, &s, info, pixels)) {
             const char *reason = stbi_failure_reason();
             j->status = info->format == LA_IMAGE_TGA && !reason
-                ? la_error(LA_EIO, "not a PNG, JPEG, BMP or TGA image")
+                ? la_error(LA_EIO, "not an image (PNG, JPEG, BMP, TGA, GIF,"
+                           " PNM, PSD, HDR)")
                 : la_error(LA_EIO, "malformed image (%s)",
                            reason ? reason : "header");
         }
@@ -264,8 +278,10 @@ la_status la_stb_read(const la_reader *source, const la_image_info *info,
                         " and height)");
     if (info->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, true));
     la_status status = stb_run(&j, pixels_of, &asked, &pixels);
-    if (!status) status = la_tensor_empty(3, sizes, LA_UINT8, &t);
-    if (!status) memcpy(la_data(t), pixels, (size_t)t->numel);
+    la_dtype dtype = info->format == LA_IMAGE_HDR ? LA_FLOAT32 : LA_UINT8;
+    if (!status) status = la_tensor_empty(3, sizes, dtype, &t);
+    if (!status)
+        memcpy(la_data(t), pixels, (size_t)t->numel * la_itemsize(t));
     free_blocks(&j);
     if (!status) *out = t;
     return status;

@@ -22,7 +22,7 @@
 
 static const struct { const char *name; la_image_format format; } formats[] = {
     {"png", LA_IMAGE_PNG}, {"jpg", LA_IMAGE_JPEG}, {"jpeg", LA_IMAGE_JPEG},
-    {"bmp", LA_IMAGE_BMP}, {"tga", LA_IMAGE_TGA}};
+    {"bmp", LA_IMAGE_BMP}, {"tga", LA_IMAGE_TGA}};  /* to write */
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
 static la_image_format lua_image_format_of(const char *word)
@@ -31,7 +31,7 @@ static la_image_format lua_image_format_of(const char *word)
         if (strlen(word) == strlen(formats[k].name)
             && la_same_letters(word, formats[k].name, strlen(word)))
             return formats[k].format;
-    return LA_IMAGE_FORMATS;
+    return LA_IMAGE_WRITTEN;
 }
 
 /* Bytes of samples for a sandboxed script that says nothing: a small file may
@@ -39,11 +39,12 @@ static la_image_format lua_image_format_of(const char *word)
 #define SANDBOX_LIMIT ((int64_t)256 << 20)
 
 typedef struct options {
-    bool upright;                /* as EXIF says */
+    bool upright;               /* as EXIF says */
+    bool frames;                /* all of an animation */
     int64_t limit;              /* bytes of samples; 0: any number */
     int channels, quality;
     la_dtype dtype;             /* LA_UNDEFINED: that of the file */
-    la_image_format format;     /* LA_IMAGE_FORMATS: not given */
+    la_image_format format;     /* LA_IMAGE_WRITTEN: not given */
 } options;
 
 /* The integer in a field of the options, between 'least' and 'most'. */
@@ -78,6 +79,18 @@ static int64_t lua_image_read_limit(lua_State *L, int at, int64_t fallback,
     return v;
 }
 
+static bool lua_image_read_boolean(lua_State *L, int at, const char *key,
+                                   bool fallback, const char *name)
+{
+    bool given = lua_getfield(L, at, key) != LUA_TNIL;
+    if (given && !lua_isboolean(L, -1))
+        la_raise_arg(L, at, name, "%s: boolean expected, got %s", key,
+                     la_type_text(L, lua_gettop(L)));
+    bool value = given ? lua_toboolean(L, -1) : fallback;
+    lua_pop(L, 1);
+    return value;
+}
+
 static la_image_format lua_image_check_format(lua_State *L, int at,
                                               const char *name)
 {
@@ -88,8 +101,8 @@ static la_image_format lua_image_check_format(lua_State *L, int at,
                      " \"tga\"), got %s", la_type_text(L, at));
     const char *word = lua_tolstring(L, at, &n);
     la_image_format f = strlen(word) == n ? lua_image_format_of(word)
-        : LA_IMAGE_FORMATS;
-    if (f == LA_IMAGE_FORMATS)
+        : LA_IMAGE_WRITTEN;
+    if (f == LA_IMAGE_WRITTEN)
         la_raise_arg(L, at, name, "unknown format '%s' (known: png, jpg, bmp,"
                      " tga)", la_quote(word, n, quoted, sizeof quoted));
     return f;
@@ -99,8 +112,8 @@ static options lua_image_read_options(lua_State *L, int at,
                                       const char *const *known,
     const char *name)
 {
-    options o = {true, la_state_of(L)->sandboxed ? SANDBOX_LIMIT : 0, 0, 90,
-                 LA_UNDEFINED, LA_IMAGE_FORMATS};
+    options o = {true, false, la_state_of(L)->sandboxed ? SANDBOX_LIMIT : 0, 0,
+                 90, LA_UNDEFINED, LA_IMAGE_WRITTEN};
     if (lua_isnoneornil(L, at)) return o;
     if (!lua_istable(L, at))
         la_raise_arg(L, at, name, "table of options expected, got %s",
@@ -109,13 +122,9 @@ static options lua_image_read_options(lua_State *L, int at,
     o.channels = lua_image_read_integer(L, at, "channels", 1, 4, 0, name);
     o.quality = lua_image_read_integer(L, at, "quality", 1, 100, 90, name);
     o.limit = lua_image_read_limit(L, at, o.limit, name);
-    if (lua_getfield(L, at, "apply_exif_orientation") != LUA_TNIL) {
-        if (!lua_isboolean(L, -1))
-            la_raise_arg(L, at, name, "apply_exif_orientation: boolean "
-                         "expected, got %s", la_type_text(L, lua_gettop(L)));
-        o.upright = lua_toboolean(L, -1);
-    }
-    lua_pop(L, 1);
+    o.upright = lua_image_read_boolean(L, at, "apply_exif_orientation", true,
+                                       name);
+    o.frames = lua_image_read_boolean(L, at, "frames", false, name);
     if (lua_getfield(L, at, "dtype") != LUA_TNIL)
         o.dtype = la_check_dtype(L, lua_gettop(L), name);
     if (lua_getfield(L, at, "format") != LUA_TNIL)
@@ -130,7 +139,27 @@ static options lua_image_read_options(lua_State *L, int at,
 
 /* ---- reading ---- */
 
-/* Samples in another dtype: floats from 0 to 1; of integers the nearest. */
+/* Floats from 0 to 1 as integers up to 'most', the nearest ones, halves to
+** even. */
+static la_status from_floats(la_tensor *t, la_dtype dtype, double most,
+                             la_tensor **out)
+{
+    la_value results[LA_MAX_RESULTS];
+    LA_LET(nan, la_run(isnan, &nan, t));
+    LA_TRY(la_run_many(any, results, nan));
+    if (results[0].b)
+        return la_error(LA_EARG, "NaN in the image: replace it (nan_to_num)");
+    LA_LET(real,
+           la_run(to_dtype, &real, t, la_v_dtype(t->dtype == LA_FLOAT64
+                                                 ? LA_FLOAT64 : LA_FLOAT32)));
+    LA_LET(clamped, la_run(clamp, &clamped, real, 0.0, 1.0));
+    LA_LET(scaled, la_run(mul, &scaled, clamped, most));
+    LA_LET(whole, la_run(round, &whole, scaled));
+    return la_run(to_dtype, out, whole, la_v_dtype(dtype));
+}
+
+/* Samples in another dtype: floats from 0 to 1 (those of HDR as they are); of
+** integers the nearest. */
 static la_status lua_image_convert(la_tensor *t, la_dtype dtype,
                                    la_tensor **out)
 {
@@ -138,6 +167,9 @@ static la_status lua_image_convert(la_tensor *t, la_dtype dtype,
     LA_OWNED scaled = NULL;
     if (dtype == LA_UNDEFINED || dtype == t->dtype)
         return la_tensor_same(t, out);
+    if (t->dtype == LA_FLOAT32)
+        return la_is_float(dtype) ? la_run(to_dtype, out, t, la_v_dtype(dtype))
+            : from_floats(t, dtype, dtype == LA_UINT16 ? 65535.0 : 255.0, out);
     bool narrow = la_is_float(dtype) && dtype != LA_FLOAT64;
     LA_LET(real, la_run(to_dtype, &real, t,
                         la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
@@ -177,64 +209,112 @@ static la_status lua_image_finish(la_tensor *t, const options *o,
     return lua_image_convert(planes, o->dtype, out);
 }
 
+/* An image, and where all frames are wanted the seconds of each. */
+typedef struct lua_image {
+    la_tensor *pixels, *seconds;
+} lua_image;
+
+/* Frames of a GIF as {frames, channels, height, width}. */
+static la_status lua_image_read_frames(const la_reader *source,
+                                       const options *o, lua_image *out)
+{
+    static const int64_t order[4] = {0, 3, 1, 2};
+    LA_OWNED frames = NULL;
+    LA_OWNED seconds = NULL;
+    LA_TRY(la_image_read_frames(source, o->channels, &frames, &seconds));
+    LA_LET(view, la_run(permute, &view, frames, la_v_ints(order, 4)));
+    LA_LET(planes, la_run(contiguous, &planes, view));
+    LA_TRY(lua_image_convert(planes, o->dtype, &out->pixels));
+    return la_tensor_hand(&seconds, &out->seconds);
+}
+
+/* One image, as the only frame where frames are wanted. */
+static la_status lua_image_read_one(const la_reader *source, const options *o,
+                                    lua_image *out)
+{
+    static const int64_t one = 1;
+    int orientation = o->upright ? la_jpeg_orientation(source) : 1;
+    LA_LET(t, la_image_read(source, o->channels, &t));
+    if (!o->frames) return lua_image_finish(t, o, orientation, &out->pixels);
+    LA_LET(image, lua_image_finish(t, o, orientation, &image));
+    LA_TRY(la_run(unsqueeze, &out->pixels, image, 0));
+    LA_TRY(la_tensor_empty(1, &one, LA_FLOAT64, &out->seconds));
+    *(double *)la_data(out->seconds) = 0;
+    return LA_OK;
+}
+
 static la_status lua_image_decode(const la_reader *source, const options *o,
-                                  la_tensor **out)
+                                  lua_image *out)
 {
     la_image_info info;
     LA_TRY(la_image_info_read(source, &info));
-    int64_t pixels = 0, bytes = 0;
+    int64_t frames = o->frames ? info.frames : 1, pixels = 0, bytes = 0;
     if (!la_mul_ok(info.width, info.height, &pixels)
-        || !la_mul_ok(pixels, info.channels * (info.bits / 8), &bytes))
+        || !la_mul_ok(pixels, info.channels * (info.bits / 8), &bytes)
+        || !la_mul_ok(bytes, frames, &bytes))
         bytes = INT64_MAX;
     LA_TRY(la_check_limit(bytes, o->limit));
-    LA_LET(t, la_image_read(source, o->channels, &t));
-    return lua_image_finish(t, o, o->upright ? la_jpeg_orientation(source) : 1,
-                            out);
+    la_status status = o->frames && info.format == LA_IMAGE_GIF
+        ? lua_image_read_frames(source, o, out)
+        : lua_image_read_one(source, o, out);
+    if (status) {
+        la_tensor_drop(&out->pixels);
+        la_tensor_drop(&out->seconds);
+    }
+    return status;
 }
 
 static la_status lua_image_load(const char *path, const options *o,
-                                la_tensor **out)
+                                lua_image *out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
     return la_media_name(lua_image_decode(&source, o, out), path);
 }
 
+/* Results: the image in the handle, seconds in the second one with frames. */
+static int lua_image_push(lua_State *L, la_state *s, const char *name,
+                          la_handle *const *handles, lua_image *image)
+{
+    la_fill_handle(s, handles[0], image->pixels);
+    if (handles[1]) la_fill_handle(s, handles[1], image->seconds);
+    la_charge_more(L, name, handles[0]->tensor->numel);
+    la_pace(L, s);
+    return handles[1] ? 2 : 1;
+}
+
 static const char *const reading[] = {"channels", "dtype",
-                                      "apply_exif_orientation", "limit",
-                                      NULL};
+                                      "apply_exif_orientation", "frames",
+                                      "limit", NULL};
 static const char *const encoding[] = {"quality", NULL};
 static const char *const saving[] = {"quality", "format", NULL};
 
-/* la.image.load(path[, {channels=, dtype=, apply_exif_orientation=}]) */
+/* la.image.load(path[, {channels=, dtype=, apply_exif_orientation=, frames=,
+** limit=}]) */
 static int image_load(lua_State *L)
 {
     la_state *s = la_begin(L, "image.load", 0);
-    la_tensor *t = NULL;
+    lua_image image = {NULL, NULL};
     const char *path = la_check_path(L, 1, "image.load");
     options o = lua_image_read_options(L, 2, reading, "image.load");
-    la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "image.load", lua_image_load(path, &o, &t));
-    la_fill_handle(s, h, t);
-    la_charge_more(L, "image.load", h->tensor->numel);
-    la_pace(L, s);
-    return 1;
+    la_handle *h[2] = {la_new_handle(L, s),
+                       o.frames ? la_new_handle(L, s) : NULL};
+    LA_CHECK_TWICE(L, "image.load", lua_image_load(path, &o, &image));
+    return lua_image_push(L, s, "image.load", h, &image);
 }
 
-/* la.image.decode(string[, {channels=, dtype=, apply_exif_orientation=}]) */
+/* la.image.decode(string[, options as load's]) */
 static int image_decode(lua_State *L)
 {
     la_state *s = la_begin(L, "image.decode", 0);
-    la_tensor *t = NULL;
+    lua_image image = {NULL, NULL};
     la_reader source;
     la_media_source(L, "image.decode", "an image's", &source);
     options o = lua_image_read_options(L, 2, reading, "image.decode");
-    la_handle *h = la_new_handle(L, s);
-    LA_CHECK_TWICE(L, "image.decode", lua_image_decode(&source, &o, &t));
-    la_fill_handle(s, h, t);
-    la_charge_more(L, "image.decode", h->tensor->numel);
-    la_pace(L, s);
-    return 1;
+    la_handle *h[2] = {la_new_handle(L, s),
+                       o.frames ? la_new_handle(L, s) : NULL};
+    LA_CHECK_TWICE(L, "image.decode", lua_image_decode(&source, &o, &image));
+    return lua_image_push(L, s, "image.decode", h, &image);
 }
 
 /* Width and height are those of the image as it is loaded. */
@@ -276,29 +356,13 @@ static la_status lua_image_check_tensor(const la_tensor *t)
     return LA_OK;
 }
 
-/* Floats from 0 to 1 as bytes, the nearest ones, halves to even. */
-static la_status from_floats(la_tensor *t, la_tensor **out)
-{
-    la_value results[LA_MAX_RESULTS];
-    LA_LET(nan, la_run(isnan, &nan, t));
-    LA_TRY(la_run_many(any, results, nan));
-    if (results[0].b)
-        return la_error(LA_EARG, "NaN in the image: replace it (nan_to_num)");
-    LA_LET(real,
-           la_run(to_dtype, &real, t, la_v_dtype(t->dtype == LA_FLOAT64
-                                                 ? LA_FLOAT64 : LA_FLOAT32)));
-    LA_LET(clamped, la_run(clamp, &clamped, real, 0.0, 1.0));
-    LA_LET(scaled, la_run(mul, &scaled, clamped, 255.0));
-    LA_LET(whole, la_run(round, &whole, scaled));
-    return la_run(to_dtype, out, whole, la_v_dtype(LA_UINT8));
-}
-
 /* Samples as files hold them. */
 static la_status lua_image_to_samples(la_tensor *t, la_tensor **out)
 {
     if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16)
         return la_tensor_same(t, out);
-    if (la_is_float((la_dtype)t->dtype)) return from_floats(t, out);
+    if (la_is_float((la_dtype)t->dtype))
+        return from_floats(t, LA_UINT8, 255.0, out);
     if (t->dtype != LA_BOOL)
         return la_error(LA_EDTYPE, "%s is no dtype of an image: uint8 (0 to "
                         "255), uint16 (0 to 65535), bool or a floating one (0 "
@@ -350,9 +414,9 @@ static int image_save(lua_State *L)
     const char *path = la_check_path(L, 2, "image.save");
     options o = lua_image_read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');
-    if (o.format == LA_IMAGE_FORMATS)
+    if (o.format == LA_IMAGE_WRITTEN)
         o.format = lua_image_format_of(dot ? dot + 1 : NULL);
-    if (o.format == LA_IMAGE_FORMATS)
+    if (o.format == LA_IMAGE_WRITTEN)
         la_raise_arg(L, 2, "image.save", "the path must end with .png, .jpg,"
                      " .jpeg, .bmp or .tga, or {format=} say which");
     LA_CHECK_TWICE(L, "image.save",

@@ -277,7 +277,7 @@ describe("a broken image", function()
     raises("image.load: '" .. file .. "': truncated at byte 60", image.load,
            file)
     raises("'" .. file .. "': ", image.load, write("broken.png", "no image"))
-    raises("not a PNG, JPEG, BMP or TGA image", image.load,
+    raises("not an image (PNG, JPEG, BMP, TGA, GIF, PNM, PSD, HDR)", image.load,
            write("broken.png", ("no image"):rep(9)))
     raises("not an image (0 bytes)", image.load, write("broken.png", ""))
     raises("not an image", image.info, file)

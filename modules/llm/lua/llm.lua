@@ -8,6 +8,7 @@ local llm = {}
 
 local PAGE = 64               -- positions of a page
 local CHUNK = 256             -- rows that are computed at once
+local PIECE = 2               -- and between two pauses
 
 local Model = {__name = "llm"}
 Model.__index = Model
@@ -153,16 +154,18 @@ end
 
 -- ---- sessions: pages ----
 
--- A page that can be written: alone, and there.
+-- A page that can be written: alone, and there. Memory is taken as it is
+-- written, and of a shared page what the session uses is copied.
 local function own_page(s, i)
   local page, c = s.pages[i], s.model.config
   if page and page.users == 1 then return end
-  local t
+  local t = la.empty(c.layers, 2, PAGE, c.groups, c.width)
   if page then
-    t = page.tensor:clone()
+    local used = math.min(#s.ids - (i - 1) * PAGE, PAGE)
+    if used > 0 then
+      t:narrow(3, 1, used):copy_(page.tensor:narrow(3, 1, used))
+    end
     page.users = page.users - 1
-  else
-    t = la.zeros(c.layers, 2, PAGE, c.groups, c.width)
   end
   s.pages[i] = {tensor = t, users = 1}
   s.tensors[i] = t
@@ -232,6 +235,7 @@ local function compute(s, pause, chunk)
       reserve(s, start, n)
       x = embed(s.model, s.waiting, 1, n)
     end)
+    if pause then pause() end
     for i = 1, s.model.config.layers do
       la.no_grad(function() x = run_layer(s.model, s, i, x, start) end)
       if pause then pause() end
@@ -278,7 +282,11 @@ end
 
 -- The id of the next token, by the logits; it is not fed.
 function Session:sample(options)
-  options = options or {}
+  return self:_pick(sample.check("sample", options))
+end
+
+-- As sample, with options that were looked at.
+function Session:_pick(options)
   if options.seed and options.seed ~= self.seed then
     self.seed, self.random = options.seed, sample.random(options.seed)
   end
@@ -289,17 +297,24 @@ end
 -- one step at least, and begins none that is likely to take longer. The token
 -- is taken in. Options are those of sample.
 function Session:advance(microseconds, options)
-  local clock = os.clock
-  local stop = clock() + microseconds * 1e-6 - self.step
+  if type(microseconds) ~= "number" or not (microseconds >= 0) then
+    error("advance: microseconds from 0 on expected, got "
+          .. tostring(microseconds), 2)
+  end
+  options = sample.check("advance", options)
+  local clock, m = os.clock, self.model
+  local ends = clock() + microseconds * 1e-6
+  -- one step, while nobody knows how long they are
+  local stop = m.step == 0 and 0 or ends - 1.5 * m.step
   if #self.waiting > 0 then
     self.work = self.work or coroutine.create(function(till)
       local begun = clock()
       compute(self, function()
         local now = clock()
-        self.step = math.max(now - begun, self.step * 0.95)
+        m.step = math.max(now - begun, m.step * 0.95)
         if now >= till then till = coroutine.yield() end
         begun = clock()
-      end, 4)
+      end, PIECE)
     end)
     local ok, why = coroutine.resume(self.work, stop)
     if not ok then
@@ -308,9 +323,11 @@ function Session:advance(microseconds, options)
     end
     if coroutine.status(self.work) ~= "dead" then return nil end
     self.work = nil
-    if clock() >= stop then return nil end
+    if clock() + m.pick >= ends then return nil end
   end
-  local id = self:sample(options)
+  local begun = clock()
+  local id = self:_pick(options)
+  m.pick = math.max(clock() - begun, m.pick * 0.95)
   if #self.ids < self.model.context then self:queue{id} end
   return id
 end
@@ -334,7 +351,7 @@ end
 
 local function new_session(m)
   return setmetatable({model = m, ids = {}, waiting = {}, pages = {},
-                       tensors = {}, step = 0, seed = 0,
+                       tensors = {}, seed = 0,
                        random = sample.random(0)}, Session)
 end
 
@@ -393,8 +410,21 @@ function Model:session(path)
   return s
 end
 
+local function check_messages(messages)
+  if type(messages) ~= "table" or la.is_tensor(messages) then
+    error("chat: a list of messages {role =, content =} expected, got "
+          .. type(messages), 0)
+  end
+  for i, message in ipairs(messages) do
+    if type(message) ~= "table" or type(message.role) ~= "string" then
+      error(("chat: messages[%d]: {role =, content =} expected"):format(i), 0)
+    end
+  end
+end
+
 -- The text that a list of messages becomes, by the model's template.
 function Model:render(messages, options)
+  check_messages(messages)
   if self.template then return self.template(messages, options or {}) end
   error("llm: the model has no chat template; give llm.load one, template = "
         .. "function(messages)", 2)
@@ -466,7 +496,7 @@ end
 -- An iterator over the pieces of an answer. Options: max, temperature, top_k,
 -- top_p, min_p, repeat_penalty, seed, stop, allow, session (which goes on).
 function Model:chat(messages, options)
-  options = options or {}
+  options = sample.check("chat", options, true)
   if not self.tokenizer then
     error("chat: the model has no tokenizer", 2)
   end
@@ -483,16 +513,20 @@ function Model:chat(messages, options)
   end
   s:truncate(same)
   s:feed(table.move(ids, same + 1, #ids, 1, {}))
-  return pieces(self, s, options, function() return s:sample(options) end)
+  return pieces(self, s, options, function() return s:_pick(options) end)
 end
 
 -- The text that follows a text, without a template; else as chat.
 function Model:complete(text, options)
-  local s = options and options.session or self:session()
+  options = sample.check("complete", options, true)
+  if not self.tokenizer then
+    error("complete: the model has no tokenizer", 2)
+  end
+  local s = options.session or self:session()
+  s.seed = options.seed or s.seed
+  s.random = sample.random(s.seed)
   s:feed(self.tokenizer:encode(text, {special = s:length() == 0}))
-  return pieces(self, s, options or {}, function()
-    return s:sample(options)
-  end)
+  return pieces(self, s, options, function() return s:_pick(options) end)
 end
 
 function Model:__tostring()
@@ -532,7 +566,8 @@ end
 
 local function new_model(c, weights, t, source, options)
   local m = {config = c, kind = c.kind, weights = weights, tokenizer = t,
-             fast = options.fast or false, ends = ends_of(t)}
+             fast = options.fast or false, ends = ends_of(t),
+             step = 0, pick = 0}    -- the longest of each, for advance
   m.context = math.min(options.context or 2048, 1 << 20)
   m.scale = 1 / math.sqrt(c.width)
   m.rotary = families.rotary(c, m.context, weights.factors, c.base)
@@ -577,6 +612,17 @@ local function load_folder(path, options)
                    or read(path .. "/chat_template.jinja"), options)
 end
 
+local function load_gguf(path, options)
+  local file = la.load(path)
+  local c, weights = families.from_gguf(file)
+  local t
+  if file.metadata["tokenizer.ggml.tokens"] then
+    t = la.tokenizer.from_metadata(file.metadata)
+  end
+  return new_model(c, weights, t, file.metadata["tokenizer.chat_template"],
+                   options)
+end
+
 local OPTIONS = {context = "number", template = "function", fast = "boolean"}
 
 -- A model of a GGUF file, or of a folder with config.json, safetensors and
@@ -594,15 +640,10 @@ function llm.load(path, options)
             or "no such option (context, fast, template)"), 2)
     end
   end
-  if not path:find("%.gguf$") then return load_folder(path, options) end
-  local file = la.load(path)
-  local c, weights = families.from_gguf(file)
-  local t
-  if file.metadata["tokenizer.ggml.tokens"] then
-    t = la.tokenizer.from_metadata(file.metadata)
-  end
-  return new_model(c, weights, t, file.metadata["tokenizer.chat_template"],
-                   options)
+  local load = path:find("%.gguf$") and load_gguf or load_folder
+  local m = load(path, options)
+  pcall(collectgarbage)         -- the file's words, now and not in a frame
+  return m
 end
 
 return llm

@@ -260,6 +260,56 @@ describe("sampling", function()
     assert.is_true(size(counts{temperature = 9}) > 50)
   end)
 
+  it("takes any token of a flat vocabulary, and top_p its most probable",
+  function()
+    local sample = require "lunarray.llm.sample"
+    la.manual_seed(8)
+    local logits = la.randn(3000) * 0.1
+    local p, order = logits:double():softmax(1):sort(1, true)
+    p, order = p:totable(), order:totable()
+    local rank = {}
+    for i, id in ipairs(order) do rank[id - 1] = i end
+    local sum, last = 0, 0
+    while sum < 0.5 do
+      last = last + 1
+      sum = sum + p[last]
+    end
+    for point = 0, 0.999, 0.037 do
+      local function random() return point end
+      -- the token at which the sum of probabilities passes the point
+      local function at(total)
+        local passed = 0
+        for i = 1, #p do
+          passed = passed + p[i]
+          if passed > point * total then return i end
+        end
+      end
+      local free = sample.next(logits, {}, {temperature = 1}, random)
+      assert.is_true(math.abs(rank[free] - at(1)) <= 1)
+      local narrow = sample.next(logits, {}, {temperature = 1, top_p = 0.5},
+        random)
+      assert.is_true(math.abs(rank[narrow] - at(sum)) <= 1)
+      assert.is_true(rank[narrow] <= last + 1)
+    end
+  end)
+
+  it("names the option that is no good", function()
+    local s = model:session():feed(IDS)
+    raises("sample: warmth: no such option", s.sample, s, {warmth = 1})
+    raises("sample: top_p: a number from 0 to 1 expected, got 2", s.sample, s,
+      {top_p = 2})
+    raises("sample: top_k: an integer from 0 on", s.sample, s, {top_k = 1.5})
+    raises("sample: allow: a function expected", s.sample, s, {allow = {}})
+    raises("sample: options: a table expected", s.sample, s, 1)
+    raises("advance: microseconds from 0 on", s.advance, s, "soon")
+    raises("chat: max: an integer from 0 on", model.chat, model,
+      {{role = "user", content = "?"}}, {max = -1})
+    raises("chat: a list of messages", model.chat, model, "hello")
+    raises("chat: messages[1]:", model.chat, model, {"hello"})
+    raises("complete: stop: a text or a list", model.complete, model, "x",
+      {stop = 1})
+  end)
+
   it("repeats with a seed", function()
     local function run(seed)
       local s, ids = model:session():feed(IDS), {}

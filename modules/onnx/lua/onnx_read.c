@@ -313,6 +313,7 @@ static void read_from_host(lua_State *L, const reader *r)
     la_open_file *open = la_push_load(L, "onnx.load", r->path);
     read_check(L, r, NULL, la_load_open(L, open, &known));
     read_check(L, r, NULL, la_onnx_file_read(r->file, &open->in));
+    la_load_close(L, -1);
     lua_pop(L, 1);
 }
 

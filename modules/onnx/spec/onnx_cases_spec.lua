@@ -12,6 +12,15 @@ describe("backend tests of the ONNX project", function()
     end)
   end
 
+  -- Operators of com.microsoft, with onnxruntime's results (microsoft.py).
+  for _, case in ipairs(
+    cases.unpack("modules/onnx/spec/golden/microsoft.bin")) do
+    it(case.name, function()
+      local ok, problem = cases.run(case.name, case.read)
+      assert(ok, problem)
+    end)
+  end
+
   local python = os.getenv("ONNX_PYTHON")
   if python then
     it("pass but for a few, all that the package makes", function()

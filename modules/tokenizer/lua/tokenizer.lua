@@ -103,6 +103,16 @@ function Tokenizer:encode(text, options)
     error("encode: string expected, got " .. type(text), 2)
   end
   options = options or {}
+  if type(options) ~= "table" then
+    error("encode: options: a table expected, got " .. type(options), 2)
+  end
+  for key, v in pairs(options) do
+    if key ~= "special" and key ~= "parse" or type(v) ~= "boolean" then
+      error(("encode: %s: %s"):format(tostring(key), (key == "special"
+            or key == "parse") and "a boolean expected, got " .. type(v)
+            or "no such option (special, parse)"), 2)
+    end
+  end
   local special = options.special
   if special == nil then special = self.adds end
   local ids = {}

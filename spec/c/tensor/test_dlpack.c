@@ -102,6 +102,42 @@ static void test_import(void **state)
     assert_int_equal(deleted, 1);
 }
 
+/* A struct that a tensor has is refused and stays that tensor's; an end by who
+** gave it away does nothing. Then it is its maker's again. */
+static void test_taken_twice(void **state)
+{
+    struct DLManagedTensor m = foreign();
+    struct DLManagedTensorVersioned v = {.major = 1, .t = m.t,
+                                         .deleter = count_versioned};
+    for (int round = 1; round <= 2; round++) {
+        deleted = 0;
+        la_tensor *t = la_from_dlpack(&m);
+        la_tensor *u = la_from_dlpack_versioned(&v);
+        assert_non_null(u);
+        for (int k = 0; k < 3; k++) {
+            assert_null(la_from_dlpack(&m));
+            assert_int_equal(la_error_code(), LA_ESTATE);
+            assert_null(la_from_dlpack_versioned(&v));
+            assert_int_equal(la_error_code(), LA_ESTATE);
+        }
+        m.deleter(&m);
+        v.deleter(&v);
+        assert_int_equal(deleted, 0);
+        assert_true(((float *)la_tensor_data(t))[5] == 6);
+        la_release(t);
+        assert_int_equal(deleted, 1);
+        la_release(u);
+        assert_int_equal(deleted, 2);
+        assert_ptr_equal(m.deleter, count);
+        assert_ptr_equal(v.deleter, count_versioned);
+    }
+    m.deleter = NULL;
+    la_tensor *t = la_from_dlpack(&m);
+    assert_null(la_from_dlpack(&m));
+    la_release(t);
+    assert_null(m.deleter);
+}
+
 /* Each is refused, and its deleter has run once. */
 static void test_refused(void **state)
 {
@@ -258,7 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_export), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_import), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_import), cmocka_unit_test(test_taken_twice),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_in_lua),
         cmocka_unit_test(test_no_memory_in_lua),
         cmocka_unit_test(test_read_only), cmocka_unit_test(test_hash),

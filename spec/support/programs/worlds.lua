@@ -10,6 +10,7 @@ local worlds = {refused = 0}
 
 -- A function that looks at values is refused, and says so.
 local REFUSED = "the value depends on an argument of the compiled function"
+local NO_DERIVATIVE = "while_loop: a compiled loop has no derivative"
 
 local HEAD = "local la, nn, optim, T, w = ... "
 
@@ -61,7 +62,8 @@ end
 -- The operation that raised: overloads of one may put it otherwise.
 local function plain_error(text)
   text = tostring(text):gsub("^[^\n]-:%d+: ", "")
-  return text:find(REFUSED, 1, true) and REFUSED
+  return (text:find(REFUSED, 1, true) or text:find(NO_DERIVATIVE, 1, true))
+    and REFUSED
     or text:match("^bad argument #%d+ to '([%w_]+)'")
     or text:match("^([%w_.]+):") or text
 end
@@ -172,10 +174,12 @@ function worlds.disagreement(p, compile)
   local ok, got = pcall(history, p, compile, CALLS)
   if not ok then return "compiled: " .. tostring(got) end
   for k = 1, #CALLS do
-    local first = got[k][1]
-    if first and first[1] == "error" and first[2]:find(REFUSED, 1, true) then
-      worlds.refused = worlds.refused + 1
-      return
+    for _, entry in ipairs(got[k]) do
+      if (entry[1] == "error" or entry[1] == "backward")
+        and entry[2]:find(REFUSED, 1, true) then
+        worlds.refused = worlds.refused + 1
+        return
+      end
     end
     local why = values.difference(want[k], got[k])
     if why then return ("call %d: %s"):format(k, why) end

@@ -93,7 +93,7 @@ static la_cap lowered(la_cap top)
         return top;
     }
     snprintf(note, sizeof note, "LUNARRAY_CPU: the word is not known"
-             " (default, avx2, avx512, avx512_bf16, amx)");
+             " (default, avx2, avx512, avx512_vnni, avx512_bf16, amx)");
     return top;
 }
 
@@ -186,11 +186,8 @@ static bool tiles_granted(void)
 /* A level by its name: none; an extension: it and those before; else all. */
 static unsigned allowed_by(const char *word)
 {
-    bool here;
     if (!word) return ~0u;
-    if (la_same_word(word, la_extension_name(LA_EXTENSION_AVX512_BF16)))
-        return 1u << LA_EXTENSION_AVX512_BF16;
-    if (la_extension_named(word, &here)) return ~0u;
+    if (la_extensions_up_to(word)) return la_extensions_up_to(word);
     for (int c = 0; c < LA_NCAPS; c++)
         if (la_same_word(word, la_cap_name((la_cap)c))) return 0;
     return ~0u;

@@ -9,8 +9,8 @@
 #include <cpuid.h>
 #endif
 
-static const char *const names[LA_NEXTENSIONS] = {"avx512_bf16", "amx",
-                                              "amx_fp16"};
+static const char *const names[LA_NEXTENSIONS] = {
+    "avx512_vnni", "avx512_bf16", "amx", "amx_fp16"};
 
 /* Bits are given by number: compilers know the words only since lately. */
 unsigned la_extensions_here(void)
@@ -20,10 +20,12 @@ unsigned la_extensions_here(void)
     unsigned a, b, c, d;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
     bool tiles = (d >> 22 & 1) && (d >> 24 & 1);  /* AMX-BF16, AMX-TILE */
-    if (a < 1 || !__get_cpuid_count(7, 1, &a, &b, &c, &d)) return 0;
-    if (a >> 5 & 1) set = 1u << LA_EXTENSION_AVX512_BF16;
-    if (set && tiles) set |= 1u << LA_EXTENSION_AMX;
-    if (set && tiles && (a >> 21 & 1)) set |= 1u << LA_EXTENSION_AMX_FP16;
+    if (c >> 11 & 1) set = 1u << LA_EXTENSION_AVX512_VNNI;
+    if (a < 1 || !__get_cpuid_count(7, 1, &a, &b, &c, &d)) return set;
+    if (!(a >> 5 & 1)) return set;
+    set |= 1u << LA_EXTENSION_AVX512_BF16;
+    if (tiles) set |= 1u << LA_EXTENSION_AMX;
+    if (tiles && (a >> 21 & 1)) set |= 1u << LA_EXTENSION_AMX_FP16;
 #endif
     return set;
 }
@@ -36,6 +38,13 @@ bool la_extension_named(const char *word, bool *here)
         return true;
     }
     return false;
+}
+
+unsigned la_extensions_up_to(const char *word)
+{
+    for (int l = 0; l < LA_EXTENSION_AMX; l++)
+        if (la_same_word(word, names[l])) return (2u << l) - 1;
+    return la_same_word(word, names[LA_EXTENSION_AMX]) ? ~0u : 0;
 }
 
 const char *la_extension_name(la_extension ext)

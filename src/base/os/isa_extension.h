@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 typedef enum la_extension {
+    LA_EXTENSION_AVX512_VNNI,  /* dot products of quads of bytes */
     LA_EXTENSION_AVX512_BF16,  /* dot products of pairs of bfloat16 */
     LA_EXTENSION_AMX,          /* tiles: products of bfloat16 */
     LA_EXTENSION_AMX_FP16,     /* and of float16; LUNARRAY_CPU=amx is both */
@@ -25,5 +26,7 @@ unsigned la_extensions_here(void);
 /* Is this the name of an extension? Then *here says whether the processor has
 ** it. */
 bool la_extension_named(const char *word, bool *here);
+/* The extension of this name and those before it; 0 for none. */
+unsigned la_extensions_up_to(const char *word);
 
 #endif

@@ -133,6 +133,7 @@ static void add_part(lua_State *L, const la_open_file *file,
     la_load_check(L, part, read_part(L, part, a));
     la_load_check(L, part, join_part(a, out));
     la_archive_free(a);
+    la_load_close(L, -2);
     lua_pop(L, 2);
 }
 

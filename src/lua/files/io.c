@@ -22,6 +22,7 @@
 #include "lua/files/checkpoint.h"
 #include "api/files.h"
 #include "lua/files/loader.h"
+#include "lua/transform/host_program.h"
 
 /* A path at 'arg' to write to. The string stays owned by the stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,
@@ -29,9 +30,9 @@ static const char *check_path(lua_State *L, int arg, const char *name,
 {
     const char *path = la_check_path(L, arg, name);
     *format = la_file_format_of(path);
-    if (*format == LA_FILE_UNKNOWN)
-        la_raise_arg(L, arg, name, "the path must end with .npy, .npz or"
-                     " .safetensors");
+    if (*format == LA_FILE_UNKNOWN && !la_is_program_path(path))
+        la_raise_arg(L, arg, name, "the path must end with .npy, .npz,"
+                     " .safetensors or .laprog");
     return path;
 }
 
@@ -314,6 +315,10 @@ static int io_save(lua_State *L)
         lua_replace(L, 2);
     }
     const char *path = check_path(L, 2, "save", &format);
+    if (format == LA_FILE_UNKNOWN) {
+        la_save_program(L, path);
+        return 0;
+    }
     io_take_tree(L);
     files_io_save(L, path, format);
     return 0;

@@ -259,6 +259,8 @@ la_open_file *la_load_sibling(lua_State *L, const la_open_file *file,
     return out;
 }
 
+void la_load_close(lua_State *L, int at) { lua_closeslot(L, at); }
+
 /* ---- options and errors ---- */
 
 void la_check_load_options(lua_State *L, int at, const la_loader *reader,

@@ -12,6 +12,7 @@
 
 #include "base/os/os.h"
 #include "lua/binding.h"
+#include "program/program.h"
 
 #define GENERATOR_NAME "lunarray.Generator"
 #define FORK_NAME "lunarray.fork_rng"
@@ -38,8 +39,12 @@ static la_generator *own(lua_State *L)
 
 /* ---- seeds ---- */
 
+static const char generator_refused[] = "it sets or reads the state of a "
+    "generator";
+
 static void set_seed(la_generator *g, uint64_t seed)
 {
+    la_record_refuse(generator_refused);
     *g = (la_generator){.seed = seed};
 }
 
@@ -67,6 +72,7 @@ static int push_state(lua_State *L, const la_generator *g)
     la_state *s = la_up_state(L);
     int64_t n = STATE_BYTES;
     la_tensor *t = NULL;
+    la_record_refuse(generator_refused);
     la_handle *h = la_new_handle(L, s);
     LA_CHECK_TWICE(L, "get_state", la_tensor_empty(1, &n, LA_UINT8, &t));
     memcpy(la_data(t), &g->seed, 8);
@@ -85,6 +91,10 @@ static void read_state(lua_State *L, int arg, const char *name,
         || la_tensor_check_bounds(t) || !la_data(t))
         la_raise_arg(L, arg, name, "the state must be a uint8 tensor of %d "
                      "elements as get_state gives it", STATE_BYTES);
+    /* No change is none of a program, either. */
+    if (memcmp(&g->seed, la_data(t), 8)
+        || memcmp(&g->offset, la_data(t) + 8, 8))
+        la_record_refuse(generator_refused);
     memcpy(&g->seed, la_data(t), 8);
     memcpy(&g->offset, la_data(t) + 8, 8);
 }
@@ -147,6 +157,7 @@ static int generator_jump(lua_State *L)
     if (n < 0 || (uint64_t)n > most)
         la_raise_arg(L, 2, "jump", "0 to %I jumps expected, got %I: a stream "
                      "has 2^64 blocks", (LUAI_UACINT)most, (LUAI_UACINT)n);
+    la_record_refuse(generator_refused);
     g->offset += (uint64_t)n * JUMP_BLOCKS;
     lua_settop(L, 1);
     return 1;
@@ -174,6 +185,7 @@ static int generator_fork(lua_State *L)
     set_seed(new, child);
     push_generator_metatable(L);
     la_take_metatable(L);
+    la_record_refuse(generator_refused);
     g->offset += FORK_BLOCKS;
     return 1;
 }
@@ -282,6 +294,7 @@ static int fork_close(lua_State *L)
 static void push_fork(lua_State *L)
 {
     la_state *s = la_enter(L);
+    la_record_refuse(generator_refused);
     la_fork *f = lua_newuserdatauv(L, sizeof(*f), 1);
     f->ended = true;
     if (la_new_metatable(L, FORK_NAME, "a scope's metatable is locked")) {
@@ -305,7 +318,10 @@ static int fork_rng(lua_State *L)
     la_check_callable(L, 1, "fork_rng");
     la_generator saved = *own(L);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    *own(L) = saved;
+    la_generator *g = own(L);
+    if (g->seed != saved.seed || g->offset != saved.offset)
+        la_record_refuse(generator_refused);
+    *g = saved;
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 

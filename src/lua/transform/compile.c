@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "lua/build_options.h"
 #include "lua/transform/compile.h"
+#include "lua/transform/host_program.h"
 #include "lua/transform/vmap.h"
 #include "lunarray.h"
 #include "program/passes.h"
@@ -26,7 +27,7 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name)
 
 /* ---- entries ---- */
 
-static void compile_drop_entry(la_called *e)
+void la_drop_called(la_called *e)
 {
     la_prog_free(e->p);
     la_prog_drop_list(&e->items, sizeof(la_sig));
@@ -41,7 +42,7 @@ static void compile_drop_entry(la_called *e)
 static int compile_entry_gc(lua_State *L)
 {
     la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
-    if (e) compile_drop_entry(e);
+    if (e) la_drop_called(e);
     return 0;
 }
 
@@ -61,10 +62,7 @@ static int compile_steps(lua_State *L)
     la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (!e) return la_raise_arg(L, 1, "#", "program expected, got %s",
                                 la_type_text(L, 1));
-    lua_Integer n = 0;
-    for (int32_t i = 0; e->p && i < e->p->steps.n; i++)
-        n += la_prog_runs(la_prog_step_at(e->p, i));
-    lua_pushinteger(L, n);
+    lua_pushinteger(L, e->p ? la_count_steps(e->p) : 0);
     return 1;
 }
 
@@ -105,10 +103,10 @@ static bool compile_modes_fit(const la_prog *p)
 }
 
 la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
-                        la_call_tensors *t)
+                        la_call_tensors *t, int tried)
 {
     int top = lua_gettop(L);
-    for (int i = 0; i < c->n; i++) {
+    for (int i = tried; i < c->n; i++) {
         la_called *e = c->list[i];
         compile_push_refs(L, self, e);
         if (compile_modes_fit(e->p)
@@ -174,19 +172,24 @@ static int compile_argument_of(const la_called *e, int at)
     return n;
 }
 
-static void compile_log(const la_compiled *c)
+/* Recordings so far that differ from the new one in one number only, and in
+** the same one. Those that went since were counted. */
+static void compile_count(const la_compiled *c, la_called *e)
 {
-    int same = 1, at = -1, other;
-    for (int i = 1; i < c->n; i++)
-        if (compile_one_number(c->list[0], c->list[i], &other)
-            && (at < 0 || other == at)) {
-            at = other;
-            same++;
-        }
-    if (same != LA_COMPILE_NUMBERS) return;
+    e->number = -1;
+    e->numbered = 1;
+    for (int i = 0, at; i < c->n; i++) {
+        const la_called *other = c->list[i];
+        if (!compile_one_number(e, other, &at)
+            || (other->numbered > 1 && other->number != at)
+            || other->numbered < e->numbered) continue;
+        e->number = at;
+        e->numbered = other->numbered + 1;
+    }
+    if (e->numbered != LA_COMPILE_NUMBERS) return;
     la_log(la_runtime_here(), LA_LOG_WARNING, "compile: %d recordings differ "
            "in the number of argument %d only: give it as a tensor of no dim",
-           same, compile_argument_of(c->list[0], at));
+           (int)e->numbered, compile_argument_of(e, e->number));
 }
 
 /* ---- the call ---- */
@@ -217,13 +220,16 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
     int refs = lua_gettop(L);
     la_write_signature(L, e, refs, self + 1, top, &t);
     lua_settop(L, refs);
+    lua_getiuservalue(L, self, LA_COMPILED_F);
+    la_mark_captured(L, e, refs, refs + 1, &t);
+    lua_settop(L, refs);
     la_record_call(L, s, c, e, self, refs, &t);
     int n = lua_gettop(L) - refs;
     if (e->p) {
+        compile_count(c, e);
         lua_pushvalue(L, top + 1);
         compile_keep(L, c, self, e);
         lua_pop(L, 1);
-        compile_log(c);
     }
     return n;
 }
@@ -248,13 +254,17 @@ static int compile_call(lua_State *L)
     la_check_stack(L, s);
     luaL_checkstack(L, 24, "compile: too many arguments");
     if (la_compile_is_inside(s)) return compile_plain(L, 1);
-    la_called *e = la_find_entry(L, c, 1, &t);
-    if (!e) return compile_record(L, s, c, 1);
-    if (!la_entry_is_ready(e, c->without)) {
+    for (int tried = 0;; tried++) {
+        la_called *e = la_find_entry(L, c, 1, &t, tried);
+        if (!e) return compile_record(L, s, c, 1);
+        if (!la_entry_is_ready(e, c->without)) {
+            lua_settop(L, top);
+            return compile_plain(L, 1);
+        }
+        int n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
+        if (n >= 0) return n;
         lua_settop(L, top);
-        return compile_plain(L, 1);
     }
-    return la_run_entry(L, s, e, top + 1, &t, 2, NULL);
 }
 
 la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
@@ -262,11 +272,11 @@ la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
 {
     int top = lua_gettop(L);
     if (la_compile_is_inside(s)) return NULL;
-    la_called *e = la_find_entry(L, c, self, t);
+    la_called *e = la_find_entry(L, c, self, t, 0);
     if (!e) {
         compile_record(L, s, c, self);
         lua_settop(L, top);
-        e = la_find_entry(L, c, self, t);
+        e = la_find_entry(L, c, self, t, 0);
     }
     return e && la_entry_is_ready(e, c->without) ? e : NULL;
 }
@@ -283,7 +293,7 @@ bool la_run_into(lua_State *L)
     if (la_compile_is_inside(s)) return false;
     lua_pushvalue(L, 1);
     for (int i = 3; i <= top; i++) lua_pushvalue(L, i);
-    la_called *e = la_find_entry(L, c, top + 1, &t);
+    la_called *e = la_find_entry(L, c, top + 1, &t, 0);
     bool ready = e && !e->p->live && la_entry_is_ready(e, c->without);
     int refs = 2 * top;
     if (ready) ready = la_run_entry_into(L, s, e, refs, &t, 2);
@@ -363,7 +373,8 @@ static int fn_compile(lua_State *L)
     lua_settop(L, 2);
     la_compiled *c = lua_newuserdatauv(L, sizeof *c, 3);
     *c = (la_compiled){.most = LA_COMPILE_CACHE};
-    if (la_new_metatable(L, LA_COMPILED_NAME, NULL)) {
+    if (la_new_metatable(L, LA_COMPILED_NAME,
+                         "the metatable of compiled functions is locked")) {
         compile_methods(L, la_compiled_methods);
         lua_pushnil(L);
         la_closure(L, compile_call);

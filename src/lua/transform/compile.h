@@ -30,9 +30,14 @@ typedef enum la_sig_kind {
     LA_SIG_KEY,        /* refs[at] */
     LA_SIG_ARGUMENT,   /* arguments: tensor number 'at'; results: that one */
     LA_SIG_STACK,      /* results: argument 'at' of the call */
+    LA_SIG_PATH,       /* results: what argument 'at' has behind 'i' keys, which
+                       ** follow as KEY */
+    LA_SIG_AGAIN,      /* results: the table of number 'at' among them */
     LA_SIG_OUTPUT      /* results: handle 'at' of the outputs */
 } la_sig_kind;
 
+/* An ARGUMENT that f reaches by itself, too, is that tensor in every call: the
+** ref 'i', if it is not 0. */
 typedef struct la_sig {
     uint8_t kind;
     int32_t at;
@@ -62,8 +67,12 @@ typedef struct la_called {
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
-    int32_t nrefs;
+    int32_t nrefs, nvalues; /* f's results */
     int32_t runs;
+    int32_t ntables;        /* of the results, where one comes again; else 0 */
+    int32_t number, numbered;   /* item that alone differed from another
+                            ** recording's; how many such recordings there
+                            ** were */
 } la_called;
 
 typedef struct la_compiled {
@@ -118,6 +127,13 @@ int32_t la_add_ref(lua_State *L, la_called *e, int refs);
 la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
                      int32_t at);
 
+/* ---- compile_reach.c ---- */
+
+/* Which tensors of the call does the function at 'f' reach without being given
+** them? Marks their items. Raises for want of memory. */
+void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
+                      const la_call_tensors *c);
+
 /* ---- compile_record.c ---- */
 
 /* Runs the compiled function at 'self' on the arguments behind it, under a
@@ -128,7 +144,8 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
 
 /* ---- compile_run.c ---- */
 
-/* Runs the entry's program and pushes the results; their number. */
+/* Runs the entry's program and pushes the results; their number. -1, with
+** nothing done, where a value decides otherwise than in the recording. */
 int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
                  la_call_tensors *c, int first, struct la_prog_clock *clock);
 
@@ -150,9 +167,10 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
 
 la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 /* The entry for the arguments behind 'self', which are first..top of the stack,
-** and its refs pushed; NULL: none yet, and nothing pushed. */
+** and its refs pushed; NULL: none yet, and nothing pushed. The first 'tried'
+** ones have been tried; the one that is found is the first then. */
 la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
-                        la_call_tensors *t);
+                        la_call_tensors *t, int tried);
 
 /* Can the entry's program run, with its plan made? */
 bool la_entry_is_ready(la_called *e, const char *const *without);
@@ -170,5 +188,8 @@ bool la_run_into(lua_State *L);
 /* ---- compile_methods.c ---- */
 
 extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+/* How many steps run; pushes the list of them. */
+lua_Integer la_count_steps(const la_prog *p);
+void la_push_steps(lua_State *L, const la_prog *p);
 
 #endif

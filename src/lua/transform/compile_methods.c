@@ -29,6 +29,8 @@ static int compiled_program(lua_State *L)
 static void methods_push_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
+    else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
+    else if (s->kind == LA_STEP_LOOP) lua_pushliteral(L, "while_loop");
     else if (s->kind == LA_STEP_REQUIRE) lua_pushliteral(L, "requires_grad");
     else {
         size_t n = la_op_name_length(s->op);
@@ -78,23 +80,37 @@ static void methods_push_step(lua_State *L, const la_prog *p,
     methods_push_line(L, p, s);
     lua_setfield(L, -2, "source");
     lua_newtable(L);
-    if (s->kind == LA_STEP_CALL) la_prog_writes(p, s, methods_add_sizes, &w);
+    if (s->kind == LA_STEP_CALL || s->kind == LA_STEP_LOOP)
+        la_prog_writes(p, s, methods_add_sizes, &w);
     else if (s->view >= 0) methods_add_sizes(&w, s->view);
     lua_setfield(L, -2, "shapes");
+}
+
+lua_Integer la_count_steps(const la_prog *p)
+{
+    lua_Integer n = 0;
+    for (int32_t i = 0; i < p->steps.n; i++)
+        n += la_prog_runs(la_prog_step_at(p, i));
+    return n;
+}
+
+void la_push_steps(lua_State *L, const la_prog *p)
+{
+    lua_Integer n = 0;
+    lua_newtable(L);
+    for (int32_t i = 0; p && i < p->steps.n; i++) {
+        const la_prog_step *s = la_prog_step_at(p, i);
+        if (!la_prog_runs(s)) continue;
+        methods_push_step(L, p, s);
+        lua_rawseti(L, -2, ++n);
+    }
 }
 
 static int program_steps(lua_State *L)
 {
     la_called *e = methods_entry(L, "steps");
-    lua_Integer n = 0;
     luaL_checkstack(L, 10, "steps");
-    lua_newtable(L);
-    for (int32_t i = 0; e->p && i < e->p->steps.n; i++) {
-        const la_prog_step *s = la_prog_step_at(e->p, i);
-        if (!la_prog_runs(s)) continue;
-        methods_push_step(L, e->p, s);
-        lua_rawseti(L, -2, ++n);
-    }
+    la_push_steps(L, e->p);
     return 1;
 }
 
@@ -289,6 +305,9 @@ static int compiled_profile(lua_State *L)
     memset(clock.ns, 0, (size_t)n * sizeof(int64_t));
     int base = lua_gettop(L);
     int results = la_run_entry(L, s, e, top + 1, &t, 2, &clock);
+    if (results < 0)
+        return luaL_error(L, "profile: values decide otherwise than they did "
+                          "in the last call: call the function first");
     lua_newtable(L);
     lua_Integer k = 0;
     for (int32_t i = 0; i < n; i++) {

@@ -141,11 +141,13 @@ static void record_number(lua_State *L, recording *w, int refs, int kind)
     la_record_source(w->r, arg - 1, w->e->numbers.n - 1);
 }
 
-/* note(what, ...), which la._recording gives while f is recorded. */
+/* note("refuse"): f does in Lua what each call has to do.
+**
+** note(what, ...), which la._recording gives while f is recorded. */
 static int record_note(lua_State *L)
 {
     static const char *const whats[] = {"field", "module", "number", "count",
-                                        "call", NULL};
+                                        "call", "refuse", NULL};
     recording *w = record_here(la_enter(L));
     int what = luaL_checkoption(L, 1, NULL, whats);
     if (!w) return 0;
@@ -157,7 +159,10 @@ static int record_note(lua_State *L)
     case 1: record_module(L, w->e, refs, 2); break;
     case 2: record_number(L, w, refs, LA_NUMBER_FIELD); break;
     case 3: record_number(L, w, refs, LA_NUMBER_COUNT); break;
-    default: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    case 4: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    default:
+        la_record_refuse("it changes what a module or a schedule of the "
+                         "library keeps as Lua values");
     }
     return 0;
 }
@@ -221,7 +226,8 @@ static void record_tell(lua_State *L, bool begins)
 typedef struct result_walk {
     lua_State *L;
     recording *w;
-    const la_call_tensors *c;
+    int tables;         /* index of a table: table of the results -> number */
+    int32_t ntables, path;      /* keys to a value in an argument */
     la_tensor *known[LA_COMPILE_TENSORS];   /* tensors with an output */
     const void *handles[LA_COMPILE_TENSORS];
     int32_t outputs[LA_COMPILE_TENSORS], n;
@@ -237,6 +243,54 @@ static int record_stack_index(const result_walk *r, int at)
         if (same) return i;
     }
     return -1;
+}
+
+/* Finds the value at 'at' in the tables of the table on the top; leaves the
+** keys that lead to it above that. */
+static bool record_search(lua_State *L, int at, int depth)
+{
+    int table = lua_gettop(L);
+    if (depth == LA_COMPILE_DEPTH || !lua_checkstack(L, 8)) return false;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+        if (lua_rawequal(L, -1, at)) {
+            lua_pop(L, 1);
+            return true;
+        }
+        if (lua_type(L, -1) != LUA_TTABLE || lua_getmetatable(L, -1)) {
+            lua_settop(L, table + 2);
+            continue;
+        }
+        if (record_search(L, at, depth + 1)) {
+            lua_remove(L, table + 2);
+            return true;
+        }
+        lua_settop(L, table + 2);
+    }
+    return false;
+}
+
+/* Is the value in a table among the arguments? It is found there again. */
+static bool record_inner(result_walk *r, int at)
+{
+    lua_State *L = r->L;
+    la_called *e = r->w->e;
+    int top = lua_gettop(L);
+    for (int i = 0; i < e->narguments; i++) {
+        lua_pushvalue(L, r->w->refs - e->narguments + i);
+        if (lua_type(L, -1) == LUA_TTABLE && record_search(L, at, 0)) {
+            int n = lua_gettop(L) - top - 1;
+            la_add_sig(L, &e->results, LA_SIG_PATH, i)->i = n;
+            for (int k = 1; k <= n; k++) {
+                lua_pushvalue(L, top + 1 + k);
+                la_add_sig(L, &e->results, LA_SIG_KEY,
+                           la_add_ref(L, e, r->w->refs));
+            }
+            lua_settop(L, top);
+            return true;
+        }
+        lua_settop(L, top);
+    }
+    return false;
 }
 
 /* An object from outside is its own userdata again. */
@@ -283,6 +337,15 @@ static void record_table(result_walk *r, int at, int depth)
                    LA_COMPILE_DEPTH);
     luaL_checkstack(L, 8, "compile: too many results");
     int32_t start = e->results.n, n = 0;
+    if (lua_rawgetp(L, r->tables, lua_topointer(L, at)) == LUA_TNUMBER) {
+        la_add_sig(L, &e->results, LA_SIG_AGAIN, (int)lua_tointeger(L, -1));
+        e->ntables = 1;
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_pushinteger(L, ++r->ntables);
+    lua_rawsetp(L, r->tables, lua_topointer(L, at));
     la_add_sig(L, &e->results, LA_SIG_KEYS, 0);
     for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
         lua_pushvalue(L, -2);
@@ -304,6 +367,8 @@ static void record_result(result_walk *r, int at, int depth)
     la_sig *item;
     if (index >= 0) {
         la_add_sig(L, &e->results, LA_SIG_STACK, index);
+    } else if (type > LUA_TSTRING && record_inner(r, at)) {
+        return;
     } else if (h && h->tensor) {
         record_handle(r, at, h);
     } else if (type == LUA_TTABLE && !lua_getmetatable(L, at)) {
@@ -333,10 +398,12 @@ static int record_results(lua_State *L)
     recording *w = lua_touserdata(L, lua_gettop(L));
     lua_pop(L, 1);
     result_walk *r = lua_newuserdatauv(L, sizeof *r, 0);
-    *r = (result_walk){.L = L, .w = w};
     w->L = L;
     int n = w->ran, first = w->refs + 1;
+    w->e->nvalues = n;
     luaL_checkstack(L, n + 12, "compile: too many results");
+    lua_newtable(L);
+    *r = (result_walk){.L = L, .w = w, .tables = lua_gettop(L)};
     for (int i = 0; i < n; i++) {
         int top = lua_gettop(L);
         record_result(r, first + i, 0);

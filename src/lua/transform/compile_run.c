@@ -74,28 +74,66 @@ static bool run_collect(void *context)
 
 /* ---- results ---- */
 
-/* Pushes the result that begins at item *at. */
-static void run_push(lua_State *L, const la_called *e, int refs, int handles,
-                     int first, int32_t *at)
+typedef struct run_results {
+    lua_State *L;
+    const la_called *e;
+    int refs, handles, first;
+    int tables;         /* a list of the results' tables, where one comes again;
+                        ** else 0 */
+    int32_t at, ntables;
+} run_results;
+
+static void run_push(run_results *r);
+
+static void run_push_key(run_results *r)
 {
-    const la_sig *item = LA_PROG_AT(e->results, la_sig, (*at)++);
+    const la_sig *key = LA_PROG_AT(r->e->results, la_sig, r->at++);
+    lua_rawgeti(r->L, r->refs, key->at);
+}
+
+/* Pushes a value of the tables of an argument. */
+static void run_push_path(run_results *r, const la_sig *item)
+{
+    lua_pushvalue(r->L, r->first + item->at);
+    for (int64_t n = item->i; n > 0; n--) {
+        run_push_key(r);
+        lua_rawget(r->L, -2);
+        lua_remove(r->L, -2);
+    }
+}
+
+static void run_push_table(run_results *r, int32_t n)
+{
+    lua_State *L = r->L;
+    luaL_checkstack(L, 8, "compile: too many results");
+    lua_createtable(L, 0, 0);
+    if (r->tables) {
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, r->tables, ++r->ntables);
+    }
+    for (; n > 0; n--) {
+        run_push_key(r);
+        run_push(r);
+        lua_rawset(L, -3);
+    }
+}
+
+/* Pushes the result that begins at item r->at. */
+static void run_push(run_results *r)
+{
+    lua_State *L = r->L;
+    const la_sig *item = LA_PROG_AT(r->e->results, la_sig, r->at++);
     switch (item->kind) {
     case LA_SIG_NIL: lua_pushnil(L); return;
     case LA_SIG_BOOL: lua_pushboolean(L, item->at); return;
     case LA_SIG_INT: lua_pushinteger(L, item->i); return;
     case LA_SIG_FLOAT: lua_pushnumber(L, item->d); return;
-    case LA_SIG_OUTPUT: lua_pushvalue(L, handles + item->at); return;
-    case LA_SIG_STACK: lua_pushvalue(L, first + item->at); return;
-    case LA_SIG_KEYS: break;
-    default: lua_rawgeti(L, refs, item->at); return;
-    }
-    luaL_checkstack(L, 8, "compile: too many results");
-    lua_createtable(L, 0, 0);
-    for (int32_t n = item->at; n > 0; n--) {
-        const la_sig *key = LA_PROG_AT(e->results, la_sig, (*at)++);
-        lua_rawgeti(L, refs, key->at);
-        run_push(L, e, refs, handles, first, at);
-        lua_rawset(L, -3);
+    case LA_SIG_OUTPUT: lua_pushvalue(L, r->handles + item->at); return;
+    case LA_SIG_STACK: lua_pushvalue(L, r->first + item->at); return;
+    case LA_SIG_PATH: run_push_path(r, item); return;
+    case LA_SIG_AGAIN: lua_rawgeti(L, r->tables, item->at); return;
+    case LA_SIG_KEYS: run_push_table(r, item->at); return;
+    default: lua_rawgeti(L, r->refs, item->at); return;
     }
 }
 
@@ -103,9 +141,13 @@ static int run_push_all(lua_State *L, const la_called *e, int refs, int handles,
                         int first)
 {
     int n = 0;
+    run_results r = {L, e, refs, handles, first, 0, 0, 0};
     luaL_checkstack(L, e->results.n + 8, "compile: too many results");
-    for (int32_t at = 0; at < e->results.n; n++)
-        run_push(L, e, refs, handles, first, &at);
+    if (e->ntables) {
+        lua_newtable(L);
+        r.tables = lua_gettop(L);
+    }
+    for (; r.at < e->results.n; n++) run_push(&r);
     return n;
 }
 
@@ -181,6 +223,10 @@ int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
     }
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
     la_status status = run_program(&h, c, out, false, clock);
+    if (status && e->p->unfit) {
+        la_error_clear();
+        return -1;
+    }
     if (status) return la_run_raise(L, e->p, status);
     return la_give_results(L, s, e, refs, handles, first, out);
 }
@@ -210,23 +256,60 @@ static la_tensor *run_out(lua_State *L, const la_called *e, const la_sig *item,
     return NULL;
 }
 
-/* One result, or a list of them: other structures take the long way. */
-static bool run_outs(lua_State *L, const la_called *e, int outs,
-                     la_tensor **out)
+typedef struct run_outs {
+    lua_State *L;
+    const la_called *e;
+    int refs;
+    int32_t at, found;
+    la_tensor **out;
+} run_outs;
+
+/* Tensors for the result that begins at item r->at, in the value on the top.
+** False: by the long way. */
+static bool run_find_outs(run_outs *r, int depth)
 {
-    int32_t found = 0, at;
-    bool single = e->results.n == 1;
-    for (int32_t i = 0; i < e->results.n; i++) {
-        if (single) lua_pushvalue(L, outs);
-        else if (lua_istable(L, outs)) lua_rawgeti(L, outs, i + 1);
-        else return false;
-        la_tensor *t = run_out(L, e, LA_PROG_AT(e->results, la_sig, i), &at);
-        lua_pop(L, 1);
-        if (!t || out[at] || la_requires_grad(t)) return false;
-        out[at] = t;
-        found++;
+    lua_State *L = r->L;
+    const la_sig *item = LA_PROG_AT(r->e->results, la_sig, r->at++);
+    int32_t at;
+    if (item->kind == LA_SIG_KEYS) {
+        if (!lua_istable(L, -1) || !lua_checkstack(L, 8)) return false;
+        for (int32_t n = item->at; n > 0; n--) {
+            const la_sig *key = LA_PROG_AT(r->e->results, la_sig, r->at++);
+            lua_rawgeti(L, r->refs, key->at);
+            lua_rawget(L, -2);
+            bool found = run_find_outs(r, depth + 1);
+            lua_pop(L, 1);
+            if (!found) return false;
+        }
+        return true;
     }
-    return found == e->p->outputs.n;
+    if (item->kind != LA_SIG_OUTPUT) return item->kind <= LA_SIG_FLOAT;
+    la_tensor *t = run_out(L, r->e, item, &at);
+    if (!t || r->out[at] || la_requires_grad(t)) return false;
+    r->out[at] = t;
+    r->found++;
+    return true;
+}
+
+/* One result, or a list of them. */
+static bool run_all_outs(lua_State *L, const la_called *e, int refs, int outs,
+                         la_tensor **out)
+{
+    run_outs r = {L, e, refs, 0, 0, out};
+    bool fits = true;
+    lua_pushvalue(L, outs);
+    if (e->nvalues == 1) {
+        fits = run_find_outs(&r, 0);
+    } else {
+        fits = lua_istable(L, -1);
+        for (int i = 1; fits && r.at < e->results.n; i++) {
+            lua_rawgeti(L, -1, i);
+            fits = run_find_outs(&r, 0);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+    return fits && r.found == e->p->outputs.n;
 }
 
 bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
@@ -235,10 +318,14 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
     la_tensor *out[LA_COMPILE_TENSORS];
     la_run_host h = {L, s, e, refs};
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
-    if (!run_outs(L, e, outs, out)) return false;
+    if (!run_all_outs(L, e, refs, outs, out)) return false;
     for (int32_t i = 0; i < e->p->outputs.n; i++)
         LA_CHECK(L, "into", la_tensor_check_writable(out[i]));
     la_status status = run_program(&h, c, out, true, NULL);
+    if (status && e->p->unfit) {
+        la_error_clear();
+        return false;
+    }
     if (status) la_run_raise(L, e->p, status);
     e->runs++;
     return true;

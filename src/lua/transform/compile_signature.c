@@ -167,7 +167,13 @@ static bool signature_is_ref(reader *r, const la_sig *item, int at)
 static bool signature_read_tensor(reader *r, const la_sig *item, int at)
 {
     la_handle *h = la_to_handle(r->L, at);
-    return h && h->tensor && signature_tensor(r->c, h) == item->at;
+    if (!h || !h->tensor || signature_tensor(r->c, h) != item->at) return false;
+    if (!item->i) return true;
+    lua_rawgeti(r->L, r->refs, item->i);
+    const la_handle *own = la_to_handle(r->L, -1);
+    bool same = own && own->tensor == h->tensor;
+    lua_pop(r->L, 1);
+    return same;
 }
 
 static bool signature_is_float(lua_State *L, const la_sig *item, int at)

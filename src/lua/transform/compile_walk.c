@@ -100,9 +100,14 @@ static la_called *walk_begin(lua_State *L, la_state *s, la_compiled *c,
 {
     la_walk *w = c->walk;
     if (la_compile_is_inside(s)) return NULL;
-    la_called *e = la_find_entry(L, c, self, t);
+    la_called *e = la_find_entry(L, c, self, t, 0);
     if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return NULL;
-    LA_CHECK(L, "advance", la_prog_begin(e->p, t->tensors));
+    la_status status = la_prog_begin(e->p, t->tensors);
+    if (status && e->p->unfit) {
+        la_error_clear();
+        return NULL;
+    }
+    LA_CHECK(L, "advance", status);
     for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
     w->n = t->n;
     for (int i = 0; i < t->n; i++)

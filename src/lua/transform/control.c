@@ -5,21 +5,198 @@
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "op/call.h"
+#include "op/op.h"
 #include "program/program.h"
 #include "vmap/vmap.h"
 
-/* (t), whose elements are a condition: what stands behind a tensor with a batch
-** of la.vmap, through all levels; nothing for any other tensor. */
-static int behind(lua_State *L)
+/* ---- a loop that is recorded ---- */
+
+typedef struct control_loop {
+    la_loop_record record;
+    int n;
+    la_tensor *carry[64];
+} control_loop;
+
+/* Tensors of the list at 'at', as many as the carry has. */
+static bool control_read(lua_State *L, int at, int n, la_tensor **out)
+{
+    if (!lua_istable(L, at) || (int)lua_rawlen(L, at) != n) return false;
+    for (int i = 0; i < n; i++) {
+        lua_rawgeti(L, at, i + 1);
+        la_handle *h = la_to_handle(L, -1);
+        lua_pop(L, 1);
+        if (!h || !h->tensor) return false;
+        out[i] = h->tensor;
+    }
+    return true;
+}
+
+/* Calls the function at 'f' with the list at 'list', and leaves its result. */
+static bool control_call(lua_State *L, int f, int list)
+{
+    lua_pushvalue(L, f);
+    lua_pushvalue(L, list);
+    int failed = lua_pcall(L, 1, 1, 0);
+    la_enter(L);
+    return !failed;
+}
+
+/* One element, a bool: what the test gave, at the top. */
+static bool control_flag(lua_State *L, la_tensor **flag)
+{
+    la_handle *h = la_to_handle(L, -1);
+    *flag = h ? h->tensor : NULL;
+    return *flag && (*flag)->dtype == LA_BOOL && (*flag)->numel == 1
+        && (*flag)->device == LA_CPU && (*flag)->storage
+        && la_tensor_check_bounds(*flag) == LA_OK;
+}
+
+static int control_fail(lua_State *L, control_loop *l)
+{
+    la_loop_drop(&l->record);
+    return lua_error(L);
+}
+
+/* The rest of the passes, which nobody records: the carry is at 'list'. */
+static int control_go_on(lua_State *L, control_loop *l, int list)
+{
+    la_tensor *flag;
+    la_record_pause(true);
+    for (;;) {
+        bool ok = control_call(L, 1, list);
+        if (ok && control_flag(L, &flag) && !*(uint8_t *)la_data(flag)) break;
+        if (ok) {
+            lua_settop(L, list);
+            ok = control_call(L, 2, list);
+        }
+        if (!ok) {
+            la_record_pause(false);
+            return control_fail(L, l);
+        }
+        lua_replace(L, list);
+    }
+    la_record_pause(false);
+    lua_settop(L, list);
+    return 0;
+}
+
+static int control_give(lua_State *L, la_state *s, control_loop *l, int list)
+{
+    la_tensor *results[64] = {NULL}, *last[64];
+    int first = lua_gettop(L) + 2;
+    luaL_checkstack(L, l->n + 8, "while_loop");
+    lua_createtable(L, l->n, 0);
+    for (int i = 0; i < l->n; i++) la_new_handle(L, s);
+    control_read(L, list, l->n, last);
+    la_record_pause(true);
+    la_status status = la_loop_end(&l->record, l->n, last, results);
+    la_record_pause(false);
+    for (int i = 0; i < l->n; i++)
+        if (results[i])
+            la_fill_handle(s, la_to_handle(L, first + i), results[i]);
+    LA_CHECK(L, "while_loop", status);
+    for (int i = l->n; i > 0; i--) lua_rawseti(L, first - 1, i);
+    for (int i = 0; i < l->n; i++) {
+        if (!l->record.through[i]) continue;
+        lua_rawgeti(L, 3, i + 1);
+        lua_rawseti(L, first - 1, i + 1);
+    }
+    return 1;
+}
+
+/* The list at 4 becomes one of copies: body and test may use a tensor of the
+** carry by another way, too, which is not what goes through the loop. */
+static void control_copies(lua_State *L, la_state *s, control_loop *l)
+{
+    luaL_checkstack(L, 8, "while_loop");
+    lua_createtable(L, l->n, 0);
+    for (int i = 0; i < l->n; i++) {
+        la_handle *h = la_new_handle(L, s);
+        la_tensor *copy = NULL;
+        la_record_pause(true);
+        la_status status = la_run(clone, &copy, l->carry[i]);
+        la_record_pause(false);
+        if (status) {
+            la_loop_drop(&l->record);
+            la_raise(L, "while_loop", status);
+        }
+        la_fill_handle(s, h, copy);
+        l->carry[i] = copy;
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_replace(L, 4);
+}
+
+/* (test, body, carry), functions of a list of tensors and such a list: while a
+** program is recorded, the list that the loop ends with, which is a step of the
+** program. Nothing: the loop runs in Lua. false and a list: it goes on there
+** with that. */
+static int control_while(lua_State *L)
 {
     la_state *s = la_enter(L);
+    la_tensor *flag, *next[64];
+    int holds;
+    lua_settop(L, 3);
+    lua_pushvalue(L, 3);
+    lua_insert(L, 3);           /* the carry as it came stays at 3 */
+    control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0;
+    if (n > 32 || !control_read(L, 3, n, l->carry)
+        || !la_loop_begin(&l->record, n, l->carry)) return 0;
+    l->n = n;
+    /* A loop without a pass gives the carry itself. */
+    if (!control_call(L, 1, 3)) return control_fail(L, l);
+    if (!control_flag(L, &flag) || !*(uint8_t *)la_data(flag)) {
+        la_loop_drop(&l->record);
+        return 0;
+    }
+    LA_CHECK(L, "while_loop", la_record_choice(flag, true, &holds));
+    lua_pop(L, 1);
+    control_copies(L, s, l);
+    LA_CHECK(L, "while_loop", la_loop_part(&l->record, n, l->carry));
+    if (!control_call(L, 1, 4)) return control_fail(L, l);
+    bool fits = control_flag(L, &flag) && *(uint8_t *)la_data(flag)
+        && la_loop_part_end(&l->record, 1, &flag, l->carry);
+    lua_pop(L, 1);
+    if (!fits) {
+        la_loop_drop(&l->record);
+        return 0;
+    }
+    LA_CHECK(L, "while_loop", la_loop_part(&l->record, n, l->carry));
+    if (!control_call(L, 2, 4)) return control_fail(L, l);
+    fits = control_read(L, lua_gettop(L), n, next)
+        && la_loop_part_end(&l->record, n, next, l->carry);
+    if (!fits) {
+        la_loop_drop(&l->record);
+        lua_pushboolean(L, 0);
+        lua_insert(L, -2);
+        return 2;
+    }
+    int list = lua_gettop(L);
+    control_go_on(L, l, list);
+    return control_give(L, s, l, list);
+}
+
+/* (t), whose elements are a condition: what stands behind a tensor with a batch
+** of la.vmap, through all levels; nil and its truth while a program is
+** recorded, which then knows of it; nothing for any other tensor. */
+static int behind(lua_State *L)
+{
+    if (lua_type(L, 1) == LUA_TFUNCTION) return control_while(L);
+    la_state *s = la_enter(L);
     la_vmap *level;
+    int holds;
     la_handle *h = la_new_handle(L, s);
     la_tensor *t = la_check_tensor(L, 1, "control");
     LA_CHECK(L, "control", la_vmap_level(t, &level));
     if (!level) {
-        la_record_choice(t);
-        return 0;
+        bool records = la_record_choice(t, false, &holds) == LA_OK;
+        if (!records) return la_raise(L, "control", LA_ESTATE);
+        if (holds < 0) return 0;
+        lua_pushnil(L);
+        lua_pushboolean(L, holds);
+        return 2;
     }
     la_fill_handle(s, h, la_tensor_retain(la_vmap_root(t)));
     return 1;

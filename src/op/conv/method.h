@@ -51,6 +51,7 @@ extern const la_conv_method la_conv_one_window;
 extern const la_conv_method la_conv_columns;    /* serves everything */
 extern const la_conv_method la_conv_depthwise;
 extern const la_conv_method la_conv_direct;
+extern const la_conv_method la_conv_gathered;
 extern const la_conv_method la_conv_strided;    /* strided_backward.c */
 extern const la_conv_method la_conv_weight_sums;    /* weight_backward.c */
 extern const la_conv_method la_conv_weight_swapped;

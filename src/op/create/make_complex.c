@@ -4,6 +4,8 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/create.def"
+#include <string.h>
+
 #include "iter/iter.h"
 #include "op/call.h"
 #include "op/impls.h"
@@ -49,8 +51,12 @@ static la_status complex_allocate(la_frame *f, la_dtype dtype)
     LA_TRY(la_iter_build(&it, &c));
     la_tensor *output = la_iter_output(&it, 0);
     if (!f->outs[0]) return LA_GIVE(f, output);
-    la_status status = la_set_output(f, 0, output->ndim, la_sizes(output), NULL,
-                                     dtype);
+    /* One of the same strides is written as it is. */
+    bool alike = output->ndim == f->outs[0]->ndim
+        && memcmp(la_sizes(output), la_sizes(f->outs[0]),
+                  16 * (size_t)output->ndim) == 0;
+    la_status status = la_set_output(f, 0, output->ndim, la_sizes(output),
+                                     alike ? la_strides(output) : NULL, dtype);
     la_tensor_release(output);
     return status;
 }

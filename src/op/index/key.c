@@ -387,17 +387,46 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
     return la_tensor_same(w.view, out);
 }
 
-/* x[i] with an integer alone: no items, and no walk for plain tensors. */
-la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out)
+/* The offset of the part of a plain tensor at a point. False for tensors that
+** somebody observes and for points that are not there: the walk takes those. */
+static inline bool find_point(const la_tensor *x, int n, const int64_t *point,
+                              int64_t *offset)
 {
     const int64_t *sizes = la_sizes(x), *strides = la_strides(x);
-    if (x->ndim == 0) return no_dim_left(x);
-    int64_t size = sizes[0];
-    if (!la_index_in_range(i, size)) return la_index_out_of_range(i, 0, size);
-    i = la_index_from_0(i, size);
-    if (!key_is_plain(x)) return la_run(select, out, x, 0, i);
-    return la_tensor_view(x, x->ndim - 1, sizes + 1, strides + 1,
-                          x->offset + i * strides[0], out);
+    if (n > x->ndim || !key_is_plain(x)) return false;
+    *offset = x->offset;
+    for (int d = 0; d < n; d++) {
+        if (!la_index_in_range(point[d], sizes[d])) return false;
+        *offset += la_index_from_0(point[d], sizes[d]) * strides[d];
+    }
+    return true;
+}
+
+static void point_items(int n, const int64_t *point, la_index_item *items)
+{
+    for (int d = 0; d < n; d++)
+        items[d] = (la_index_item){.kind = LA_ITEM_INTEGER, .first = point[d]};
+}
+
+/* The items take a frame that the short way does without. */
+static __attribute__((noinline)) la_status
+get_walked(la_tensor *x, int n, const int64_t *point, la_tensor **out)
+{
+    la_index_item items[LA_MAX_POINT];
+    if (n == 1 && x->ndim > 0 && la_index_in_range(*point, la_sizes(x)[0]))
+        return la_run(select, out, x, 0,
+                      la_index_from_0(*point, la_sizes(x)[0]));
+    point_items(n, point, items);
+    return la_index_get(x, n, items, out);
+}
+
+la_status la_index_get_at(la_tensor *x, int n, const int64_t *point,
+                          la_tensor **out)
+{
+    int64_t offset;
+    if (!find_point(x, n, point, &offset)) return get_walked(x, n, point, out);
+    return la_tensor_view(x, x->ndim - n, la_sizes(x) + n, la_strides(x) + n,
+                          offset, out);
 }
 
 /* ---- writing ---- */
@@ -517,21 +546,19 @@ la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
     return key_put_tensor(&w, value);
 }
 
-/* Kept out of the short way, which needs no item and no larger frame. */
 static __attribute__((noinline)) la_status
-put_integer(la_tensor *x, int64_t i, const la_scalar *scalar)
+put_walked(la_tensor *x, int n, const int64_t *point, const la_scalar *scalar)
 {
-    la_index_item item = {.kind = LA_ITEM_INTEGER, .first = i};
-    return la_index_put(x, 1, &item, NULL, scalar);
+    la_index_item items[LA_MAX_POINT];
+    point_items(n, point, items);
+    return la_index_put(x, n, items, NULL, scalar);
 }
 
-la_status la_index_put_first(la_tensor *x, int64_t i, const la_scalar *scalar)
+la_status la_index_put_at(la_tensor *x, int n, const int64_t *point,
+                          const la_scalar *scalar)
 {
-    if (x->ndim == 1 && key_is_plain(x) && la_index_in_range(i,
-                                                             la_sizes(x)[0])) {
-        int64_t at = la_index_from_0(i, la_sizes(x)[0]);
-        if (put_element(x, x->offset + at * la_strides(x)[0], scalar))
-            return LA_OK;
-    }
-    return put_integer(x, i, scalar);
+    int64_t offset;
+    if (n == x->ndim && find_point(x, n, point, &offset)
+        && put_element(x, offset, scalar)) return LA_OK;
+    return put_walked(x, n, point, scalar);
 }

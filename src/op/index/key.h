@@ -43,9 +43,13 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
 la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
                        la_tensor *value, const la_scalar *scalar);
 
-/* x[i], and x[i] = scalar. */
-la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out);
-la_status la_index_put_first(la_tensor *x, int64_t i, const la_scalar *scalar);
+/* x[{i, j, ...}] and x[{i, j, ...}] = scalar, with n integers, at least one and
+** at most LA_MAX_POINT: without items where nobody observes 'x'. */
+enum { LA_MAX_POINT = 6 };
+la_status la_index_get_at(la_tensor *x, int n, const int64_t *point,
+                          la_tensor **out);
+la_status la_index_put_at(la_tensor *x, int n, const int64_t *point,
+                          const la_scalar *scalar);
 
 /* Does i count an element of a dim of this size? */
 static inline bool la_index_in_range(int64_t i, int64_t size)

@@ -10,6 +10,7 @@
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 
 /* --- cartesian_prod --- */
 
@@ -143,7 +144,7 @@ la_status la_impl_trim_zeros(la_frame *f)
     if (t->device != LA_CPU)
         return la_error(LA_EKEY, "the result's shape depends on data, and a "
                         "tensor on the meta device has none");
-    LA_TRY(la_tensor_check_bounds(t));
+    LA_TRY(la_look_sizes(t));
     la_strided p = la_strided_of(t);
     int64_t first = 0, end = t->numel;
     for (; first < end; first++) {

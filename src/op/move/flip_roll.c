@@ -17,6 +17,7 @@
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "tensor/shape.h"
 
 /* --- flip --- */
@@ -400,7 +401,7 @@ static la_status flip_roll_positions(la_tensor *counts, int arg,
     int64_t total;
     LA_LET(wide, la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
     LA_LET(plain, la_run(contiguous, &plain, wide));
-    LA_TRY(la_tensor_check_bounds(plain));
+    LA_TRY(la_look_sizes(plain));
     const int64_t *list = (const int64_t *)la_data(plain);
     LA_TRY(add_counts(list, plain->numel, arg, &total));
     LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
@@ -438,7 +439,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
     int d;
     LA_TRY(flip_roll_check_counts(counts, 2));
     LA_TRY(check_meta(counts));
-    LA_TRY(la_tensor_check_bounds(counts));
+    LA_TRY(la_look_sizes(counts));
     LA_LET(in, interleave_input(f, 2, &in, &d));
     if (counts->numel == 1) {
         one = la_scalar_load(counts->dtype, la_data(counts));

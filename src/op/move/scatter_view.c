@@ -7,6 +7,7 @@
 ** nothing in place, changes a part of a tensor.
 */
 #include "base/runtime/memory.h"
+#include "op/fuel.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 #include "tensor/scalar.h"
@@ -176,6 +177,9 @@ la_status la_impl_unravel_index(la_frame *f)
     la_value v;
     int64_t numel;
     LA_TRY(check_unravel(t, shape, &numel));
+    if (la_fuel_running)
+        LA_TRY(la_fuel_more(f, la_fuel_times(t->numel,
+                                             4 * (shape->ints.n + 1))));
     if (la_is_contiguous(t))
         plain = la_tensor_retain(t);
     else

@@ -3,6 +3,7 @@
 ** All are composites over index_select, index_add and index_reduce, whose
 ** derivatives scatter back to the rows; indices count from 1.
 */
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/index/index.h"
 
@@ -10,6 +11,7 @@
 #include "op/call.h"
 #include "op/dispatch.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "tensor/shape.h"
 
 /* ---- one_hot ---- */
@@ -23,20 +25,6 @@ static int64_t embedding_largest(const la_tensor *t)
     return most;
 }
 
-/* Every element a class? They are unknown on the meta device. */
-static la_status check_classes(const la_tensor *t, int64_t classes)
-{
-    if (t->device != LA_CPU) return LA_OK;
-    const int64_t *x = (const int64_t *)la_data(t);
-    for (int64_t i = 0; i < t->numel; i++)
-        if (x[i] < 1 || x[i] > classes)
-            return la_error_at(LA_EINDEX, 1, "class %lld (element %lld) is "
-                               "out of range: classes go from 1 to %lld",
-                               (long long)x[i], (long long)i + 1,
-                               (long long)classes);
-    return LA_OK;
-}
-
 /* Element t[i] - 1 of row i becomes 1. */
 static void put_ones(const la_tensor *t, int64_t classes, la_tensor *out)
 {
@@ -45,12 +33,23 @@ static void put_ones(const la_tensor *t, int64_t classes, la_tensor *out)
     for (int64_t i = 0; i < t->numel; i++) to[i * classes + x[i] - 1] = 1;
 }
 
+/* Ones by calls, which can be recorded. */
+static la_status embedding_compare(la_frame *f, la_tensor *t, int64_t classes)
+{
+    la_tensor *out = NULL;
+    LA_LET(at, la_run(unsqueeze, &at, t, -1));
+    LA_LET(all, la_run(arange_start, &all, la_scalar_int(1),
+                        la_scalar_int(classes + 1)));
+    LA_LET(is, la_run(eq, &is, at, all));
+    return la_give(f, la_run(astype, &out, is, la_v_dtype(LA_INT64)), &out);
+}
+
 /* Shape [*self, classes] of int64. num_classes -1: the largest class, which is
 ** data. */
 la_status la_impl_one_hot(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    int64_t classes = la_arg_int(f, 1);
+    int64_t classes = la_arg_int(f, 1), answer;
     la_shape s = la_shape_of(self);
     LA_TRY(la_check_readable(f));
     LA_TRY(la_index_dtype(self, 1, "one_hot()"));
@@ -65,12 +64,17 @@ la_status la_impl_one_hot(la_frame *f)
         return la_error_at(LA_EKEY, 2, "the result's shape depends on data, "
                            "and a tensor on the meta device has none; say "
                            "num_classes");
-    if (self->device != LA_META) LA_TRY(la_tensor_check_bounds(plain));
-    if (classes == -1) classes = embedding_largest(plain);
-    LA_TRY(check_classes(plain, classes));
+    if (classes == -1) {
+        LA_TRY(la_look_sizes(plain));
+        classes = embedding_largest(plain);
+    }
+    la_look_question q = {LA_LOOK_classes, 1, 1, classes};
+    if (self->device == LA_CPU) LA_TRY(la_look(f->op, &q, plain, &answer));
     if (s.ndim == LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 1, "too many dimensions");
     s.sizes[s.ndim++] = classes;
+    if (la_ctx()->recorder && self->device == LA_CPU)
+        return embedding_compare(f, plain, classes);
     LA_LET(out,
            la_run(zeros, &out, la_v_ints(s.sizes, s.ndim), la_v_dtype(LA_INT64),
                   la_v_device((la_device)self->device)));

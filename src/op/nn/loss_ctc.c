@@ -15,6 +15,7 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 
 #define FAR (-1e30)
 
@@ -38,7 +39,7 @@ static la_status ctc_read_lengths(const la_frame *f, int arg, int64_t n,
                            "%lld lengths of dtype int64 are "
                            "expected",
                            (long long)n);
-    return la_tensor_check_bounds(t);
+    return la_look_alone(t);
 }
 
 /* Sequences have at most 'frames' frames, and labels within the targets; the
@@ -87,7 +88,7 @@ static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
                            "one list of all, are expected");
     LA_TRY(ctc_read_lengths(f, IN_LENGTHS, c->batch, in));
     LA_TRY(ctc_read_lengths(f, TARGET_LENGTHS, c->batch, lengths));
-    LA_TRY(la_tensor_check_bounds(t));
+    LA_TRY(la_look_alone(t));
     c->targets = (const int64_t *)la_data(t);
     c->in = (const int64_t *)la_data(in);
     c->lengths = (const int64_t *)la_data(lengths);

@@ -13,43 +13,18 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/impls.h"
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "op/op.h"
 #include "tensor/shape.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
 
 /* ---- labels ---- */
-
-/* LA_EINDEX with a hint for labels that were meant to count from 0. */
-static la_status bad_label(int64_t label, int64_t classes)
-{
-    if (label == 0)
-        return la_error_at(LA_EINDEX, TARGET + 1, "class label 0 is out of "
-                           "range: labels start at 1 (and go to %lld)",
-                           (long long)classes);
-    return la_error_at(LA_EINDEX, TARGET + 1, "class label %lld is out of "
-                       "range: there are %lld classes", (long long)label,
-                       (long long)classes);
-}
-
-/* Checks contiguous labels and counts those equal to 'ignore'. */
-static la_status scan_labels(const la_tensor *t, int64_t classes,
-                             int64_t ignore, int64_t *ignored)
-{
-    LA_TRY(la_tensor_check_bounds(t));
-    const int64_t *at = (const int64_t *)la_data(t);
-    *ignored = 0;
-    for (int64_t i = 0; i < t->numel; i++) {
-        if (at[i] == ignore) ++*ignored;
-        else if (at[i] < 1 || at[i] > classes)
-            return bad_label(at[i], classes);
-    }
-    return LA_OK;
-}
 
 /* The classes are dim 1 of (C), else dim 2; the target lacks that dim. */
 static la_status check_target(const la_tensor *x, const la_tensor *t, int *dim)
@@ -90,6 +65,7 @@ typedef struct picked {
     la_tensor *ignored;        /* bool, or NULL when none is */
     la_tensor *weight;         /* of each label, or NULL for ones */
     int64_t count;             /* labels that count; -1: not known (meta) */
+    bool counts;               /* ... are counted by a call */
     int dim;
 } picked;
 
@@ -99,13 +75,17 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
 {
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     LA_TRY(check_target(x, t, &p->dim));
-    int64_t classes = la_sizes(x)[p->dim], ignored = 1;
-    int64_t ignore = la_arg_int(f, IGNORE), all = -1;
+    int64_t classes = la_sizes(x)[p->dim], ignored = 1, all = -1;
+    int64_t ignore = la_arg_int(f, IGNORE);
+    la_look_question q = {LA_LOOK_count, TARGET + 1, classes, ignore};
     LA_TRY(labels_check_weight(f, classes));
     p->labels = R(contiguous, t);
     if (w->status) return w->status;
-    if (!la_lacks_values(f))
-        LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
+    /* A recording counts by calls, so that the number may change. */
+    p->counts = la_ctx()->recorder && (x->dtype == LA_FLOAT32
+                                        || x->dtype == LA_FLOAT64);
+    if (p->counts) q.kind = LA_LOOK_ignored;
+    if (!la_lacks_values(f)) LA_TRY(la_look(f->op, &q, p->labels, &ignored));
     p->count = t->numel - ignored;
     if (ignored) {
         p->ignored = R(eq, p->labels, la_scalar_int(ignore));
@@ -126,6 +106,10 @@ static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
 {
     if (!p->weight && !p->ignored) return R(mean, each);
     la_tensor *sum = R(sum, each);
+    if (!p->weight && p->counts) {
+        la_tensor *n = R(sum, R(logical_not, p->ignored));
+        return R(div, sum, R(astype, n, la_v_dtype((la_dtype)sum->dtype)));
+    }
     if (!p->weight) return R(div, sum, (double)p->count);
     return R(div, sum, R(sum, p->weight));
 }
@@ -276,6 +260,8 @@ static la_status check_entropy(const la_frame *f, const la_tensor *x,
                                const la_tensor *labels)
 {
     int64_t ignored;
+    const la_look_question q = {LA_LOOK_ignored, TARGET + 1, la_sizes(x)[1],
+                                -1};
     if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype)
         || !la_is_contiguous(x) || labels->ndim != 1
         || labels->numel != la_sizes(x)[0] || labels->dtype != LA_INT64
@@ -283,8 +269,10 @@ static la_status check_entropy(const la_frame *f, const la_tensor *x,
         return la_error(LA_ESHAPE, "%s: (N, C) floating point values and N "
                         "labels without gaps are expected", f->op->name);
     if (la_lacks_values(f)) return LA_OK;
-    LA_TRY(scan_labels(labels, la_sizes(x)[1], 0, &ignored));
-    return ignored ? bad_label(0, la_sizes(x)[1]) : LA_OK;
+    LA_TRY(la_look_ask(&q, labels, &ignored));
+    if (!ignored) return LA_OK;
+    return la_error_at(LA_EINDEX, TARGET + 1, "class label -1 is out of range: "
+                       "there are %lld classes", (long long)la_sizes(x)[1]);
 }
 
 /* label_entropy(self [N, C], labels [N]) -> loss [N], logsumexp [N]:

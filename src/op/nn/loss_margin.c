@@ -9,6 +9,7 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/frame.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "tensor/shape.h"
 
 /* (C) or (N, C); 'least' dims at the least. */
@@ -47,19 +48,11 @@ static int64_t classes_of(const la_tensor *x)
 static la_status scan(la_chain *w, la_frame *f, int64_t least)
 {
     const la_tensor *x = la_arg(f, 0);
-    int64_t classes = classes_of(x);
+    const la_look_question q = {LA_LOOK_labels, 2, least, classes_of(x)};
+    int64_t answer;
     if (la_lacks_values(f)) return LA_OK;
     la_tensor *t = R(contiguous, f->args[1]);
-    if (w->status) return w->status;
-    LA_TRY(la_tensor_check_bounds(t));
-    const int64_t *at = (const int64_t *)la_data(t);
-    for (int64_t i = 0; i < t->numel; i++)
-        if (at[i] < least || at[i] > classes)
-            return la_error_at(LA_EINDEX, 2,
-                               "class label %lld is out of range: "
-                               "labels start at 1 and go to %lld",
-                               (long long)at[i], (long long)classes);
-    return LA_OK;
+    return w->status ? w->status : la_look(f->op, &q, t, &answer);
 }
 
 /* The mean over the classes, as each sample's loss. */

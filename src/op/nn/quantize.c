@@ -10,6 +10,7 @@
 #include "op/composite.h"
 #include "op/conv/conv.h"
 #include "op/move/copy.h"
+#include "op/nn/packed_rows.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
@@ -236,28 +237,36 @@ la_status la_impl_quantized_dots(la_frame *f)
 
 #define FEW_ROWS 12           /* beyond them making the weights pays */
 
-/* quantized_matmul(self, values, scales, biases, bits, group) */
-la_status la_impl_quantized_matmul(la_frame *f)
+la_status la_rows_by_packed(la_frame *f, const la_packed_weights *kind)
 {
     LA_CHAIN(w);
-    la_tensor *x = la_arg(f, 0);
+    la_tensor *x = la_arg(f, 0), *out;
     int64_t sizes[LA_MAX_DIMS], flat[2];
     la_dtype dtype = (la_dtype)x->dtype;
+    la_value args[LA_MAX_ARGS];
     if (x->ndim < 1 || la_arg(f, 1)->ndim != 2)
         return la_error_at(LA_ESHAPE, x->ndim < 1 ? 1 : 2, "rows of numbers "
-                           "and a matrix of values are expected");
+                           "and a matrix of %s are expected", kind->word);
     flat[1] = la_sizes(x)[x->ndim - 1];
     flat[0] = flat[1] > 0 ? x->numel / flat[1] : 0;
-    la_tensor *wide = R(to_dtype, x, la_v_dtype(LA_FLOAT32)), *out;
+    la_tensor *wide = R(to_dtype, x, la_v_dtype(LA_FLOAT32));
     if (flat[1] > 0 && flat[0] <= FEW_ROWS) {
         memcpy(sizes, la_sizes(x), (size_t)x->ndim * sizeof *sizes);
         sizes[x->ndim - 1] = la_sizes(la_arg(f, 1))[0];
-        out = R(quantized_dots, R(reshape, wide, la_v_ints(flat, 2)),
-                f->args[1], f->args[2], f->args[3], f->args[4], f->args[5]);
+        memcpy(args, f->args, (size_t)f->nargs * sizeof *args);
+        args[0] = la_v_tensor(R(reshape, wide, la_v_ints(flat, 2)));
+        out = w->status ? NULL : la_chain_call(w, kind->dots, f->nargs, args);
         out = R(reshape, out, la_v_ints(sizes, x->ndim));
     } else {
-        out = R(linear, wide, R(dequantize, f->args[1], f->args[2], f->args[3],
-                                f->args[4], f->args[5]));
+        out = R(linear, wide, la_chain_call(w, kind->numbers, kind->args,
+                                            f->args + 1));
     }
     return la_chain_end(w, f, R(to_dtype, out, la_v_dtype(dtype)));
+}
+
+/* quantized_matmul(self, values, scales, biases, bits, group) */
+la_status la_impl_quantized_matmul(la_frame *f)
+{
+    return la_rows_by_packed(f, &(la_packed_weights){
+        LA_OP(quantized_dots), LA_OP(dequantize), 5, "values"});
 }

@@ -197,8 +197,10 @@ la_status la_impl_recurrent(la_frame *f)
     LA_LET(h, recurrent_plain(la_arg(f, H), &h));
     LA_LET(c, recurrent_plain(la_arg(f, C), &c));
     LA_LET(view, la_run(t, &view, f->args[WEIGHT]));
-    /* once: every step multiplies by it */
-    LA_TRY(recurrent_plain(view, &transposed));
+    /* Once: every step multiplies by it. One row is multiplied by dot products
+    ** with the lines of the weight as it is. */
+    if (y.rows == 1) LA_TRY(la_tensor_same(view, &transposed));
+    else LA_TRY(recurrent_plain(view, &transposed));
     LA_LET(hidden, buffer(&y, y.width, &hidden));
     la_recurrent r = {.n = y.n, .hidden = la_data(hidden), .h = la_data(h),
                       .c = c ? la_data(c) : NULL};
@@ -376,6 +378,7 @@ static la_status recurrent_convert(la_frame *f, la_dtype to, la_tensor **owned,
         if (la_arg(f, k)->dtype != from)
             return la_error_at(LA_EDTYPE, k + 1, "the dtype of the gates, %s, "
                                "is expected", la_dtype_name(from));
+        if (from == to) continue;
         LA_TRY(la_run(astype, &owned[k], f->args[k], la_v_dtype(to)));
         args[k] = la_v_tensor(owned[k]);
     }
@@ -388,7 +391,12 @@ static la_status recurrent_take(la_frame *f, la_value *r, la_dtype d)
     la_status status = LA_OK;
     for (int k = 0; k < 2 && !status; k++) {
         la_tensor *out = NULL;
-        status = la_run(astype, &out, r[k].tensor, la_v_dtype(d));
+        if (r[k].tensor->dtype == d) {
+            out = r[k].tensor;
+            la_tensor_retain(out);
+        } else {
+            status = la_run(astype, &out, r[k].tensor, la_v_dtype(d));
+        }
         if (!status) la_set_result(f, k, out);
     }
     return status;

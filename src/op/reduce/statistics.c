@@ -16,6 +16,7 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "tensor/shape.h"
 
 /* ---- sum_to_size(self, sizes) ---- */
@@ -472,7 +473,7 @@ la_status la_impl_segment_reduce(la_frame *f)
     if (self->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "at least one dim is needed");
     LA_LET(where, la_convert_to(given, LA_INT64, &where));
-    LA_TRY(la_tensor_check_bounds(where));
+    LA_TRY(la_look_alone(where));
     int64_t n = where->numel - offsets;
     if (n < 1) return la_error(LA_EARG, "there are no segments");
     LA_TRY(la_list_new(n, &list));

@@ -13,6 +13,7 @@
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/look.h"
 #include "tensor/shape.h"
 
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
@@ -272,7 +273,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
         return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
                            "indices to be read");
     LA_LET(wide, la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
-    LA_TRY(la_tensor_check_bounds(wide));
+    LA_TRY(la_look_sizes(wide));
     if (at->ndim == 0)
         return split_sections(f, t, d, *(const int64_t *)la_data(wide));
     LA_LET(own, la_clone_contiguous(wide, &own));
@@ -290,7 +291,7 @@ la_status la_impl_narrow_tensor(la_frame *f)
     if (start->device != LA_CPU)
         return la_error_at(LA_EKEY, 3, "a tensor on the meta device has no "
                            "start to be read");
-    LA_TRY(la_tensor_check_bounds(start));
+    LA_TRY(la_look_sizes(start));
     la_scalar s = la_scalar_load((la_dtype)start->dtype, la_data(start));
     if (s.i == 0)
         return la_error_at(LA_EINDEX, 3, "index 0 is not a position: indices "

@@ -1,7 +1,7 @@
 /*
-** Composite views: reshape, flatten, ravel, unflatten, view_as, expand_as,
-** broadcast_to, T, mT, mH, H, movedim, atleast_1d to atleast_3d. Only reshape
-** and those by it may copy, where strides cannot express the sizes.
+** Composite views: reshape, ravel, view_as, expand_as, broadcast_to, T, mT, mH,
+** H, movedim, atleast_1d to atleast_3d. Only reshape and those by it may copy,
+** where strides cannot express the sizes.
 */
 #include "op/composite.h"
 #include "op/view/view.h"
@@ -87,51 +87,6 @@ LA_FORWARD(la_impl_expand_as,
 LA_FORWARD(la_impl_broadcast_to,
            view_call_expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list))
 
-/* 'out', a reshape of 't' that is taken over, is the result. Its dim k has the
-** name of t's dim from[k], or none where that is -1. */
-static la_status view_call_keep_names(la_frame *f, la_tensor *out,
-                                      const la_tensor *t, const int *from)
-{
-    la_names *names = NULL;
-    bool any = false;
-    for (int k = 0; k < out->ndim; k++) any = any || from[k] >= 0;
-    la_status status = any ? la_names_pick(t->names, out->ndim, from, &names)
-                           : LA_OK;
-    if (status) la_tensor_release(out);
-    else if (names) la_tensor_set_names(out, names);
-    return la_give(f, status, &out);
-}
-
-/* flatten(self, start_dim, end_dim): these dims become one; 0-dim becomes
-** [1]. */
-la_status la_impl_flatten(la_frame *f)
-{
-    la_tensor *t = la_arg(f, 0), *out;
-    int first, last, n = 0, from[LA_MAX_DIMS];
-    int64_t sizes[LA_MAX_DIMS] = {1}, one = 1;
-    LA_TRY(la_arg_dim(f, 1, t->ndim, &first));
-    LA_TRY(la_arg_dim(f, 2, t->ndim, &last));
-    if (first > last)
-        return la_error(LA_EARG, "flatten() has invalid args: start_dim cannot "
-                        "come after end_dim");
-    if (t->ndim == 0)
-        return la_give(f, la_reshape_to(t, 1, &one, &out), &out);
-    if (first == last)
-        return la_same_result(f);
-    for (int d = 0; d < t->ndim; d++) {
-        /* The first of the joined dims starts a new size, the others multiply
-        ** it. */
-        if (d <= first || d > last) {
-            from[n] = d == first ? -1 : d;
-            sizes[n++] = la_sizes(t)[d];
-        } else {
-            sizes[n - 1] *= la_sizes(t)[d];
-        }
-    }
-    LA_TRY(la_reshape_to(t, n, sizes, &out));
-    return view_call_keep_names(f, out, t, from);
-}
-
 /* ravel(self): contiguous [numel]. */
 la_status la_impl_ravel(la_frame *f)
 {
@@ -143,34 +98,6 @@ la_status la_impl_ravel(la_frame *f)
     else
         LA_TRY(la_clone_contiguous(t, &plain));
     return la_give(f, la_view_to(plain, 1, &all, &out), &out);
-}
-
-/* unflatten(self, dim, sizes): the dim is replaced by 'sizes'. */
-la_status la_impl_unflatten(la_frame *f)
-{
-    la_tensor *t = la_arg(f, 0), *out;
-    const la_value *asked = &f->args[2];
-    la_shape inner;
-    int64_t sizes[LA_MAX_DIMS];
-    int d, n = 0, from[LA_MAX_DIMS];
-    if (asked->ints.n == 0)
-        return la_error_at(LA_EARG, 3, "sizes must be non-empty");
-    LA_TRY(la_arg_dim(f, 1, t->ndim, &d));
-    if (t->ndim == 0)
-        return la_error(LA_ESHAPE, "unflatten() cannot be applied to a 0-dim "
-                        "tensor");
-    LA_TRY(la_blame(la_view_infer(asked->ints.list, (int)asked->ints.n,
-                                  la_sizes(t)[d], &inner), 3));
-    if (inner.ndim + t->ndim - 1 > LA_MAX_DIMS)
-        return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
-                        LA_MAX_DIMS);
-    for (int k = 0; k < t->ndim; k++)
-        for (int i = 0; i < (k == d ? inner.ndim : 1); i++) {
-            from[n] = k == d ? -1 : k;
-            sizes[n++] = k == d ? inner.sizes[i] : la_sizes(t)[k];
-        }
-    LA_TRY(la_view_to(t, n, sizes, &out));
-    return view_call_keep_names(f, out, t, from);
 }
 
 /* --- orders of dims --- */

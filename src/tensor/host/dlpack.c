@@ -160,24 +160,60 @@ la_status la_dlpack_export_versioned(la_tensor *t,
 
 /* ---- in ---- */
 
-/* la_release_fn: the context is the struct that another library made. */
-static void end_plain(void *context, void *data)
+/* The struct of an import and its own end. While it is taken its deleter is one
+** of the two below, which do nothing: an address that is given once more shows
+** it, and an end by whoever gave it away is harmless. */
+typedef struct taken {
+    void *m;
+    union {
+        void (*plain)(DLManagedTensor *self);
+        void (*versioned)(DLManagedTensorVersioned *self);
+    } end;
+} taken;
+
+static void taken_plain(DLManagedTensor *self) { }
+static void taken_versioned(DLManagedTensorVersioned *self) { }
+
+static la_status dlpack_taken_twice(void)
 {
-    DLManagedTensor *m = context;
+    return la_error(LA_ESTATE, "DLPack: a tensor has this struct already: it "
+                    "is taken once, make another for each tensor");
+}
+
+/* Both end a struct that is not taken, as its own deleter does. */
+static void end_plain(DLManagedTensor *m)
+{
     la_host_call call;
     if (!m->deleter) return;
     la_host_begin(&call);
     m->deleter(m);
     la_host_end(&call);
 }
-static void end_versioned(void *context, void *data)
+static void end_versioned(DLManagedTensorVersioned *m)
 {
-    DLManagedTensorVersioned *m = context;
     la_host_call call;
     if (!m->deleter) return;
     la_host_begin(&call);
     m->deleter(m);
     la_host_end(&call);
+}
+
+/* la_release_fn: the context is a 'taken'. */
+static void give_back_plain(void *context, void *data)
+{
+    taken own = *(taken *)context;
+    DLManagedTensor *m = own.m;
+    la_mem_free(context, sizeof own);
+    m->deleter = own.end.plain;
+    end_plain(m);
+}
+static void give_back_versioned(void *context, void *data)
+{
+    taken own = *(taken *)context;
+    DLManagedTensorVersioned *m = own.m;
+    la_mem_free(context, sizeof own);
+    m->deleter = own.end.versioned;
+    end_versioned(m);
 }
 
 /* Checks that need no look at the memory. */
@@ -199,19 +235,20 @@ static la_status dlpack_check(const DLTensor *d, la_dtype *dtype, char **data)
     return LA_OK;
 }
 
-static la_status import(const DLTensor *d, la_release_fn release,
-                        void *context, la_tensor **out)
+/* 'own' is taken over: its release gives the struct back. */
+static la_status import(const DLTensor *d, la_release_fn release, taken *own,
+                        la_tensor **out)
 {
     la_dtype dtype = LA_UNDEFINED;
     char *data = NULL;
     la_status status = dlpack_check(d, &dtype, &data);
     if (status) {
-        release(context, NULL);
+        release(own, NULL);
         return status;
     }
     la_share_tensors();
     return la_tensor_wrap(data, dtype, d->ndim, d->shape, d->strides, release,
-                          context, out);
+                          own, out);
 }
 
 bool la_dlpack_has_version(const void *m)
@@ -223,28 +260,44 @@ bool la_dlpack_has_version(const void *m)
 
 void la_dlpack_drop(void *m, bool versioned)
 {
-    if (versioned) end_versioned(m, NULL);
-    else end_plain(m, NULL);
+    if (versioned) end_versioned(m);
+    else end_plain(m);
 }
 
 la_status la_dlpack_import(DLManagedTensor *m, la_tensor **out)
 {
     if (!m) return la_error(LA_EARG, "DLPack: a struct expected");
-    return import(&m->tensor, end_plain, m, out);
+    if (m->deleter == taken_plain) return dlpack_taken_twice();
+    taken *own = la_mem_alloc(sizeof *own);
+    if (!own) {
+        end_plain(m);
+        return LA_ENOMEM;
+    }
+    *own = (taken){.m = m, .end.plain = m->deleter};
+    m->deleter = taken_plain;
+    return import(&m->tensor, give_back_plain, own, out);
 }
 
 la_status la_dlpack_import_versioned(DLManagedTensorVersioned *m,
                                      la_tensor **out)
 {
     if (!m) return la_error(LA_EARG, "DLPack: a struct expected");
+    if (m->deleter == taken_versioned) return dlpack_taken_twice();
     if (m->major > MAJOR) {
         unsigned major = m->major;
-        end_versioned(m, NULL);
+        end_versioned(m);
         return la_error(LA_ESUPPORT, "DLPack: version %u, at most %d is known",
                         major, MAJOR);
     }
     bool read_only = m->flags & READ_ONLY;
-    LA_TRY(import(&m->tensor, end_versioned, m, out));
+    taken *own = la_mem_alloc(sizeof *own);
+    if (!own) {
+        end_versioned(m);
+        return LA_ENOMEM;
+    }
+    *own = (taken){.m = m, .end.versioned = m->deleter};
+    m->deleter = taken_versioned;
+    LA_TRY(import(&m->tensor, give_back_versioned, own, out));
     if (read_only) (*out)->storage->flags |= LA_S_READ_ONLY;
     return LA_OK;
 }

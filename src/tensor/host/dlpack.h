@@ -17,10 +17,11 @@ la_status la_dlpack_export_versioned(la_tensor *t,
                                      struct DLManagedTensorVersioned **out);
 
 /* 'm' is taken: its deleter runs exactly once, when the last tensor on the
-** memory is gone, or at once on failure. LA_EKEY for another device, LA_EDTYPE
-** for an unknown type or lanes, LA_ESHAPE for negative strides, LA_EARG for a
-** pointer that is no multiple of the element's size or a major version above
-** 1. */
+** memory is gone, or at once on failure; until then m->deleter does nothing.
+** LA_ESTATE for a struct that is taken already, which stays so. LA_EKEY for
+** another device, LA_EDTYPE for an unknown type or lanes, LA_ESHAPE for
+** negative strides, LA_EARG for a pointer that is no multiple of the element's
+** size or a major version above 1. */
 la_status la_dlpack_import(struct DLManagedTensor *m, la_tensor **out);
 la_status la_dlpack_import_versioned(struct DLManagedTensorVersioned *m,
                                      la_tensor **out);

@@ -335,6 +335,38 @@ local function time_window(times, n, unit)
   return times, math.floor(n * PER_DAY[times.unit] / PER_DAY[unit] + 0.5)
 end
 
+-- What fn gives for the values of each window, gaps left out. The bounds of the
+-- windows are the least and the greatest of the rows' positions in them, in the
+-- order of the groups.
+local function rolling_by(fn, ctx, c, recipe, size, times)
+  local order, offsets = parts(ctx)
+  local position = la.arange(1, #c + 1, {dtype = "float64"})
+  if order then
+    position = order:argsort():double()
+    c = columns.take(c, columns.plain(order))
+  end
+  local raw, letter = columns.engine(position)
+  local function bounds(how)
+    return C.rolling(raw, letter, order, offsets, how, size, times, 1,
+      recipe.center):totable()
+  end
+  local low, high, out = bounds "min", bounds "max", {}
+  for k = 1, #low do
+    local window = c[{{low[k] // 1 | 0, high[k] // 1 | 0}}]
+    if window.dtype:find "float" then
+      window = window[window:isnan():logical_not()]
+    end
+    out[k] = 0 / 0
+    if #window >= recipe.least then
+      local value = fn(window)
+      if columns.is_tensor(value) then value = value:item() end
+      out[k] = tonumber(value) or fail("rolling: the function gave %s for row "
+        .. "%d, a number is needed", columns.type_of(value), k)
+    end
+  end
+  return la.tensor(out, {dtype = "float64"})
+end
+
 local function rolling(ctx, c, recipe)
   number_column("rolling", c, recipe.x)
   local raw, letter = columns.engine(c)
@@ -354,6 +386,9 @@ local function rolling(ctx, c, recipe)
     times, size = time_window(times, recipe.n, recipe.unit)
     times = columns.plain(times.values)
   end
+  if type(recipe.how) == "function" then
+    return rolling_by(recipe.how, ctx, c, recipe, size, times)
+  end
   return C.rolling(raw, letter, order, offsets, recipe.how, size, times,
     recipe.least, recipe.center)
 end
@@ -371,9 +406,9 @@ define("rolling", false, rolling, function(recipe, n, how, options)
   if not recipe.n or recipe.n < 1 then
     fail("rolling: a number of rows from 1 on expected, got %s", tostring(n))
   end
-  if not HOW[how] then
-    fail("rolling: how: count, sum, mean, var, std, min, max or median "
-      .. "expected, got %s", tostring(how))
+  if not HOW[how] and type(how) ~= "function" then
+    fail("rolling: how: count, sum, mean, var, std, min, max, median or a "
+      .. "function expected, got %s", tostring(how))
   end
   recipe.how, recipe.on, recipe.center = how, o.on, o.center == true
   recipe.least = check_integer("rolling", o.min,

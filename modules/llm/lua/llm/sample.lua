@@ -52,25 +52,104 @@ end
 
 -- ---- the choice ----
 
--- Probabilities of the k most probable tokens, the largest first, cut by top_p
--- and min_p; as two lists and their sum.
-local function candidates(logits, o)
-  local n = logits.shape[1]
-  local k = o.top_k or 0
-  k = k > 0 and math.min(k, n) or n
-  local values, at = logits:topk(k)
-  local best = values[1]:item()
-  local weights = (values - best):exp():double()
-  local total = weights:sum():item()
-  weights, at = weights:totable(), at:totable()
-  local sum, kept = 0, 0
-  local floor = (o.min_p or 0) * weights[1]
+-- How many of the k most probable tokens top_p and min_p leave, by their
+-- weights in order and the sum of all; and whether they cut the list.
+local function cut(weights, k, total, o)
+  local sum, floor = 0, (o.min_p or 0) * weights[1]
   for i = 1, k do
     if i > 1 and (weights[i] < floor or weights[i] == 0
-                  or sum >= (o.top_p or 1) * total) then break end
-    sum, kept = sum + weights[i], i
+                  or sum >= (o.top_p or 1) * total) then return i - 1, true end
+    sum = sum + weights[i]
   end
-  return values, at, kept
+  return k, false
+end
+
+local FIRST = 256             -- tokens that are put in order at first
+
+-- The index of the token at which the sum of weights passes a fraction of all;
+-- tokens are put in order as far as that takes. heat: the temperature.
+local function pick(logits, o, heat, random)
+  local n = logits.shape[1]
+  local most = o.top_k and o.top_k > 0 and math.min(o.top_k, n) or n
+  local narrows = (o.top_p or 1) < 1 or (o.min_p or 0) > 0
+  local best = logits:amax():item()
+  local function sum_of(values, by)
+    return ((values - best) / by):exp():double():sum():item()
+  end
+  local point, k = random(), math.min(most, FIRST)
+  while true do
+    local values, at = logits:topk(k)
+    local all = k == most and values or most == n and logits
+      or logits:topk(most)
+    local kept, is_cut = k, false
+    if narrows then
+      kept, is_cut = cut((values - best):exp():double():totable(), k,
+                         sum_of(all, 1), o)
+    end
+    if is_cut or k == most or not narrows then
+      local sum = narrows and sum_of(values:narrow(1, 1, kept), heat)
+        or sum_of(all, heat)
+      local left = point * sum
+      local weights = ((values:narrow(1, 1, kept) - best) / heat):exp()
+        :double():totable()
+      for i = 1, kept do
+        left = left - weights[i]
+        if left < 0 then return at[i]:item() end
+      end
+      if is_cut or k == most then return at[kept]:item() end
+    end
+    k = math.min(most, 8 * k)
+  end
+end
+
+-- ---- options ----
+
+local function number(low, high)
+  return function(v)
+    return type(v) == "number" and v >= low and v <= high,
+      high < math.huge and ("a number from %g to %g"):format(low, high)
+      or ("a number from %g on"):format(low)
+  end
+end
+local function of_type(word)
+  return function(v) return type(v) == word, "a " .. word end
+end
+local function whole(v) return math.type(v) == "integer", "an integer" end
+local function count(v)
+  return math.type(v) == "integer" and v >= 0, "an integer from 0 on"
+end
+
+local KNOWN = {temperature = number(0, math.huge), top_k = count,
+  top_p = number(0, 1), min_p = number(0, 1),
+  repeat_penalty = number(1e-6, math.huge), seed = whole,
+  allow = of_type "function"}
+local TALK = {max = count, session = of_type "table", tools = of_type "table",
+  stop = function(v)
+    return type(v) == "string" or type(v) == "table", "a text or a list of them"
+  end}
+
+-- Raises an error that names the option which is unknown or no good. talks: are
+-- those of an answer known, too?
+function sample.check(where, options, talks)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    error(("%s: options: a table expected, got %s"):format(where,
+          type(options)), 3)
+  end
+  for key, v in pairs(options) do
+    local rule = KNOWN[key] or talks and TALK[key]
+    if not rule then
+      error(("%s: %s: no such option (temperature, top_k, top_p, min_p, "
+             .. "repeat_penalty, seed, allow%s)"):format(where, tostring(key),
+            talks and ", max, stop, session, tools" or ""), 3)
+    end
+    local good, want = rule(v)
+    if not good then
+      error(("%s: %s: %s expected, got %s"):format(where, key, want,
+            type(v) == "number" and tostring(v) or type(v)), 3)
+    end
+  end
+  return options
 end
 
 -- The id of the next token. ids: those so far. Options: temperature (0: the
@@ -82,17 +161,7 @@ function sample.next(logits, ids, o, random)
   if o.allow then logits = masked(logits, ids, o.allow) end
   local heat = o.temperature or 0.8
   if heat <= 0 or o.top_k == 1 then return logits:argmax():item() - 1 end
-  local values, at, kept = candidates(logits, o)
-  local weights = ((values:narrow(1, 1, kept) - values[1]) / heat):exp()
-    :double():totable()
-  local sum = 0
-  for i = 1, kept do sum = sum + weights[i] end
-  local point = random() * sum
-  for i = 1, kept do
-    point = point - weights[i]
-    if point < 0 then return at[i] - 1 end
-  end
-  return at[kept] - 1
+  return pick(logits, o, heat, random) - 1
 end
 
 return sample

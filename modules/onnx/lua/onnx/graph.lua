@@ -283,9 +283,12 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
   local n = setmetatable({attributes = attributes, op = node.op_type,
     domain = domain, version = version_of(scope, domain) or 1,
     nin = #(node.input or {}), nout = #(node.output or {}), label = label,
-    context = context, graphs = {}, outputs = node.output or {}}, Node)
+    context = context, graphs = {}, outputs = node.output or {}, const = {},
+    given = {}},
+    Node)
   local step = {label = label, op = node.op_type, row = row, ins = {},
-    outs = {}, inner = {}}
+    outs = {}, inner = {}, node = n, attributes = attributes,
+    domain = domain == "ai.onnx" and "" or domain}
   local const = not row.random and not row.state and "pure" or nil
   for k, name in ipairs(node.input or {}) do
     if name ~= "" then
@@ -294,6 +297,9 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
         fail("%s: there is no value %s", label, quote(name))
       end
       step.ins[k] = value
+      local from = value
+      while from.captured do from = from.captured end
+      n.const[k], n.given[k] = from.const, true
       if not value.const then const = nil
       elseif const and value.const == "parameter" then const = "parameter" end
     end
@@ -610,13 +616,15 @@ local function add_releases(g, list, wanted)
 end
 
 -- The steps for the wanted values in a mode: "frozen" (all constants are
--- computed), "live" (what follows from parameters is computed), "whole".
-function graph.plan(g, mode, wanted)
+-- computed), "live" (what follows from parameters is computed), "whole". swaps:
+-- functions that steps of the graph run instead of their own.
+function graph.plan(g, mode, wanted, swaps)
   local steps, need = needed_steps(g, wanted, mode)
   local list = {}
   for k, step in ipairs(steps) do
     local keeps = step.row.keeps
-    list[k] = {run = step.run, step = step, nin = step.nin, nout = step.nout,
+    list[k] = {run = swaps and swaps[step] or step.run, step = step,
+      nin = step.nin, nout = step.nout,
       ins = slots_of(step.ins, step.nin), outs = slots_of(step.outs, step.nout),
       state = step.row.state, keeps = keeps, lasting = step.row.lasting,
       general = step.nout ~= 1 or keeps or step.row.state}

@@ -8,17 +8,18 @@ local la = require "lunarray"
 local nn = require "lunarray.nn"
 local graph = require "lunarray.onnx.graph"
 local rows = require "lunarray.onnx.rows"
+local parts = require "lunarray.onnx.parts"
 local run = require "lunarray.onnx.run"
 local summary = require "lunarray.onnx.summary"
 local numbers = require "lunarray.numbers"
 
-local is_tensor = rows.is_tensor
+local is_tensor, unpack = rows.is_tensor, table.unpack
 local STATE = nn._STATE
 
 local Model = nn.class "OnnxModel"
 
--- model -> {constants, computed, fixed, versions, mode}: what follows from its
--- tensors. A copy of the model has none.
+-- model -> mode -> {constants, computed, fixed, versions, parts}: what follows
+-- from its tensors. A copy of the model has none.
 local caches = setmetatable({}, {__mode = "k"})
 
 -- ---- parameters ----
@@ -115,17 +116,19 @@ end
 -- Have weights been replaced or changed in position since they were computed?
 local function is_stale(model, cache)
   local values = rawget(model, STATE).values
+  local live = cache.mode == "live"
   for k, w in ipairs(model.weights) do
     local t = values[w.name]
     if not rawequal(t, cache.constants[w.index])
-      or t._version ~= cache.versions[k] then return true end
+      or not live and t._version ~= cache.versions[k] then return true end
   end
   return false
 end
 
-local function new_cache(model)
-  local cache = {constants = {}, computed = {}, versions = {},
-    fixed = setmetatable({}, {__mode = "k"})}
+local function new_cache(model, mode)
+  local cache = {mode = mode, constants = {}, computed = {}, versions = {},
+    parts = {}, fixed = setmetatable({}, {__mode = "k"})}
+  cache.kit = run.kit(cache.fixed)
   local data, values = model.data, rawget(model, STATE).values
   for index in ipairs(model.plan.constants) do
     cache.constants[index] = data[index] or false
@@ -147,14 +150,15 @@ local function new_cache(model)
       rows.constant_lists[x] = rows.constant_lists[x] or false
     end
   end
-  caches[model] = cache
+  caches[model] = caches[model] or {}
+  caches[model][mode] = cache
   return cache
 end
 
-local function cache_of(model)
-  local cache = caches[model]
+local function cache_of(model, mode)
+  local cache = caches[model] and caches[model][mode]
   if not cache or rawget(model, "given") and is_stale(model, cache) then
-    cache = new_cache(model)
+    cache = new_cache(model, mode)
   end
   return cache
 end
@@ -165,6 +169,8 @@ end
 -- stay what they are.
 local function install(model, plan)
   mark_buffers(plan.graph)
+  plan.infos = {}
+  for k, input in ipairs(plan.graph.inputs) do plan.infos[k] = input.info end
   rawset(model, "plan", plan)
   caches[model] = nil
   local data, named = {}, {}
@@ -280,7 +286,8 @@ end
 
 local function plan_for(model, main, mode, names)
   local key = mode .. "\0" .. (names and table.concat(names, "\0") or "")
-  local plan = main.plans[key]
+  local plans = rawget(model, "plans") or main.plans
+  local plan = plans[key]
   if plan then return plan end
   local wanted = {}
   if names then
@@ -288,33 +295,108 @@ local function plan_for(model, main, mode, names)
   else
     for k, output in ipairs(main.outputs) do wanted[k] = output.value end
   end
-  plan = graph.plan(main, mode, wanted)
-  main.plans[key] = plan
+  plan = graph.plan(main, mode, wanted, rawget(model, "swaps"))
+  plans[key] = plan
   return plan
+end
+
+-- Do programs run it? Not where gradients are recorded, and not where somebody
+-- writes down the calls.
+local function by_programs(model, mode, given)
+  if parts.paused or rawget(model, "plain") or mode == "whole"
+    or model.training and model.given or la._recording() then return false end
+  if not la.is_grad_enabled() then return true end
+  if mode == "live" then return false end
+  for _, x in pairs(given) do
+    if is_tensor(x) and x.requires_grad then return false end
+  end
+  return true
+end
+
+-- In a program that somebody records, weights that can change are its objects:
+-- nothing is computed from them ahead.
+local function mode_of(model)
+  local note = la._recording()
+  if note then
+    note("module", model)
+    if rawget(model, "given") then return "live" end
+  end
+  return is_live(model) and "live" or "frozen"
+end
+
+-- Where one program is the whole model, later calls come to it directly.
+local function shorten(model, cache, plan, new_state)
+  rawset(model, "quick", nil)
+  local part = cache.parts[plan] and parts.whole(cache.parts[plan], function()
+    local state = new_state(true)
+    return {v = run.frame(state), state = state, fixed = cache.fixed}
+  end)
+  if not part or rawget(model, "given") then return end
+  local inputs, by_slot, outputs = {}, {}, {}
+  for _, input in ipairs(plan.inputs) do by_slot[input.slot] = input.info end
+  for k, slot in ipairs(part.ins) do
+    local info = by_slot[slot]
+    if not info or not info.dtype or not info.shape then return end
+    inputs[k] = {name = info.name, ndim = #info.shape,
+      dtype = rows.unpacked[info.dtype] or info.dtype}
+  end
+  for k, slot in ipairs(part.outs) do
+    if slot ~= plan.outputs[k] then return end
+    outputs[k] = model.plan.graph.outputs[k].info.name
+  end
+  if #inputs == #plan.inputs and #outputs == #plan.outputs then
+    rawset(model, "quick", {inputs = inputs, part = part, given = {},
+      outputs = outputs})
+  end
 end
 
 local function execute(model, inputs, names)
   local compiled = plan_of(model)
-  local main, cache = compiled.graph, cache_of(model)
-  local mode = is_live(model) and "live" or "frozen"
-  if cache.mode and cache.mode ~= mode then
-    cache = new_cache(model)
-  end
-  cache.mode = mode
+  local main, mode = compiled.graph, mode_of(model)
+  local cache = cache_of(model, mode)
   local plan = plan_for(model, main, mode, names)
   local given, whole = given_inputs(plan, main, inputs)
   if whole then
     mode = "whole"
     plan = plan_for(model, main, mode, names)
   end
-  local state = {model = model, plan = compiled, mode = mode,
-    constants = cache.constants, computed = cache.computed,
-    held = setmetatable({}, {__index = cache.fixed}),
-    training = model.training,
-    fix = function(x)
-      if is_tensor(x) then cache.fixed[x] = 1 << 40 end
-    end}
-  return run.main(state, plan, given)
+  local function new_state(programs)
+    return {model = model, plan = compiled, mode = mode,
+      constants = cache.constants, computed = cache.computed,
+      held = setmetatable({}, {__index = cache.fixed}),
+      training = model.training, kit = cache.kit,
+      parts = programs and cache.parts or nil,
+      fix = function(x)
+        if is_tensor(x) then cache.fixed[x] = 1 << 40 end
+      end}
+  end
+  local programs = by_programs(model, mode, given)
+  local out = run.main(new_state(programs), plan, given)
+  if programs and not names then shorten(model, cache, plan, new_state) end
+  return out
+end
+
+-- The results of the only program of a model, in order; nothing where the long
+-- way has to be taken: other inputs than usual, weights that were asked for, a
+-- recording around it.
+local function finish(ok, ...)
+  if ok then return ... end
+end
+local function by_quick(model, quick, inputs)
+  local list, n, part = quick.inputs, 0, quick.part
+  local grad = la.is_grad_enabled()
+  for k = 1, #list do
+    local info = list[k]
+    local x = inputs[info.name]
+    if not is_tensor(x) or x.dtype ~= info.dtype or x.ndim ~= info.ndim
+      or grad and x.requires_grad then return nil end
+    n = n + 1
+    quick.given[k] = x
+  end
+  for _ in pairs(inputs) do n = n - 1 end
+  if n ~= 0 or rawget(model, "given") or la._recording()
+    or not parts.is_ready(part) then return nil end
+  return finish(pcall(part.step, unpack(quick.given, 1, #list)))
 end
 
 -- m:run({name = tensor, ...}[, {outputs = {names}}]) -> {name = tensor, ...}
@@ -324,7 +406,16 @@ function Model:run(inputs, options)
       .. (is_tensor(inputs) and "tensor" or type(inputs)) .. ")", 2)
   end
   local names = options and options.outputs or self.chosen
-  local out, list = {}, execute(self, inputs, names)
+  local out = {}
+  local quick = not names and rawget(self, "quick")
+  if quick then
+    local list = {by_quick(self, quick, inputs)}
+    if list[1] ~= nil then
+      for k, name in ipairs(quick.outputs) do out[name] = list[k] end
+      return out
+    end
+  end
+  local list = execute(self, inputs, names)
   if names then
     for k, name in ipairs(names) do out[name] = list[k] end
   else
@@ -337,7 +428,7 @@ end
 
 -- m(x, ...): inputs in order, results in order; m{name = tensor} as run.
 function Model:forward(first, ...)
-  local infos = self:inputs()
+  local infos = self.chosen and self:inputs() or self.plan.infos
   if type(first) == "table" and not is_tensor(first) and select("#", ...) == 0
     and infos[1] and first[infos[1].name] ~= nil then
     return self:run(first)
@@ -348,9 +439,49 @@ function Model:forward(first, ...)
       #infos, names_of(infos)), 0)
   end
   for k = 1, given.n do inputs[infos[k].name] = given[k] end
+  local quick = not self.chosen and rawget(self, "quick")
+  if quick then
+    local list = {by_quick(self, quick, inputs)}
+    if list[1] ~= nil then return unpack(list, 1, #quick.outputs) end
+  end
   local list = execute(self, inputs, self.chosen)
   local n = self.chosen and #self.chosen or #self.plan.graph.outputs
   return table.unpack(list, 1, n)
+end
+
+-- A model that shares the weights, with other functions for some steps. plain:
+-- they see every call.
+function Model:_swapped(swaps, plain)
+  local part = nn._new(Model)
+  for _, key in ipairs{"plan", "data", "weights", "named", "frozen", "proto",
+    "path", "chosen"} do
+    rawset(part, key, rawget(self, key))
+  end
+  rawset(part, "training", false)
+  rawset(part, "data", table.move(self.data, 1, #self.data, 1, {}))
+  rawset(part, "swaps", swaps)
+  rawset(part, "plans", {})
+  rawset(part, "plain", plain)
+  if rawget(self, "given") then
+    rawset(part, "given", true)
+    local from = rawget(self, STATE)
+    for _, w in ipairs(self.weights) do
+      register(part, w.name, from.values[w.name], from.kinds[w.name])
+    end
+  else
+    defer_weights(part)
+  end
+  return part
+end
+
+-- m:compile({name = sizes}[, options]): the plan for these sizes, made now.
+function Model:compile(sizes, options)
+  return require("lunarray.onnx.ahead").compile(self, sizes, options)
+end
+
+-- m:program(x, ...), m:program({name = tensor or sizes}[, options]).
+function Model:program(...)
+  return require("lunarray.onnx.ahead").program(self, ...)
 end
 
 -- ---- questions ----
@@ -443,11 +574,11 @@ function Model:cut(name)
 end
 
 function Model:extra_repr()
-  local parts = {}
+  local list = {}
   for _, info in ipairs(self:inputs()) do
-    parts[#parts + 1] = info.name .. " " .. summary.type_text(info)
+    list[#list + 1] = info.name .. " " .. summary.type_text(info)
   end
-  return table.concat(parts, ", ")
+  return table.concat(list, ", ")
 end
 
 -- ---- making ----

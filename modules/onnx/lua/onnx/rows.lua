@@ -14,7 +14,9 @@ rows.table = {[""] = {}, ["ai.onnx.ml"] = {}, ["com.microsoft"] = {},
 -- A table of makers by assignment: op.Relu = function(node) ... end, or with
 -- properties op.If = {make = function, state = true}.
 --   random: the result is another at each run; state: gets (run, frame, ...);
---   keeps: what is given lives on in the result (a list of tensors).
+--   keeps: what is given lives on in the result (a list of tensors);
+--   alone: is it a part of its own, which no program has as a step? Without it
+--   rows that are random or keep what is given are.
 function rows.domain(name)
   local list = rows.table[name]
   return setmetatable({}, {
@@ -27,7 +29,8 @@ end
 
 local FAMILIES = {"math", "compare", "reduce", "shape", "index", "filter",
   "pool", "norm", "matrix", "recurrent", "control", "resize", "quantize",
-  "signal", "loss", "random", "attention", "detect", "text", "ml", "microsoft"}
+  "signal", "loss", "random", "attention", "detect", "text", "ml", "microsoft",
+  "transformer"}
 
 local loaded = false
 local function load_families()

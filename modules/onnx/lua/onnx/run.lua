@@ -3,8 +3,10 @@
 -- Intermediate tensors are freed with the last step that uses them: 'held' has
 -- the number of slots that hold a tensor which a step tensor; inputs and
 -- constants are in it with a number that never falls to zero.
+local la = require "lunarray"
 local graph = require "lunarray.onnx.graph"
 local numbers = require "lunarray.numbers"
+local parts = require "lunarray.onnx.parts"
 
 local run = {}
 
@@ -101,7 +103,12 @@ local function frame(state, g)
   end
   if #wanted > 0 then
     local computing = graph.plan(g, "whole", wanted)
-    run_steps(state, computing, v)
+    local _, outside = la._recording()
+    if outside then
+      outside(run_steps, state, computing, v)
+    else
+      run_steps(state, computing, v)
+    end
     for _, value in ipairs(wanted) do
       local x = v[value.slot]
       state.constants[g.first + value.slot] = x
@@ -111,6 +118,23 @@ local function frame(state, g)
   end
   state.computed[g] = true
   return v
+end
+
+-- The steps of a plan: by programs, where the state has parts for them.
+local function run_plan(state, plan, v)
+  local known = state.parts
+  if not known or state.inside then return run_steps(state, plan, v) end
+  local list = known[plan]
+  if not list then
+    list = parts.of(plan)
+    known[plan] = list
+  end
+  return parts.run(state, list, plan, v, state.kit)
+end
+
+-- What parts need of this file.
+function run.kit(fixed)
+  return {run_steps = run_steps, put = put, release = release, fixed = fixed}
 end
 
 -- The results of a graph inside a node. 'v' is the frame around, inputs are in
@@ -124,7 +148,8 @@ function run.inner(state, v, g, inputs)
     plan = graph.plan(g, state.mode, wanted)
     g.plans[key] = plan
   end
-  local at = state.at
+  local at, above = state.at, state.above
+  state.above = above or at
   local w = frame(state, g)
   for _, capture in ipairs(plan.captures) do
     local x = v[capture[1]]
@@ -135,8 +160,8 @@ function run.inner(state, v, g, inputs)
     w[input.slot] = inputs[k]
     keep(state.held, inputs[k])
   end
-  run_steps(state, plan, w)
-  state.at = at
+  run_plan(state, plan, w)
+  state.at, state.above = at, above
   local out, held = {}, state.held
   for k, slot in ipairs(plan.outputs) do
     local x = w[slot]
@@ -167,6 +192,9 @@ local function replay(state, inputs, name)
   return v[g.scope[name].slot]
 end
 
+-- The frame of the main graph before anything ran.
+function run.frame(state) return frame(state, state.plan.graph) end
+
 -- An error with the node in front; what is no text goes on as it is.
 local function explain(state, problem)
   if type(problem) ~= "string" then error(problem, 0) end
@@ -189,7 +217,7 @@ function run.main(state, plan, inputs)
       v[slot] = x
       keep(state.held, x)
     end
-    run_steps(state, plan, v)
+    run_plan(state, plan, v)
   end)
   if not ok then explain(state, problem) end
   local out = {}

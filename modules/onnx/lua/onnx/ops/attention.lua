@@ -53,7 +53,6 @@ function attention.softmax(scores, bias)
   local p = la.softmax(scores, -1)
   if not bias then return p end
   local blind = bias:amax({bias.ndim}, true):eq(-math.huge)
-  if not blind:any() then return p end
   return p:masked_fill(blind, 0)
 end
 

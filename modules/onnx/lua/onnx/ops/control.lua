@@ -7,8 +7,9 @@ local run = require "lunarray.onnx.run"
 local op = rows.domain("")
 
 -- A row that gets the run's state and the frame of the graph around.
-local function control(make)
-  return {make = make, state = true, keeps = true}
+-- alone: no program has it as a step (lunarray.onnx.parts).
+local function control(make, alone)
+  return {make = make, state = true, keeps = true, alone = alone}
 end
 
 local function truth(t)
@@ -69,7 +70,7 @@ op.Loop = control(function(node)
     end
     return table.unpack(results, 1, n + scans)
   end
-end)
+end, true)
 
 -- Along the scanned dims of the inputs, in the given directions.
 local function scan_over(state, v, body, states, inputs, attributes)
@@ -147,7 +148,7 @@ op.Scan = control(function(node)
       {table.unpack(given, n + 1, node.nin)}, node.attributes)
     return table.unpack(results, 1, count)
   end
-end)
+end, true)
 
 -- ---- sequences ----
 
@@ -232,7 +233,7 @@ op.SequenceMap = control(function(node)
     end
     return table.unpack(results, 1, #body.outputs)
   end
-end)
+end, true)
 
 -- ---- optional values ----
 

@@ -59,16 +59,52 @@ local CONV = {la.conv1d, la.conv2d, la.conv3d}
 local TRANSPOSE = {la.conv_transpose1d, la.conv_transpose2d,
   la.conv_transpose3d}
 
--- The convolution of a node, any dtype that la.conv has.
+-- Bytes less their zero points, as int32; 'run' is the convolution of floats,
+-- which are exact here, for what has few rows or no kernel of bytes.
+local function convolve_bytes(run, x, w, zeros, p)
+  local n, group = #p.stride, p.group
+  if n > 2 or w:size(1) // group < 4 then
+    local deep = w:numel() // math.max(w:size(1), 1)
+    local dtype = deep <= 256 and "float32" or "float64"
+    local function less(t, zero)
+      if not zero then return t:to(dtype) end
+      local shape = filter.fill(1, n + 2)
+      shape[1] = zero:numel()
+      return t:to(dtype) - zero:reshape(shape):to(dtype)
+    end
+    return run(filter.pad(less(x, zeros[1]), p.before, p.after),
+      less(w, zeros[2]), nil, p.stride, filter.fill(0, n), p.dilation,
+      group):to("int32")
+  end
+  local pads = {p.before[1], p.before[2] or 0, p.after[1], p.after[2] or 0}
+  local stride, dilation = p.stride, p.dilation
+  if n == 1 then
+    x, w = x:unsqueeze(4), w:unsqueeze(4)
+    stride, dilation = {stride[1], 1}, {dilation[1], 1}
+  end
+  local y = la.integer_conv2d(x, w, zeros[1], zeros[2], stride, pads, dilation,
+    group)
+  return n == 1 and y:squeeze(4) or y
+end
+
+-- The convolution of a node, any dtype that la.conv has; of bytes with their
+-- zero points behind the bias, as int32.
 function filter.convolve(node)
   local a, fixed = node.attributes, nil
   local group = node:get("group", 1)
-  return function(x, w, b)
+  return function(x, w, b, x_zero, w_zero)
     local n = w.ndim - 2
     local run = CONV[n]
     if not run then error(("a convolution of %d spatial dims"):format(n), 0) end
     local stride = a.strides or filter.fill(1, n)
     local dilation = a.dilations or filter.fill(1, n)
+    if x.dtype == "uint8" or x.dtype == "int8" then
+      local kernel = {}
+      for k = 1, n do kernel[k] = w:size(k + 2) end
+      local before, after = filter.pads_of(node, x, kernel, stride, dilation)
+      return convolve_bytes(run, x, w, {x_zero, w_zero}, {stride = stride,
+        dilation = dilation, before = before, after = after, group = group})
+    end
     if not fixed then
       local kernel = {}
       for k = 1, n do kernel[k] = w:size(k + 2) end

@@ -90,7 +90,8 @@ optimiser("Momentum", 3, function(node, rate, t, x, g, v)
 end)
 
 -- The steps before y from the inputs xs on run again, recorded.
-training.Gradient = {state = true, keeps = true, make = function(node)
+training.Gradient = {state = true, keeps = true, alone = true,
+  make = function(node)
   local xs, y = node:get("xs", {}), node:get("y")
   return function(state, _, ...)
     local given, inputs = {...}, {}

@@ -21,7 +21,7 @@ for name, f in pairs{Abs = "abs", Acos = "acos", Acosh = "acosh", Asin = "asin",
   op[name] = function() return function(x) return run(x) end end
 end
 
-op.Identity = {keeps = true, make = function()
+op.Identity = {keeps = true, alone = false, make = function()
   return function(x) return x end
 end}
 
@@ -122,8 +122,13 @@ function op.Clip(node)
   end
   return function(x, low, high)
     if not low and not high then return x:clone() end
-    low = low and rows.scalar(low, x.dtype)
-    high = high and rows.scalar(high, x.dtype)
+    -- Limits that are computed stay tensors, so that nothing is read.
+    if low then
+      low = node.const[2] and rows.scalar(low, x.dtype) or low:reshape({})
+    end
+    if high then
+      high = node.const[3] and rows.scalar(high, x.dtype) or high:reshape({})
+    end
     return la.clamp(x, low, high)
   end
 end

@@ -14,18 +14,20 @@ local sizes = rows.sizes
 -- ---- quantized products ----
 
 -- A weight's scale is one number or one for each column.
-function op.MatMulIntegerToFloat()
+function op.MatMulIntegerToFloat(node)
+  local known = node.const[2]
   return function(a, b, a_scale, b_scale, a_zero, b_zero, bias)
-    local y = quantize.matmul(a, b, a_zero, b_zero):to("float32")
+    local y = quantize.matmul(a, b, a_zero, b_zero, known):to("float32")
       * (a_scale * b_scale)
     return bias and y + bias or y
   end
 end
 
-function op.DynamicQuantizeMatMul()
+function op.DynamicQuantizeMatMul(node)
+  local known = node.const[2]
   return function(a, b, b_scale, b_zero, bias)
     local q, scale, zero = quantize.dynamic(a)
-    local y = quantize.matmul(q, b, zero, b_zero):to("float32")
+    local y = quantize.matmul(q, b, zero, b_zero, known):to("float32")
       * (scale * b_scale)
     return bias and y + bias or y
   end
@@ -37,22 +39,27 @@ end
 function op.DynamicQuantizeLSTM(node)
   local function of(t, d) return t and (t.ndim > 1 and t[d] or t:numel() > 1
     and t:narrow(1, d, 1) or t) end
-  local function product(x, w, scale, zero)
-    local q, own, own_zero = quantize.dynamic(x)
-    return quantize.matmul(q, w, own_zero, zero):to("float32") * (own * scale)
+  -- The product with direction d of weights, which are packed once.
+  local function product_with(w, d, scale, zero, known)
+    local matrix = w[d]
+    local packed = known and quantize.packed(w, d) or la.integer_pack(matrix)
+    return function(x)
+      local q, own, own_zero = quantize.dynamic(x)
+      return la.integer_matmul(q, matrix, own_zero, zero, packed):to("float32")
+        * (own * scale)
+    end
   end
+  local known = node.const
   return function(x, w, r, b, _, h, c, _, ws, wz, rs, rz)
     local ys, hs, cs = {}, {}, {}
     for d = 1, w:size(1) do
       local n = r:size(2)
       local flat = x:reshape(-1, x:size(3))
-      local gates = product(flat, w[d], of(ws, d), of(wz, d))
+      local gates = product_with(w, d, of(ws, d), of(wz, d), known[2])(flat)
         :reshape(x:size(1), x:size(2), 4 * n)
       if b then gates = gates + b[d]:narrow(1, 1, 4 * n)
         + b[d]:narrow(1, 4 * n + 1, 4 * n) end
-      local function multiply(state)
-        return product(state, r[d], of(rs, d), of(rz, d))
-      end
+      local multiply = product_with(r, d, of(rs, d), of(rz, d), known[3])
       local first = h and h[d] or la.zeros({x:size(2), n})
       ys[d], hs[d], cs[d] = recurrent.lstm_steps(node, d, gates, multiply,
         first, c and c[d] or la.zeros_like(first))

@@ -140,7 +140,8 @@ local function dropped(x, ratio, seed)
   return x * keep:to(x.dtype) / (1 - ratio), keep
 end
 
-op.Dropout = {state = true, random = true, keeps = true, make = function(node)
+op.Dropout = {state = true, random = true, keeps = true, alone = false,
+  make = function(node)
   local fixed, seed = node.attributes.ratio, node.attributes.seed
   local old_test = node:get("is_test", 0) == 1
   return function(state, _, x, ratio, mode)

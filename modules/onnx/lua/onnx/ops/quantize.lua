@@ -1,8 +1,5 @@
 -- lunarray.onnx.ops.quantize: numbers in 8 and 16 bits, their products exactly.
---
--- A product of bytes is below 2^16, so a sum of 256 of them is exact in
--- float32, and one of 2^37 in float64: products and convolutions of integers
--- run as those of floats, and their results are the exact integers.
+-- Those of bytes are la.integer_matmul and la.integer_conv2d.
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 local filter = require "lunarray.onnx.ops.filter"
@@ -82,69 +79,111 @@ function op.DequantizeLinear(node)
 end
 
 -- Bytes, scale and zero point by the range of x, which holds zero.
-function quantize.dynamic(x)
-  local low, high = x:amin():clamp_max(la.tensor(0.)),
-    x:amax():clamp_min(la.tensor(0.))
-  local scale = (high - low) / 255
-  scale = la.where(scale:eq(0), la.ones_like(scale), scale)
-  local zero = (-low / scale):clamp(0, 255):round():to("uint8")
-  return quantize.to(x, scale, zero, "uint8"), scale, zero
-end
+quantize.dynamic = la.quantize_dynamic
 
-function op.DynamicQuantizeLinear()
-  return function(x)
-    local low, high = x:amin():clamp_max(la.tensor(0.)),
-      x:amax():clamp_min(la.tensor(0.))
-    local scale = (high - low) / 255
-    local zero = (-low / scale):clamp(0, 255):round():nan_to_num():to("uint8")
-    return quantize.to(x, scale, zero, "uint8"), scale, zero
-  end
-end
+function op.DynamicQuantizeLinear() return la.quantize_dynamic end
 
 -- ---- exact products ----
 
--- Zero point of the rows of a (per_row) or the columns of b.
-local function less_zero(x, zero, dtype, per_row)
-  local wide = x:to(dtype)
-  if not zero then return wide end
-  if per_row and zero.ndim == 1 and zero:numel() > 1 then
-    zero = zero:unsqueeze(2)
+-- Matrices of weights in the order in which they are read: tensor -> {version,
+-- part -> packed}.
+local packs = setmetatable({}, {__mode = "k"})
+
+-- A matrix of weights, or a part of them, packed; nothing where that would be
+-- a step of a program.
+function quantize.packed(w, part)
+  local kept = packs[w]
+  if not kept or kept.version ~= w._version then
+    kept = {version = w._version}
+    packs[w] = kept
   end
-  return wide - zero:to(dtype)
+  local key = part or 0
+  if kept[key] then return kept[key] end
+  local note, outside = la._recording()
+  if note and not outside then return nil end
+  local matrix = part and w[part] or w
+  kept[key] = outside and outside(la.integer_pack, matrix)
+    or la.integer_pack(matrix)
+  return kept[key]
 end
 
--- a @ b of bytes less their zero points, as int32.
-function quantize.matmul(a, b, a_zero, b_zero)
-  local deep = a:size(-1)
-  local dtype = deep <= 256 and "float32" or "float64"
-  return less_zero(a, a_zero, dtype, true)
-    :matmul(less_zero(b, b_zero, dtype)):to("int32")
+-- Zero points for each of some rows or columns in a tensor of one dim; nil:
+-- they stand for more.
+local function line(zero)
+  if not zero or zero:numel() == 1 then return zero, true end
+  return zero, zero.ndim == 1
 end
 
-function op.MatMulInteger() return quantize.matmul end
-
-local function channel_zero(zero, w)
-  if not zero or zero:numel() == 1 then return zero and zero:reshape({}) end
-  local shape = {zero:numel()}
-  for k = 2, w.ndim do shape[k] = 1 end
-  return zero:reshape(shape)
+-- What has zero points for each matrix of a batch: exact in float64.
+local function product_of_floats(a, b, a_zero, b_zero)
+  local function less(x, zero)
+    return zero and x:to("float64") - zero:to("float64") or x:to("float64")
+  end
+  if a_zero and a_zero.ndim == 1 and a_zero:numel() > 1 then
+    a_zero = a_zero:unsqueeze(2)
+  end
+  return less(a, a_zero):matmul(less(b, b_zero)):to("int32")
 end
 
--- Padding is the zero point, which is 0 once it is taken off.
+-- The batch dims of both.
+local function same_batch(a, b)
+  if b.ndim == 2 then return a, b end
+  local n = math.max(a.ndim, b.ndim)
+  local function sizes_of(x)
+    local out = {}
+    for k = 1, n - x.ndim do out[k] = 1 end
+    for k = 1, x.ndim do out[#out + 1] = x:size(k) end
+    return out
+  end
+  local sa, sb = sizes_of(a), sizes_of(b)
+  for k = 1, n - 2 do
+    local size = sa[k] == 1 and sb[k] or sa[k]
+    sa[k], sb[k] = size, size
+  end
+  return a:expand(sa), b:expand(sb)
+end
+
+-- a @ b of bytes less their zero points, as int32. known: b is a weight.
+function quantize.matmul(a, b, a_zero, b_zero, known)
+  local _, plain_a = line(a_zero)
+  local _, plain_b = line(b_zero)
+  if not plain_a or not plain_b then
+    return product_of_floats(a, b, a_zero, b_zero)
+  end
+  local row, column = a.ndim == 1, b.ndim == 1
+  if row then a = a:unsqueeze(1) end
+  if column then b = b:unsqueeze(2) end
+  local packed = known and b.ndim == 2 and not column and quantize.packed(b)
+    or nil
+  if b.ndim > 2 then a, b = same_batch(a, b) end
+  local y = la.integer_matmul(a, b, a_zero, b_zero, packed)
+  if column then y = y:squeeze(-1) end
+  return row and y:squeeze(column and -1 or -2) or y
+end
+
+function op.MatMulInteger(node)
+  local known = node.const[2]
+  return function(a, b, a_zero, b_zero)
+    return quantize.matmul(a, b, a_zero, b_zero, known)
+  end
+end
+
+-- A convolution of bytes less their zero points, as int32; padding is the zero
+-- point. 'run' is filter.convolve's.
+function quantize.convolve(run, x, w, x_zero, w_zero)
+  return run(x, w, nil, x_zero, w_zero)
+end
+
 local function conv_integer(node)
   local run = filter.convolve(node)
-  return function(x, w, x_zero, w_zero)
-    local deep = w:numel() // math.max(w:size(1), 1)
-    local dtype = deep <= 256 and "float32" or "float64"
-    return run(less_zero(x, x_zero and x_zero:reshape({}), dtype),
-      less_zero(w, channel_zero(w_zero, w), dtype)):to("int32")
-  end
+  return function(...) return quantize.convolve(run, ...) end
 end
 op.ConvInteger = conv_integer
 
-function op.QLinearMatMul()
+function op.QLinearMatMul(node)
+  local known = node.const[4]
   return function(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
-    local sum = quantize.matmul(a, b, a_zero, b_zero):to("float64")
+    local sum = quantize.matmul(a, b, a_zero, b_zero, known):to("float64")
     local s = a_scale:to("float64")
     if s.ndim == 1 and s:numel() > 1 then s = s:unsqueeze(2) end
     return quantize.to(sum * s * b_scale:to("float64"), y_scale:to("float64"),

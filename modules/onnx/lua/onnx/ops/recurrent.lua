@@ -90,9 +90,19 @@ function STEPS.GRU(p, xt, h)
   local new = p.f[2](clipped(inner, p.clip))
   return (1 - z) * new + z * h
 end
+-- One with the usual functions: three gates at once.
+local function usual_step(gates, c)
+  local n = c:size(2)
+  local three = gates:narrow(2, 1, 3 * n):sigmoid()
+  local new = three:narrow(2, 2 * n + 1, n) * c + three:narrow(2, 1, n)
+    * gates:narrow(2, 3 * n + 1, n):tanh()
+  return three:narrow(2, n + 1, n) * new:tanh(), new
+end
+
 function STEPS.LSTM(p, xt, h, c)
   local n = h:size(2)
   local state = p.multiply and p.multiply(h) or h:matmul(p.r:t())
+  if p.usual then return usual_step(xt + state, c) end
   local i, o, f, g = unpack((xt + state):split(n, 2))
   local pi, po, pf
   if p.peep then pi, po, pf = unpack(p.peep:split(n, 1)) end
@@ -132,27 +142,35 @@ local function reordered(w, order)
   return la.cat(out, 1)
 end
 
--- Weights as la.recurrent_layer takes them; kept for the next call where they
--- are the same tensors without gradients.
-local function prepared(kept, spec, w, r, wb, rb)
-  if kept.w == w and kept.r == r and kept.versions == w._version + r._version
-    and not w.requires_grad and kept.b == wb then
-    return kept
+-- Weights of direction d as la.recurrent_layer takes them.
+local function arranged(spec, t, d)
+  local wb, rb
+  if t.b then
+    wb, rb = unpack(t.b[d]:split(spec.gates * t.r:size(3), 1))
   end
-  local out = {w = w, r = r, b = wb, versions = w._version + r._version}
-  out.wo = reordered(w, spec.order)
-  out.ro = reordered(r, spec.order)
-  out.wbo = wb and reordered(wb, spec.order)
-  out.rbo = rb and reordered(rb, spec.order)
-  return out
+  return {w = t.w, r = t.r, b = t.b, wo = reordered(t.w[d], spec.order),
+    ro = reordered(t.r[d], spec.order),
+    wbo = wb and reordered(wb, spec.order),
+    rbo = rb and reordered(rb, spec.order)}
+end
+
+-- Constant ones are arranged once; that is no step of a program.
+local function prepared(kept, spec, t, d)
+  if not t.fixed then return arranged(spec, t, d) end
+  local q = kept[d]
+  if not q or not rawequal(q.w, t.w) or not rawequal(q.r, t.r)
+    or not rawequal(q.b, t.b) then
+    local _, outside = la._recording()
+    if outside then q = outside(arranged, spec, t, d)
+    else q = arranged(spec, t, d) end
+    kept[d] = q
+  end
+  return q
 end
 
 -- One direction of a layer.
 local function direction(node, name, spec, d, x, t, kept, lengths)
   local hidden = t.r:size(3)
-  local w, r = t.w[d], t.r[d]
-  local wb, rb
-  if t.b then wb, rb = unpack(t.b[d]:split(spec.gates * hidden, 1)) end
   local h = t.h and t.h[d] or la.zeros({x:size(2), hidden}, {dtype = x.dtype})
   local c = name == "LSTM" and (t.c and t.c[d] or la.zeros_like(h)) or nil
   local way = node:get("direction", "forward")
@@ -160,8 +178,7 @@ local function direction(node, name, spec, d, x, t, kept, lengths)
   local linear = name ~= "GRU" or node:get("linear_before_reset", 0) ~= 0
   if usual(node, spec.defaults) and linear and not t.p and not lengths
     and node:get("input_forget", 0) == 0 and x:size(1) > 0 then
-    local q = prepared(kept[d] or {}, spec, w, r, wb, rb)
-    if t.fixed then kept[d] = q end
+    local q = prepared(kept, spec, t, d)
     local gates = la.linear(x, q.wo, q.wbo)
     local out, cells = la.recurrent_layer(gates, q.ro, q.rbo, h, c, spec.kind,
       back)
@@ -169,6 +186,9 @@ local function direction(node, name, spec, d, x, t, kept, lengths)
     return out, out:select(1, last), cells and name == "LSTM"
       and cells:select(1, last) or nil
   end
+  local w, r = t.w[d], t.r[d]
+  local wb, rb
+  if t.b then wb, rb = unpack(t.b[d]:split(spec.gates * hidden, 1)) end
   local f, unknown = functions_of(node, spec.defaults, d)
   if not f then error(("activation '%s'"):format(unknown), 0) end
   local p = {f = f, r = r, clip = node.attributes.clip, linear =
@@ -191,6 +211,7 @@ function recurrent.lstm_steps(node, d, gates, multiply, h, c)
   local p = {f = functions_of(node, KINDS.LSTM.defaults, d), multiply =
     multiply,
     clip = node.attributes.clip, forget = node:get("input_forget", 0) ~= 0}
+  p.usual = usual(node, KINDS.LSTM.defaults) and not p.forget
   local reverse = node:get("direction", "forward") == "reverse" or d == 2
   return stepwise("LSTM", p, gates, h, c, reverse)
 end
@@ -199,13 +220,16 @@ end
 function recurrent.layer(node, name)
   local spec = KINDS[name]
   local batch_first = node:get("layout", 0) == 1
-  local kept = {}
-  return function(x, w, r, b, lengths, h, c, p)
+  local kept, const = {}, node.const
+  local constant = const[2] and const[3] and (node.nin < 4 or const[4]
+    or not node.given[4])
+  return function(state, _, x, w, r, b, lengths, h, c, p)
     if batch_first then
       x = x:transpose(1, 2)
       h, c = h and h:transpose(1, 2), c and c:transpose(1, 2)
     end
-    local t = {w = w, r = r, b = b, h = h, c = c, p = p}
+    local t = {w = w, r = r, b = b, h = h, c = c, p = p,
+      fixed = constant and state.mode == "frozen"}
     if lengths then
       local same = true
       for _, n in ipairs(rows.list(lengths)) do
@@ -228,7 +252,9 @@ function recurrent.layer(node, name)
 end
 
 for name in pairs(KINDS) do
-  op[name] = function(node) return recurrent.layer(node, name) end
+  op[name] = {state = true, make = function(node)
+    return recurrent.layer(node, name)
+  end}
 end
 
 return recurrent

@@ -1,0 +1,166 @@
+-- Products and convolutions of bytes against sums in int64 and float64, on the
+-- paths of this machine; numbers to bytes against their definition.
+local la = require "lunarray"
+local raises = require "spec.support.raises"
+
+local function bytes(dtype, ...)
+  local low = dtype == "int8" and -128 or 0
+  return la.randint(low, low + 256, {...}, {dtype = "int64"}):to(dtype)
+end
+
+-- One zero point, or a dim of them at 'dim' of n dims, taken off.
+local function less(x, zero, n, dim)
+  local wide = x:to("float64")
+  if not zero then return wide end
+  local shape = {}
+  for k = 1, n do shape[k] = 1 end
+  shape[dim] = zero:numel()
+  return wide - zero:reshape(shape):to("float64")
+end
+
+local PAIRS = {{"uint8", "int8"}, {"uint8", "uint8"}, {"int8", "int8"},
+  {"int8", "uint8"}}
+
+describe("integer_matmul", function()
+  it("is the exact product of bytes less their zero points", function()
+    la.manual_seed(21)
+    for _, pair in ipairs(PAIRS) do
+      for _, s in ipairs{{1, 1, 1}, {1, 7, 5}, {3, 4, 16}, {5, 33, 17},
+        {7, 64, 64}, {2, 9, 40}, {13, 130, 200}, {100, 257, 129},
+        {1, 300, 300}} do
+        local m, k, n = table.unpack(s)
+        local a, b = bytes(pair[1], m, k), bytes(pair[2], k, n)
+        local packed = la.integer_pack(b)
+        for _, zeros in ipairs{{}, {bytes(pair[1]), bytes(pair[2], 1)},
+          {bytes(pair[1], m), bytes(pair[2], n)}, {nil, bytes(pair[2], n)}} do
+          local want = less(a, zeros[1], 2, 1):matmul(less(b, zeros[2], 2, 2))
+            :to("int32")
+          local got = la.integer_matmul(a, b, zeros[1], zeros[2])
+          assert.are.equal("int32", got.dtype)
+          assert.is_true(got:equal(want))
+          assert.is_true(want:equal(la.integer_matmul(a, b, zeros[1],
+            zeros[2], packed)))
+          assert.is_true(want:equal(la.integer_matmul(a:t():contiguous():t(),
+            b:t():contiguous():t(), zeros[1], zeros[2])))
+        end
+      end
+    end
+  end)
+
+  it("takes batches, and the ends of the range without saturation",
+  function()
+    local a = bytes("uint8", 2, 3, 4, 9)
+    local b, c = bytes("int8", 9, 5), bytes("int8", 2, 3, 9, 5)
+    local zero = bytes("uint8", 4)
+    local function want(right)
+      return less(a, zero, 4, 3):matmul(right:to("float64")):to("int32")
+    end
+    assert.is_true(want(b):equal(la.integer_matmul(a, b, zero)))
+    assert.is_true(want(c):equal(la.integer_matmul(a, c, zero)))
+    local most = la.full({3, 513}, 255, {dtype = "uint8"})
+    local least = la.full({513, 20}, -128, {dtype = "int8"})
+    assert.are.equal(-513 * 255 * 128,
+      la.integer_matmul(most, least)[3][20]:item())
+    assert.are.same({0, 5}, la.integer_matmul(a[1][1]:narrow(1, 1, 0), b).shape)
+    assert.is_true(la.integer_matmul(la.zeros({2, 0}, {dtype = "uint8"}),
+      la.zeros({0, 3}, {dtype = "int8"})):sum():item() == 0)
+  end)
+
+  it("has the same result with more threads", function()
+    local a, b = bytes("uint8", 200, 150), bytes("int8", 150, 700)
+    local one = la.integer_matmul(a, b)
+    local before = la.get_num_threads()
+    la.set_num_threads(3)
+    assert.is_true(one:equal(la.integer_matmul(a, b)))
+    la.set_num_threads(before)
+  end)
+
+  it("says what is wrong", function()
+    local a, b = bytes("uint8", 2, 3), bytes("int8", 3, 4)
+    raises("expected, got [2, 3] and [2, 3]", la.integer_matmul, a, a)
+    raises("not implemented for 'Float'", la.integer_matmul, a:float(), b)
+    raises("int8 or uint8 expected, got float32", la.integer_matmul, a,
+      b:float())
+    raises("zero point: one uint8, or 2 of them", la.integer_matmul, a, b,
+      bytes("uint8", 3))
+    raises("zero point: one int8", la.integer_matmul, a, b, nil,
+      bytes("uint8"))
+    raises("integer_pack of other", la.integer_matmul, a, b, nil, nil,
+      la.integer_pack(bytes("int8", 30, 4)))
+    raises("a matrix (k, n) expected, got 1 dims", la.integer_pack, a[1])
+  end)
+end)
+
+describe("integer_conv2d", function()
+  -- n, c, h, w, outputs, kernel, strides, padding, dilation, groups
+  local CASES = {{2, 3, 9, 10, 4, 3, 3, 1, 1, 1, 1, 1},
+    {1, 4, 17, 5, 6, 3, 2, 2, 1, 0, 1, 2}, {1, 8, 30, 30, 16, 3, 3, 1, 1, 1,
+    1, 1}, {1, 2, 40, 40, 3, 5, 5, 2, 1, 2, 2, 1}, {1, 6, 7, 7, 6, 1, 1, 1, 1,
+    0, 1, 1}, {1, 3, 33, 70, 8, 3, 3, 2, 2, 1, 1, 1}, {2, 4, 3, 3, 4, 3, 3, 1,
+    1, 1, 1, 4}, {1, 2, 4, 100, 3, 2, 1, 1, 3, 0, 1, 1}}
+
+  it("is the exact convolution, with the zero point as padding", function()
+    la.manual_seed(22)
+    for _, pair in ipairs(PAIRS) do
+      for _, c in ipairs(CASES) do
+        local x = bytes(pair[1], c[1], c[2], c[3], c[4])
+        local w = bytes(pair[2], c[5], c[2] // c[12], c[6], c[7])
+        local xz, wz = bytes(pair[1]), bytes(pair[2], c[5])
+        local p = c[10]
+        local want = la.conv2d(la.pad(less(x, xz, 4, 1), {p, p, p, p}),
+          less(w, wz, 4, 1), nil, {c[8], c[9]}, 0, c[11], c[12]):to("int32")
+        local got = la.integer_conv2d(x, w, xz, wz, {c[8], c[9]}, p, c[11],
+          c[12])
+        assert.is_true(got:equal(want))
+      end
+    end
+  end)
+
+  it("pads each side for itself", function()
+    local x, w = bytes("uint8", 1, 2, 6, 7), bytes("int8", 5, 2, 3, 3)
+    local want = la.conv2d(la.pad(x:double(), {2, 3, 0, 1}), w:double())
+    assert.is_true(want:to("int32"):equal(
+      la.integer_conv2d(x, w, {padding = {0, 2, 1, 3}})))
+  end)
+
+  it("says what is wrong", function()
+    local x, w = bytes("uint8", 1, 2, 6, 7), bytes("int8", 4, 2, 3, 3)
+    raises("images (n, c, h, w)", la.integer_conv2d, x[1], w)
+    raises("with 2 groups", la.integer_conv2d, x, w, {groups = 2})
+    raises("one or two numbers from 1 on", la.integer_conv2d, x, w,
+      {stride = 0})
+    raises("one or two numbers from 0 on", la.integer_conv2d, x, w,
+      {padding = {1, 2, 3}})
+    raises("pads from 0 on", la.integer_conv2d, x, w,
+      {padding = {1, 1, -1, 1}})
+    raises("windows of 3 do not fit into 2", la.integer_conv2d,
+      x:narrow(3, 1, 2), w)
+    raises("zero point: one int8, or 4", la.integer_conv2d, x, w, nil,
+      bytes("int8", 3))
+  end)
+end)
+
+describe("quantize_dynamic", function()
+  it("has 255 steps for the range of all numbers, which holds 0",
+  function()
+    la.manual_seed(23)
+    for _, x in ipairs{la.randn(7, 13) * 3, la.rand(40) + 1, -la.rand(5),
+      la.randn(300):view(10, 30):t()} do
+      local q, scale, zero = la.quantize_dynamic(x)
+      local low = math.min(x:amin():item(), 0)
+      local high = math.max(x:amax():item(), 0)
+      assert.is_true(math.abs(scale:item() * 255 - (high - low)) < 1e-5)
+      assert.are.equal("uint8", zero.dtype)
+      assert.are.same(x.shape, q.shape)
+      local want = ((x / scale):round() + zero:float()):clamp(0, 255)
+      assert.is_true(want:equal(q:float()))
+    end
+  end)
+
+  it("has scale 1 where there is nothing but zeros, and 0 for NaN", function()
+    local q, scale, zero = la.quantize_dynamic(la.zeros(3))
+    assert.are.same({0, 1, 0}, {q[1]:item(), scale:item(), zero:item()})
+    q = la.quantize_dynamic(la.tensor{0 / 0, 255.})
+    assert.are.same({0, 255}, q:totable())
+  end)
+end)

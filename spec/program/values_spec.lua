@@ -1,0 +1,283 @@
+-- Values that decide something in a compiled function: composites that look at
+-- elements, la.cond and la.while_loop. Compared with the functions as they are.
+local la = require "lunarray"
+local nn, optim = require "lunarray.nn", require "lunarray.optim"
+
+local function counted(f, options)
+  local count = {0}
+  return la.compile(function(...)
+    count[1] = count[1] + 1
+    return f(...)
+  end, options), count
+end
+
+-- Results of f and of f compiled are equal for each call; f ran so often.
+local function agree(f, calls, runs)
+  local step, count = counted(f)
+  for k, call in ipairs(calls) do
+    la.manual_seed(k)
+    local want = table.pack(f(table.unpack(call)))
+    local at = la.get_rng_state()
+    la.manual_seed(k)
+    local got = table.pack(step(table.unpack(call)))
+    assert.equal(at, la.get_rng_state())
+    for i = 1, want.n do assert.equal(want[i], got[i]) end
+  end
+  if runs then assert.equal(runs, count[1]) end
+  return step
+end
+
+describe("labels of a compiled loss", function()
+  local lists = {{1, 2, 3, 4, 1}, {1, 2, 3, 4, 1}, {1, -100, 3, 4, 1},
+    {1, -100, -100, 4, 1}, {2, 2, 2, 2, 2}, {1, 2, -100, -100, -100}}
+  local x = la.randn(5, 4)
+
+  for _, reduction in ipairs{"mean", "sum", "none"} do
+    for _, weighed in ipairs{false, true} do
+      it("may be ignored: " .. reduction .. (weighed and ", weights" or ""),
+         function()
+        local weight = weighed and la.rand(4) or nil
+        local w = la.randn(4, 4):requires_grad_()
+        local function f(y)
+          local loss = la.cross_entropy(x:matmul(w), y,
+            {weight = weight, reduction = reduction})
+          loss:sum():backward()
+          local g = w.grad
+          w.grad = nil
+          return loss:detach(), g
+        end
+        local calls = {}
+        for k, list in ipairs(lists) do calls[k] = {la.tensor(list)} end
+        local step = agree(f, calls, 2)
+        local ok, text = pcall(step, la.tensor{1, 2, 9, 1, 1})
+        assert.is_false(ok)
+        assert.matches("class label 9 is out of range", text)
+      end)
+    end
+  end
+
+  it("are looked at before anything is done", function()
+    local net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5),
+                              nn.Linear(8, 4))
+    local opt = optim.SGD(net:parameters(), {lr = 0.1})
+    local step, count = counted(function(y)
+      opt:zero_grad()
+      local loss = la.cross_entropy(net(x), y)
+      loss:backward()
+      opt:step()
+      return loss
+    end)
+    for _, list in ipairs(lists) do step(la.tensor(list)) end
+    assert.equal(2, count[1])
+  end)
+end)
+
+describe("checks inside of composites", function()
+  it("are made in each call", function()
+    local function refuses(pattern, f, good, bad)
+      local step, count = counted(f)
+      for _ = 1, 3 do
+        assert.equal(f(table.unpack(good)), step(table.unpack(good)))
+      end
+      local ok, text = pcall(step, table.unpack(bad))
+      assert.is_false(ok)
+      assert.matches(pattern, text)
+      assert.equal(1, count[1])
+    end
+    refuses("between 0 and 1", la.binary_cross_entropy,
+      {la.rand(3), la.ones(3)}, {la.full({3}, 2.), la.ones(3)})
+    refuses("out of range", function(y) return la.one_hot(y, 5) end,
+      {la.tensor{1, 5}}, {la.tensor{1, 6}})
+    refuses("out of range", la.multi_margin_loss,
+      {la.ones(2, 3), la.tensor{1, 3}}, {la.ones(2, 3), la.tensor{1, 7}})
+    refuses("negative entries", la.gaussian_nll_loss,
+      {la.ones(2), la.zeros(2), la.ones(2)},
+      {la.ones(2), la.zeros(2), -la.ones(2)})
+  end)
+
+  it("refuse sizes that depend on values", function()
+    for _, f in ipairs{function(x) return x:repeat_interleave(x:long()) end,
+      function(x) return la.one_hot(x:long()) end,
+      function(x) return x:trim_zeros() end} do
+      local ok, text = pcall(la.compile(f), la.tensor{1., 2.})
+      assert.is_false(ok)
+      assert.matches("depends on an argument", text)
+    end
+    local list = la.tensor{1, 2}
+    agree(function(x) return x:repeat_interleave(list), la.one_hot(list) end,
+          {{la.ones(2)}, {la.zeros(2)}, {la.ones(2)}}, 1)
+  end)
+end)
+
+describe("la.cond in a compiled function", function()
+  it("is recorded once for each way, with derivatives", function()
+    local w = la.ones(3):requires_grad_()
+    local function f(x)
+      local loss = la.cond((x * w):sum():gt(0),
+        function(a) return (a * w):sum() end,
+        function(a) return (a * w * w):sum() * 3 end, x)
+      loss:backward()
+      local g = w.grad
+      w.grad = nil
+      return loss:detach(), g
+    end
+    agree(f, {{la.ones(3)}, {-la.ones(3)}, {la.ones(3)}, {-la.ones(3)},
+      {la.full({3}, 2.)}}, 2)
+  end)
+
+  it("runs as it is where its value comes too late", function()
+    local w = la.zeros(1)
+    agree(function(x)
+      w:copy_(x)
+      w:add_(la.rand(1))
+      return (la.cond(w:gt(0.5), function() return w * 2 end,
+                      function() return w + 1 end))
+    end, {{la.zeros(1)}, {la.ones(1)}, {la.zeros(1)}, {la.zeros(1)}})
+  end)
+end)
+
+describe("la.while_loop in a compiled function", function()
+  it("is recorded once", function()
+    local w = la.full({3}, 1.5)
+    agree(function(x, limit)
+      local twice = limit * 2
+      local n, y = la.while_loop(function(_, y) return y:sum():lt(twice) end,
+        function(n, y) return n + 1, y * w + x end, la.tensor(0), x)
+      return n, y + 1
+    end, {{la.ones(3), la.tensor(10.)}, {la.ones(3) * 2, la.tensor(20.)},
+      {la.ones(3) * 3, la.tensor(300.)}}, 1)
+    agree(function(x)
+      local s = la.while_loop(function(s) return s.n:lt(5) end, function(s)
+        return {n = s.n + 1, v = {s.v[1] * 2, s.v[2] + s.v[1]}, x = s.x}
+      end, {n = la.tensor(0), v = {x, x * 0}, x = x})
+      return s.n, s.v[1], s.v[2], s.x
+    end, {{la.ones(2)}, {la.zeros(2)}, {la.ones(2)}}, 1)
+  end)
+
+  it("gives its carry where it makes no pass", function()
+    local step, count = counted(function(x)
+      return (la.while_loop(function(y) return y:sum():lt(50) end,
+                            function(y) return y * 2 end, x))
+    end)
+    for _, n in ipairs{40, 1, 40, 2} do
+      local x = la.full({3}, n * 1.)
+      local y = step(x)
+      assert.equal(n == 40, y:storage() == x:storage())
+    end
+    assert.equal(2, count[1])
+  end)
+
+  it("says that it has no derivative", function()
+    local w = la.ones(2):requires_grad_()
+    local step, count = counted(function(x)
+      return (la.while_loop(function(y) return y:sum():lt(20) end,
+                            function(y) return y * w * 2 end, x))
+    end)
+    for _ = 1, 3 do
+      local y = step(la.ones(2))
+      assert.is_true(y.requires_grad)
+      local ok, text = pcall(function() y:sum():backward() end)
+      assert.is_false(ok)
+      assert.matches("while_loop: a compiled loop has no derivative", text)
+      assert.is_false(la.no_grad(step, la.ones(2)).requires_grad)
+    end
+    assert.equal(2, count[1])
+  end)
+
+  it("runs as it is where it writes or draws", function()
+    local n = la.zeros(1)
+    agree(function(x)
+      n:zero_()
+      local y = la.while_loop(function(y) return y:sum():lt(20) end,
+        function(y) n:add_(1) return y * 2 end, x)
+      return y, n + 0
+    end, {{la.ones(2)}, {la.ones(2) * 2}, {la.ones(2) * 3}})
+    agree(function(x)
+      return (la.while_loop(function(y) return y:sum():lt(20) end,
+        function(y) return y + la.rand(2) end, x))
+    end, {{la.ones(2)}, {la.zeros(2)}, {la.ones(2)}})
+  end)
+
+  it("hands on errors", function()
+    local step = la.compile(function(x)
+      return (la.while_loop(function(y) return y:sum():lt(20) end,
+                            function() error("bad body") end, x))
+    end)
+    for _ = 1, 2 do
+      local ok, text = pcall(step, la.ones(2))
+      assert.is_false(ok)
+      assert.matches("bad body", text)
+    end
+    step = la.compile(function(x, i)
+      return (la.while_loop(function(y) return y:sum():lt(20) end,
+        function(y) return y * 2 + y:index_select(1, i) * 0 end, x))
+    end)
+    for _ = 1, 3 do step(la.ones(2), la.tensor{1, 2}) end
+    assert.is_false((pcall(step, la.ones(2), la.tensor{1, 5})))
+    assert.equal(la.full({2}, 16.), step(la.ones(2), la.tensor{1, 2}))
+  end)
+end)
+
+describe("states of generators", function()
+  it("that f sets have f run each time", function()
+    agree(function(x) la.manual_seed(5) return la.randn(3) + x end,
+          {{la.ones(3)}, {la.zeros(3)}, {la.ones(3)}}, 3)
+    agree(function(x)
+      local y = la.fork_rng(function() return la.randn(3) end)
+      return y + x + la.randn(3)
+    end, {{la.ones(3)}, {la.zeros(3)}, {la.ones(3)}}, 3)
+    agree(function(x)
+      local s = la.get_rng_state()
+      local a = la.randn(3)
+      la.set_rng_state(s)
+      return a + x, la.randn(3)
+    end, {{la.ones(3)}, {la.zeros(3)}, {la.ones(3)}}, 3)
+  end)
+
+  it("are no matter of a checkpoint that draws nothing", function()
+    local w = la.randn(8, 8):requires_grad_()
+    agree(function(x)
+      local y = la.checkpoint(function(a) return a:matmul(w):tanh() end, x)
+      y:sum():backward()
+      local g = w.grad
+      w.grad = nil
+      return y:detach(), g
+    end, {{la.ones(2, 8):requires_grad_()}, {la.zeros(2, 8):requires_grad_()}},
+    1)
+  end)
+end)
+
+describe("a schedule that f steps", function()
+  it("has f run each time", function()
+    local function train(compiled)
+      la.manual_seed(1)
+      local net = nn.Linear(4, 2)
+      local opt = optim.SGD(net:parameters(), {lr = 0.1})
+      local sched = optim.StepLR(opt, {step_size = 2, gamma = 0.5})
+      local function one(x)
+        opt:zero_grad()
+        net(x):square():mean():backward()
+        opt:step()
+        sched:step()
+      end
+      local step = compiled and la.compile(one) or one
+      for _ = 1, 6 do step(la.randn(3, 4)) end
+      return net.weight:detach()
+    end
+    assert.equal(train(false), train(true))
+  end)
+end)
+
+describe("histories of views of the same elements", function()
+  it("are told apart", function()
+    local function f(x)
+      local a, b = x[1], x:unbind(1)[1]
+      return (a * b):exp() + a * 0.3 + b * x[2]
+    end
+    local step = la.compile(f)
+    for _ = 1, 3 do
+      local x = la.randn(4, 17):requires_grad_()
+      assert.equal((la.grad(f(x):sum(), x)), (la.grad(step(x):sum(), x)))
+    end
+  end)
+end)
