@@ -581,8 +581,8 @@ def main():
         os.environ[name + "_NUM_THREADS"] = str(option.threads)
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if option.threads == 1:
-        os.environ["XLA_FLAGS"] = (
-            "--xla_cpu_multi_thread_eigen=false "
+        os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + (
+            " --xla_cpu_multi_thread_eigen=false "
             "intra_op_parallelism_threads=1")
     try:
         module = __import__(option.peer)

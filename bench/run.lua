@@ -1,15 +1,17 @@
 -- Speed of lunarray on this machine, as ratios inside one run.
 --
 --   lua5.4 bench/run.lua [--peers] [--cases PATTERN] [--rounds N] [--threads N]
---                        [--paths] [--budget SECONDS] [--record] [--svg FILE]
---                        [--page FILE]
+--                        [--path NAME] [--paths] [--budget SECONDS] [--record]
+--                        [--svg FILE] [--page FILE]
 --
 -- Without --peers, against what plain C loops of the same traffic reach; with
 -- it, against NumPy, PyTorch, jax and numexpr (Python from BENCH_PYTHON or
 -- build/peers). Every program runs in a process of its own, on one processor
 -- when it has one thread; they alternate, so that a machine whose speed
 -- drifts treats all alike, and the least of the rounds counts.
---   --paths   also the lower CPU paths of the machine
+--   --path    on this CPU path (avx2), with peers that use no more either
+--   --paths   also the lower CPU paths of the machine; for AVX2 with peers
+--             that are lowered, R there
 --   --record  append the figures to bench/history.tsv
 --   --svg     draw the ratios to the fastest peer (gnuplot)
 --   --page    write the table as a page (bench/SPEED.md)
@@ -21,7 +23,8 @@ local floor = require "floor"
 local timing = require "timing"
 
 local option = require "options"("run.lua", {cases = "", rounds = "2",
-  threads = "1", budget = "0.15"}, {peers = true, paths = true, record = true})
+  threads = "1", budget = "0.15", path = ""}, {peers = true, paths = true,
+  record = true})
 
 local function run(command)
   local p = assert(io.popen(command, "r"))
@@ -45,10 +48,24 @@ local function driver(path, threads)
     option.cases, option.budget))
 end
 
-local function peer(name, threads)
-  return run(("%s%s bench/peers.py %s --threads %d --cases '%s' --budget %s")
-    :format(pinned(threads), python, name, threads, option.cases,
-    option.budget))
+-- What lowers each peer to a path: PyTorch and its libraries, OpenBLAS, NumPy
+-- (which knows its features by different names in different versions), XLA.
+local lowered = {
+  avx2 = "ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 "
+    .. "ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell "
+    .. "NPY_DISABLE_CPU_FEATURES='X86_V4 AVX512_ICL AVX512_SPR AVX512F "
+    .. "AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL' "
+    .. "XLA_FLAGS=\"$XLA_FLAGS --xla_cpu_max_isa=AVX2\" ",
+  default = "ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 "
+    .. "ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem "
+    .. "NPY_DISABLE_CPU_FEATURES='X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 "
+    .. "FMA3' XLA_FLAGS=\"$XLA_FLAGS --xla_cpu_max_isa=SSE4_2\" "
+}
+
+local function peer(name, threads, path)
+  return run(("%s%s%s bench/peers.py %s --threads %d --cases '%s' --budget %s")
+    :format(lowered[path] or "", pinned(threads), python, name, threads,
+    option.cases, option.budget))
 end
 
 -- ---- the runs ----
@@ -86,25 +103,41 @@ local function figures(result, which)
   return plain
 end
 
+local names = {"numpy", "torch", "jax", "numexpr"}
+local function keep_peers(path, prefix)
+  for _, name in ipairs(names) do
+    local result = peer(name, threads, path)
+    version[name] = result.version
+    keep(prefix .. name, result.results)
+  end
+end
+
 local best_path
 for _ = 1, tonumber(option.rounds) do
-  local mine = driver("", threads)
+  local mine = driver(option.path, threads)
   best_path, version.lunarray = mine.cpu, mine.version
   keep("lunarray", figures(mine))
   keep("fuse", figures(mine, "lunarray_fuse"))
-  if threads == 1 then keep("two", figures(driver("", 2))) end
+  if threads == 1 then keep("two", figures(driver(option.path, 2))) end
   if option.paths then
     for _, path in ipairs{"avx2", "default"} do
       if path ~= best_path then keep(path, figures(driver(path, threads))) end
     end
+    if option.peers and best_path ~= "avx2" then keep_peers("avx2", "avx2 ") end
   end
-  if option.peers then
-    for _, name in ipairs{"numpy", "torch", "jax", "numexpr"} do
-      local result = peer(name, threads)
-      version[name] = result.version
-      keep(name, result.results)
+  if option.peers then keep_peers(option.path, "") end
+end
+
+-- The fastest peer's figures for a case and who it is; 'prefix' names the run.
+local function fastest(case, prefix)
+  local best, who
+  for _, name in ipairs(names) do
+    local other = seen[prefix .. name] and seen[prefix .. name][case]
+    if other and (not best or other.min < best.min) then
+      best, who = other, name
     end
   end
+  return best, who
 end
 
 -- ---- bounds: plain C loops of the same traffic ----
@@ -162,12 +195,11 @@ for _, case in ipairs(require "cases".list()) do
   if own then
     local row = {case = case, name = case.name, time = own.min, own = own,
       bound = bound(case), fuse = seen.fuse[case.name]}
-    for _, name in ipairs{"numpy", "torch", "jax", "numexpr"} do
-      local other = seen[name] and seen[name][case.name]
-      if other and (not row.best or other.min < row.best) then
-        row.best, row.peer, row.other = other.min, name, other
-      end
-    end
+    row.other, row.peer = fastest(case.name, "")
+    row.best = row.other and row.other.min
+    local other = fastest(case.name, "avx2 ")
+    local lower = seen.avx2 and seen.avx2[case.name]
+    row.avx2 = other and lower and lower.min / other.min
     local torch = seen.torch and seen.torch[case.name]
     row.torch = torch and torch.min
     row.two = seen.two and seen.two[case.name] and seen.two[case.name].min
@@ -198,9 +230,14 @@ say("processor: " .. processor())
 say(("R: lunarray / fastest peer; bound: a plain C loop / lunarray; an empty "
   .. "C call from Lua takes %.0f ns"):format(
   timing.batches(floor.nothing, 0.02, 20000).min))
+if seen.avx2 then
+  say("R avx2: the same on the AVX2 path, with peers that use no more either; "
+    .. "avx2, default: time there / time")
+end
 local head = ("%-28s %10s %6s %-8s %10s %6s %6s"):format("case", "lunarray",
   "R", "peer", "takes", "torch", "bound")
 if seen.two then head = head .. "  2 thr." end
+if seen["avx2 numpy"] then head = head .. "  R avx2" end
 for _, path in ipairs{"avx2", "default"} do
   if seen[path] then head = head .. ("%8s"):format(path) end
 end
@@ -210,6 +247,9 @@ for _, row in ipairs(list) do
     time(row.time), ratio(row.time, row.best), row.peer or "",
     time(row.best), ratio(row.time, row.torch), ratio(row.bound, row.time))
   if seen.two then line = line .. ("%7sx"):format(ratio(row.time, row.two)) end
+  if seen["avx2 numpy"] then
+    line = line .. ("%8s"):format(ratio(row.avx2, 1))
+  end
   for _, path in ipairs{"avx2", "default"} do
     local other = seen[path] and seen[path][row.name]
     if seen[path] then

@@ -106,3 +106,28 @@ describe("running and scattered products", function()
     end
   end)
 end)
+
+-- abs of complex64 by hypot in double: parts whose squares leave the range of
+-- float, zeros, infinities and NaN, each at every position of a vector.
+describe("the modulus of complex64", function()
+  local parts = {0, -0.0, 1, -3, 4, 1e-45, 1e-30, 0x1p-62, 1e30, 3e38,
+    math.huge, -math.huge, 0 / 0}
+  local re, im = {}, {}
+  for _, a in ipairs(parts) do
+    for _, b in ipairs(parts) do
+      for _ = 1, 5 do re[#re + 1], im[#im + 1] = a, b end
+    end
+  end
+  it("is that of its parts in double", function()
+    local x = la.tensor(re, {dtype = "float32"})
+    local y = la.tensor(im, {dtype = "float32"})
+    local exact = la.hypot(x:double(), y:double())
+    local got = la.complex(x, y):abs()
+    assert.is_true(la.allclose(got, exact:float(), {rtol = 1.2e-7,
+      atol = 0, equal_nan = true}))
+    local z = la.randn(1000, {dtype = "complex64",
+      generator = la.Generator(1)})
+    assert.is_true(la.allclose(z:abs():double(),
+      z:to("complex128"):abs(), {rtol = 1.2e-7, atol = 0}))
+  end)
+end)

@@ -1,6 +1,7 @@
 /* Sign and magnitude: neg, conj, abs, sign, sgn, signbit; square, reciprocal,
 ** degrees and radians. */
 #include "kernel/pointwise/complex/complex_loops.h"
+#include "kernel/pointwise/complex/modulus.h"
 #include "simd/math/math.h"
 
 #define NAME neg
@@ -29,9 +30,7 @@
 #include "kernel/each/each_int.inc"
 #define EXPR(a) (a)
 #include "kernel/each/each_bool.inc"
-#include "kernel/pointwise/complex/abs_c64.inc"
-#define OWN_C64
-#define EXPR(a, b) VPICK_(a, hypot)(a, b)
+#define EXPR(a, b) VPICK_(a, modulus)(a, b)
 #include "kernel/each/each_complex_to_real.inc"
 #include "kernel/each/table.inc"
 

@@ -404,39 +404,8 @@ static inline f32v f32_cos(f32v x)
     return f32_sin_near_(x, 1);
 }
 
-/* ---- erf ---- */
+/* ---- erfc ---- */
 
-/* The exponential without its branch for rare values: |x| <= 87, and no NaN. */
-static inline f32v f32_exp_near_(f32v x)
-{
-    f32_exp_parts_ p = f32_exp_reduce_(x);
-    return f32_scale_near_(f32_exp_poly_(p.r), p.shifted);
-}
-/* An odd polynomial for small |x|, 1 - e^p(|x|) above, where p is a polynomial
-** for log(erfc). */
-#define ERF_SPLIT 0.92f
-static inline f32v f32_erf(f32v x)
-{
-    f32v a = f32_abs(x), s = a * a, t = f32_min(a, K(3.93f));
-    f32v p = K(0x1.5bd58cp-14f);
-    p = f32_step_(p, s, -0x1.a9e392p-11f);
-    p = f32_step_(p, s, 0x1.54bb3ap-8f);
-    p = f32_step_(p, s, -0x1.b80cdap-6f);
-    p = f32_step_(p, s, 0x1.ce2decp-4f);
-    p = f32_step_(p, s, -0x1.812742p-2f);
-    p = f32_step_(p, s, 0x1.06eba8p-3f);
-    f32v small = f32_fma(p, a, a), q = K(0x1.b54b16p-20f);
-    q = f32_step_(q, t, -0x1.80ba68p-15f);
-    q = f32_step_(q, t, 0x1.37e182p-11f);
-    q = f32_step_(q, t, -0x1.373c88p-8f);
-    q = f32_step_(q, t, 0x1.b053fap-6f);
-    q = f32_step_(q, t, -0x1.c29d18p-4f);
-    q = f32_step_(q, t, -0x1.43890ep-1f);
-    q = f32_step_(q, t, -0x1.2153a6p0f);
-    q = f32_step_(q, t, 0x1.415cf4p-12f);
-    f32v large = 1 - f32_exp_near_(q);
-    return f32_copysign(f32_select(a > ERF_SPLIT, large, small), x);
-}
 /* e * e^lost * erfcx(x) in double, where erfcx(x) = e^(x^2) * erfc(x) is a
 ** rational approximation to 2^-27.3 for x from 0 to 10.3; 'lost' is tiny. */
 static inline f64v f64_erfc_tail_(f64v x, f64v e, f64v lost)

@@ -32,51 +32,94 @@ f32v f32_by_interval_(const float rows[][16], int degree, u32v i, f32v x)
     return p;
 }
 
-/* tanh: halves of octaves from 2^-4 to 9.2, where it is 1; the one below has
-** centre 0. The interval is in the exponent and the first bit after it. */
-static const float f32_tanh_rows_[9][16] = {
-    {0x1.3fff66p1f, 0x1.bfff5cp1f, 0x1.40019ap2f, 0x1.bfe3b2p2f,
-     0x1.135274p3f, 0, 0x1.3fff84p-4f, 0x1.bffecp-4f, 0x1.3fffap-3f,
-     0x1.bffed4p-3f, 0x1.3fff52p-2f, 0x1.c000cep-2f, 0x1.3ffe2ep-1f,
-     0x1.c0003ep-1f, 0x1.400036p0f, 0x1.bfff9p0f},
-    {0x1.fd5fd8p-15f, 0x1.5eb192p-15f, 0x1.5b869cp-19f, 0x1.9a4dbep-25f,
-     -0x1.dab37p-23f, -0x1.ba1ba2p-5f, 0x1.1f4bb6p13f, 0x1.fb94a2p11f,
-     0x1.2acc52p6f, -0x1.437018p7f, 0x1.662006p0f, -0x1.be385ep0f,
-     -0x1.c5f1ap-8f, 0x1.70b102p-7f, -0x1.1c0c72p-8f, -0x1.043504p-9f},
-    {-0x1.6e6d6ap-11f, -0x1.495f4cp-13f, -0x1.3520bep-17f, -0x1.6adab8p-23f,
-     -0x1.9653a6p-20f, 0, -0x1.c8ebep2f, -0x1.1d9c5ep2f, -0x1.d850b2p-3f,
-     -0x1.965ea6p-3f, -0x1.1c66eap-4f, -0x1.104d9cp-4f, -0x1.8aa83cp-6f,
-     0x1.abf218p-7f, 0x1.edfbd4p-7f, 0x1.1130c8p-9f},
-    {0x1.76ff78p-9f, 0x1.ef08fap-12f, 0x1.91c07ep-16f, 0x1.d991c8p-22f,
-     0x1.28c77ep-23f, 0x1.111112p-3f, -0x1.0e7662p2f, -0x1.cc790ep0f,
-     -0x1.19f21p-5f, 0x1.8f3da4p-2f, 0x1.1e4524p-5f, 0x1.d71bfap-8f,
-     -0x1.bab31ep-5f, -0x1.e223d2p-5f, -0x1.3ada96p-6f, 0x1.e4e6dep-9f},
-    {-0x1.07d18p-7f, -0x1.39f21cp-10f, -0x1.f57ddep-15f, -0x1.27ae4cp-20f,
-     0x1.e53a2cp-21f, 0, 0x1.bc147ep-5f, 0x1.286fa6p-4f, 0x1.8f6a52p-4f,
-     0x1.0555aep-3f, 0x1.43c826p-3f, 0x1.5c37dp-3f, 0x1.1a6b5cp-3f,
-     0x1.f202ccp-5f, -0x1.9c568p-7f, -0x1.816856p-6f},
-    {0x1.16e0a4p-6f, 0x1.3c6bf6p-9f, 0x1.fbc60ap-14f, 0x1.2ac976p-19f,
-     0x1.33ce04p-24f, -0x1.555556p-2f, -0x1.4c6eap-2f, -0x1.44fe22p-2f,
-     -0x1.350afep-2f, -0x1.1868e4p-2f, -0x1.c198e4p-3f, -0x1.16f0b6p-3f,
-     -0x1.24711cp-6f, 0x1.4f15aep-4f, 0x1.bba48ap-4f, 0x1.01ba9p-4f},
-    {-0x1.adde4ap-6f, -0x1.dc5ed2p-9f, -0x1.7cf1f8p-13f, -0x1.c021ep-19f,
-     -0x1.47a2aep-22f, 0, -0x1.3d68bp-4f, -0x1.b8ec2ap-4f, -0x1.35cb7cp-3f,
-     -0x1.a489c8p-3f, -0x1.1991aap-2f, -0x1.5e0f62p-2f, -0x1.893b28p-2f,
-     -0x1.6ba7acp-2f, -0x1.e72892p-3f, -0x1.b6d9a2p-4f},
-    {0x1.b3b3f2p-6f, 0x1.dd3c94p-9f, 0x1.7cb91cp-13f, 0x1.bff526p-19f,
-     0x1.2256p-23f, 1, 0x1.fce34p-1f, 0x1.f9ec74p-1f, 0x1.f3b366p-1f,
-     0x1.e842eap-1f, 0x1.d115a4p-1f, 0x1.a94574p-1f, 0x1.62862ap-1f,
-     0x1.024fdep-1f, 0x1.1f24acp-2f, 0x1.d22e22p-4f},
-    {0x1.f92572p-1f, 0x1.ff112ap-1f, 0x1.fff41ap-1f, 0x1.ffffc8p-1f,
-     0x1.fffffep-1f, 0, 0x1.3f5942p-4f, 0x1.be379cp-4f, 0x1.3d6b6ap-3f,
-     0x1.b8fbe6p-3f, 0x1.35f8ecp-2f, 0x1.a5734ap-2f, 0x1.1bf33cp-1f,
-     0x1.68667p-1f, 0x1.b2525ap-1f, 0x1.e1fbep-1f}
+/* table[i & 7] in each lane: one permutation. */
+static inline f32v f32_lookup8_(const float table[8], u32v i)
+{
+    __m256 row = _mm256_loadu_ps(table);
+#if defined(__AVX512F__)
+    __m512d both = _mm512_broadcast_f64x4(_mm256_castps_pd(row));
+    return (f32v)_mm512_permutexvar_ps((__m512i)i, (__m512)both);
+#else
+    return (f32v)_mm256_permutevar8x32_ps(row, (__m256i)i);
+#endif
+}
+/* Polynomials of degree 7 on eight intervals, but for the last step, to
+** rows[8]; d is the distance from the centre, x - rows[0]. Coefficients go by
+** pairs, which shortens the chain of additions by a third. */
+static inline f32v f32_by_interval8_(const float rows[9][8], u32v i, f32v d)
+{
+    f32v s = d * d;
+    f32v p = f32_fma(f32_lookup8_(rows[2], i), d, f32_lookup8_(rows[3], i));
+    f32v q = f32_fma(f32_lookup8_(rows[4], i), d, f32_lookup8_(rows[5], i));
+    f32v r = f32_fma(f32_lookup8_(rows[6], i), d, f32_lookup8_(rows[7], i));
+    p = f32_fma(f32_lookup8_(rows[1], i), s, p);
+    q = f32_fma(p, s, q);
+    return f32_fma(q, s, r);
+}
+
+/* tanh to 9.03, where it is 1: the intervals are halves of octaves of
+** 1.66 |x| + 1, by the exponent and the first bit after it; the one at 0 has
+** centre 0. */
+static const float f32_tanh_rows_[9][8] = {
+    {0x1.d2e018p-1f, 0x1.7e7c3cp0f, 0x1.33c7b6p1f, 0x1.d02e9ap1f,
+     0x1.5b4da2p2f, 0x1.f703f8p2f, 0, 0x1.cd336ep-2f},
+    {0x1.3a2d1ep-7f, -0x1.002d6ap-8f, -0x1.0f61fep-19f, 0x1.226f64p-15f,
+     0x1.4254eep-20f, 0x1.4e9eacp-27f, -0x1.9c51c4p-5f, 0x1.32363p-5f},
+    {0x1.d0cedcp-7f, 0x1.e63d7ap-8f, -0x1.7152dp-11f, -0x1.0703bap-13f,
+     -0x1.1889d6p-18f, -0x1.14fe18p-25f, 0, -0x1.e70f86p-5f},
+    {-0x1.c90276p-5f, -0x1.7f1824p-9f, 0x1.afc55p-9f, 0x1.82579p-12f,
+     0x1.508108p-17f, 0x1.47db3p-24f, 0x1.10ae4ep-3f, -0x1.75a28cp-7f},
+    {0x1.9c2a32p-5f, -0x1.97cc0cp-6f, -0x1.38181ap-7f, -0x1.e8e03ap-11f,
+     -0x1.a5ac4cp-16f, -0x1.9ff0b4p-23f, 0, 0x1.5b0a2p-3f},
+    {0x1.709b16p-4f, 0x1.6a1c98p-4f, 0x1.4dad82p-6f, 0x1.ec43a6p-10f,
+     0x1.b1af16p-15f, 0x1.ac534p-22f, -0x1.55549ap-2f, -0x1.04f0cp-3f},
+    {-0x1.61e9f8p-2f, -0x1.522fcap-3f, -0x1.02ac38p-5f, -0x1.723caap-9f,
+     -0x1.4524bep-14f, -0x1.40a8fap-21f, 0, -0x1.634736p-2f},
+    {0x1.ea2a6ep-2f, 0x1.7611fap-3f, 0x1.06eeep-5f, 0x1.72c0b2p-9f,
+     0x1.446edap-14f, 0x1.3fe79cp-21f, 1, 0x1.a4b9bep-1f},
+    {0x1.71ad7ap-1f, 0x1.cee2b2p-1f, 0x1.f7b762p-1f, 0x1.ff467ep-1f,
+     0x1.fffaeep-1f, 0x1.fffff6p-1f, 0, 0x1.b05aa4p-2f}
 };
 static inline f32v f32_tanh(f32v x)
 {
-    f32v a = f32_min(K(9.2f), f32_abs(x));   /* NaN stays */
-    u32v i = (u32v)f32_max(a, K(0x1.8p-5f)) >> 22;
-    return f32_copysign(f32_by_interval_(f32_tanh_rows_, 7, i, a), x);
+    f32v a = f32_min(K(9.03f), f32_abs(x));   /* NaN stays */
+    u32v i = (u32v)f32_fma(a, K(1.66f), K(1)) >> 22;
+    f32v d = a - f32_lookup8_(f32_tanh_rows_[0], i);
+    f32v p = f32_by_interval8_(f32_tanh_rows_, i, d);
+    return f32_copysign(f32_fma(p, d, f32_lookup8_(f32_tanh_rows_[8], i)), x);
+}
+
+/* erf to 3.925, where it is 1: intervals of one length, half as long at 0,
+** where the polynomial is for erf(x) - x, which spares a rounding. */
+static const float f32_erf_rows_[9][8] = {
+    {0, 0x1.08b77cp-1f, 0x1.0b66dap0f, 0x1.90275ap0f, 0x1.0c413ep1f,
+     0x1.504586p1f, 0x1.932fap1f, 0x1.ea8f8ap1f},
+    {-0x1.e2e2d4p-6f, 0x1.8df8f8p-8f, 0x1.afef32p-7f, -0x1.6a9e34p-8f,
+     -0x1.287212p-9f, 0x1.2ebc32p-11f, 0x1.0ce028p-12f, 0x1.c29cd8p-16f},
+    {0x1.7e876p-9f, -0x1.89f8b6p-5f, 0x1.129b2cp-7f, 0x1.138daap-6f,
+     -0x1.3eba24p-10f, -0x1.24f68p-9f, -0x1.b9dd9ap-12f, -0x1.42a6c2p-19f},
+    {0x1.ca1566p-4f, 0x1.2fc06ap-9f, -0x1.13da3cp-4f, -0x1.057a52p-7f,
+     0x1.a2e854p-7f, 0x1.134154p-8f, 0x1.0c593ep-11f, 0x1.ada2dcp-17f},
+    {0x1.397bccp-13f, 0x1.77afaep-3f, 0x1.ba40cp-5f, -0x1.8a9fb2p-5f,
+     -0x1.ce52bep-6f, -0x1.5fe79ep-8f, -0x1.0088c8p-11f, -0x1.084492p-17f},
+    {-0x1.8129dep-2f, -0x1.126574p-3f, 0x1.31d57p-3f, 0x1.04174ep-3f,
+     0x1.28cc6cp-5f, 0x1.3d7a3cp-8f, 0x1.6cdeeap-12f, 0x1.29c76ep-18f},
+    {0x1.fff37cp-23f, -0x1.c9451ep-2f, -0x1.955b8ap-2f, -0x1.39cf8cp-3f,
+     -0x1.df7062p-6f, -0x1.86e1c6p-9f, -0x1.6defe4p-13f, -0x1.e572aap-20f},
+    {0x1.06eba8p-3f, 0x1.ba3696p-1f, 0x1.8412cp-2f, 0x1.9185f2p-4f,
+     0x1.c989aep-7f, 0x1.299326p-10f, 0x1.d0ae7cp-15f, 0x1.fa59dep-22f},
+    {0, 0x1.12172ap-1f, 0x1.b88376p-1f, 0x1.f22458p-1f, 0x1.fe71cp-1f,
+     0x1.ffe566p-1f, 0x1.fffee6p-1f, 0x1.fffffep-1f}
+};
+static inline f32v f32_erf(f32v x)
+{
+    f32v a = f32_min(K(3.925f), f32_abs(x));   /* NaN stays */
+    u32v i = (u32v)f32_fma(a, K(1.91f), K(EXP_SHIFT));
+    f32v d = a - f32_lookup8_(f32_erf_rows_[0], i);
+    f32v p = f32_by_interval8_(f32_erf_rows_, i, d);
+    f32v known = f32_max(f32_lookup8_(f32_erf_rows_[8], i),
+                         f32_min(a, K(0.27f)));
+    return f32_copysign(f32_fma(p, d, known), x);
 }
 
 /* The upper tail of the normal distribution to GELU_TOP. It falls like

@@ -289,7 +289,7 @@ static inline f64_angle_ f64_angle_reduce_(f64v x)
 
 /* ---- erf and tanh ---- */
 
-/* Like f32_erf: an odd polynomial for small |x|, 1 - e^q(|x|) above, q for
+/* An odd polynomial for small |x|, 1 - e^q(|x|) above, q for
 ** log(erfc), fitted where erfc matters against 1. Even and odd coefficients go
 ** apart: one chain would be too long to hide its latency. */
 static inline f64v f64_erf_small_(f64v a)
@@ -342,7 +342,7 @@ static inline f64v f64_erf(f64v x)
     return f64_copysign(y, x);
 }
 
-/* Like f32_tanh: an odd polynomial for small |x|, 1 - 2/(e^2x + 1) above. */
+/* An odd polynomial for small |x|, 1 - 2/(e^2x + 1) above. */
 static inline f64v f64_tanh_small_(f64v a)
 {
     f64v s = a * a, z = s * s;

@@ -17,6 +17,11 @@ static inline void bf16_store_row(void *p, const float *from)
     const __m512i upper = (__m512i)(u32_iota(0) * 0x40004 + 0x30001);
     u32_store(p, (u32v)_mm512_permutex2var_epi16((__m512i)bf16_bits_(a), upper,
                                                  (__m512i)bf16_bits_(b)));
+#elif defined(__AVX2__)
+    /* Packed within halves of the vectors, and the quarters put in order. */
+    __m256i x = _mm256_packus_epi32((__m256i)(bf16_bits_(a) >> 16),
+                                    (__m256i)(bf16_bits_(b) >> 16));
+    u32_store(p, (u32v)_mm256_permute4x64_epi64(x, 0xd8));
 #else
     bf16_store(p, a);
     bf16_store((la_bf16 *)p + BF16_LANES, b);

@@ -7,7 +7,7 @@
 #ifndef LA_KERNEL_POINTWISE_COMPLEX_COMPLEX_LANES_H
 #define LA_KERNEL_POINTWISE_COMPLEX_COMPLEX_LANES_H
 
-#include "simd/math/math.h"
+#include "kernel/pointwise/complex/modulus.h"
 #include "simd/permute/deinterleave.h"
 
 static inline int64_t lanes_within(int64_t n, int64_t lanes)
@@ -86,8 +86,8 @@ static inline f64v lanes_square_c128(const char *p, int64_t n)
     return squares_f64(re, im);
 }
 
-/* Moduli. The squares of halves do not leave the range of floats, those of
-** floats not that of doubles; only complex128 needs hypot. */
+/* Moduli. The squares of halves do not leave the range of floats; the others
+** have the bits of abs. */
 static inline f32v lanes_modulus_c32(const char *p, int64_t n)
 {
     return f32_sqrt(lanes_square_c32(p, n));
@@ -96,18 +96,13 @@ static inline f32v lanes_modulus_c64(const char *p, int64_t n)
 {
     f32v re, im;
     lanes_c64(p, n, &re, &im);
-    f64v low = squares_f64(f64_from_f32h(f32_low(re)),
-                           f64_from_f32h(f32_low(im)));
-    f64v high = squares_f64(f64_from_f32h(f32_high(re)),
-                            f64_from_f32h(f32_high(im)));
-    return f32_join(f32h_from_f64(f64_sqrt(low)),
-                    f32h_from_f64(f64_sqrt(high)));
+    return f32_modulus(re, im);
 }
 static inline f64v lanes_modulus_c128(const char *p, int64_t n)
 {
     f64v re, im;
     lanes_c128(p, n, &re, &im);
-    return f64_hypot(re, im);
+    return f64_modulus(re, im);
 }
 
 #endif
