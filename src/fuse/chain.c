@@ -124,13 +124,6 @@ la_status la_chain_finish(la_chain *c, int n, la_tensor *const *wanted,
     return LA_OK;
 }
 
-int la_chain_passes(const la_chain *c)
-{
-    int n = 0;
-    for (const la_fuse_plan *p = c->plans; p; p = p->next) n++;
-    return n;
-}
-
 la_status la_chain_renew(la_chain *c, int i, la_frame *f)
 {
     la_fuse_step *s = &c->steps[i];

@@ -29,7 +29,6 @@ void la_chain_take_back(la_chain *c);
 la_status la_chain_finish(la_chain *c, int n, la_tensor *const *wanted,
                           int32_t (*name)(void *, const la_tensor *),
                           void *context);
-int la_chain_passes(const la_chain *c);
 /* The call of step i has other numbers than before. */
 la_status la_chain_renew(la_chain *c, int i, la_frame *f);
 /* Runs it on the tensors that 'give' has for the numbers of the operands.

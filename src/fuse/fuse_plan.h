@@ -59,7 +59,6 @@ struct la_fuse {
     int nsteps, ninputs, most;        /* steps at most */
     bool kept;                        /* of a chain (fuse/chain.h): it is laid
                                       ** out now and run later */
-    bool failed;                      /* ... for which memory was missing */
     struct la_fuse_plan *plans;       /* ... its passes, the last one first */
     la_shape shape;                   /* of the steps but those of rows */
     int64_t strides[LA_MAX_DIMS];

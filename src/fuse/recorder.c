@@ -31,7 +31,7 @@ void la_fuse_init(la_fuse *z, int most)
 {
     z->nsteps = z->ninputs = z->ntrail = 0;
     z->most = most;
-    z->kept = z->failed = false;
+    z->kept = false;
     z->plans = NULL;
 }
 
