@@ -46,8 +46,7 @@ typedef struct la_prog_slot {
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
     bool kept;          /* of a step that is kept */
-    bool joined;        /* of a step in a group; it has no piece */
-    bool inner;         /* and nobody else reads it */
+    bool inner;         /* nobody but its group reads it: it has no memory */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -115,8 +114,9 @@ typedef struct la_prog_step {
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
     bool kept;          /* on constants: its results stay for the next runs */
-    int32_t joined;     /* of the first of a group that runs as one: its last
-                        ** step; else 0 */
+    int32_t joined;     /* of the first of a group that runs as one: the
+                        ** group's number, from 1; else 0 */
+    int32_t packed;     /* its entry in 'packs', from 1; 0: none */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     bool early;         /* a question whose answer decides, or what it depends
@@ -138,6 +138,20 @@ typedef struct la_prog_step {
     la_prog_source *sources;
 } la_prog_step;
 
+/* Steps that run as one, a chain (fuse/chain.h) whose operands are views. */
+typedef struct la_prog_group {
+    struct la_fuse *chain;  /* owned */
+    int32_t first, end;     /* its first and its last step */
+} la_prog_group;
+
+/* A constant matrix of a product, in the order that it reads (pack.c). */
+typedef struct la_prog_packed {
+    int arg;            /* of the step */
+    la_tensor *copy;    /* owned; NULL: none yet */
+    const la_storage *storage;      /* what it is a copy of, */
+    uint32_t version;               /* as of then */
+} la_prog_packed;
+
 /* A result of the whole: a view, or the object itself. */
 typedef struct la_prog_output {
     int32_t view, object;
@@ -153,6 +167,7 @@ typedef struct la_prog_list {
 
 typedef struct la_prog {
     la_prog_list slots, views, objects, steps, outputs, members, names;
+    la_prog_list groups, packs;
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
@@ -169,7 +184,7 @@ typedef struct la_prog {
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
     struct la_prog_spare *spare;    /* with 'alone' */
-    int64_t arena_bytes;
+    int64_t arena_bytes, packed_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
     bool were_fresh;    /* ... 'fresh' at its begin */
@@ -200,6 +215,12 @@ static inline la_prog_step *la_prog_step_at(const la_prog *p, int32_t i)
 static inline la_prog_output *la_prog_output_at(const la_prog *p, int32_t i)
 {
     return LA_PROG_AT(p->outputs, la_prog_output, i);
+}
+/* Group that the step begins. */
+static inline la_prog_group *la_prog_group_of(const la_prog *p,
+                                              const la_prog_step *s)
+{
+    return LA_PROG_AT(p->groups, la_prog_group, s->joined - 1);
 }
 static inline int32_t la_prog_member(const la_prog *p, int32_t i)
 {

@@ -201,7 +201,10 @@ static void methods_explain_plan(lua_State *L, luaL_Buffer *b,
         luaL_addstring(b, "arena: ");
         methods_bytes(L, p->arena_bytes);
         luaL_addvalue(b);
-        luaL_addstring(b, "; packed: 0 bytes\n");
+        luaL_addstring(b, "; packed: ");
+        methods_bytes(L, p->packed_bytes);
+        luaL_addvalue(b);
+        luaL_addstring(b, "\n");
     }
     methods_explain_bound(L, b, p);
 }
