@@ -76,6 +76,8 @@ static la_called *compile_new_entry(lua_State *L)
         lua_setfield(L, -2, "__gc");
         lua_pushcfunction(L, compile_steps);
         lua_setfield(L, -2, "__len");
+        lua_pushcfunction(L, la_program_tostring);
+        lua_setfield(L, -2, "__tostring");
     }
     la_take_metatable(L);
     lua_newtable(L);

@@ -236,6 +236,29 @@ static void methods_explain_step(lua_State *L, luaL_Buffer *b,
     luaL_addstring(b, "\n");
 }
 
+static void methods_explain_steps(lua_State *L, luaL_Buffer *b,
+                                  const la_prog *p)
+{
+    for (int32_t i = 0; i < p->steps.n; i++)
+        if (la_prog_runs(la_prog_step_at(p, i)))
+            methods_explain_step(L, b, p, i);
+}
+
+int la_program_tostring(lua_State *L)
+{
+    luaL_Buffer b;
+    la_called *e = methods_entry(L, "tostring");
+    luaL_checkstack(L, 10, "tostring");
+    luaL_buffinit(L, &b);
+    lua_pushfstring(L, "program of %I steps\n",
+                    (LUAI_UACINT)(e->p ? la_count_steps(e->p) : 0));
+    luaL_addvalue(&b);
+    if (e->p) methods_explain_steps(L, &b, e->p);
+    luaL_buffsub(&b, 1);        /* the last end of a line */
+    luaL_pushresult(&b);
+    return 1;
+}
+
 /* A text for people: steps, passes, memory. */
 static int methods_explain(lua_State *L, const la_called *e)
 {
@@ -258,9 +281,7 @@ static int methods_explain(lua_State *L, const la_called *e)
         luaL_addstring(&b, "no plan yet: the next call makes it\n");
     }
     luaL_addstring(&b, "steps\n");
-    for (int32_t i = 0; i < p->steps.n; i++)
-        if (la_prog_runs(la_prog_step_at(p, i)))
-            methods_explain_step(L, &b, p, i);
+    methods_explain_steps(L, &b, p);
     luaL_pushresult(&b);
     return 1;
 }
