@@ -250,6 +250,11 @@ describe("la.compile", function()
       {steps[1].op, steps[2].op, steps[3].op})
     assert.same({{2, 3}}, steps[1].shapes)
     assert.is_true(steps[1].line > 0)
+    local lines = {}
+    for line in tostring(p):gmatch("[^\n]+") do lines[#lines + 1] = line end
+    assert.equal("program of 3 steps", lines[1])
+    assert.matches("^  mul float32{2, 3}  .*compile_spec.lua:%d+$", lines[2])
+    assert.equal(4, #lines)
     local text = step:explain()
     for _, word in ipairs{"steps", "dead", "memory", "arena", "packed",
       "bound by", "compile_spec.lua"} do
