@@ -1,5 +1,6 @@
 -- lunarray.llm.sample: the next token of logits. Ids count from 0.
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 local sample = {}
 
 -- ---- random numbers: a generator of its own, so that a seed is enough ----
@@ -107,8 +108,8 @@ end
 local function number(low, high)
   return function(v)
     return type(v) == "number" and v >= low and v <= high,
-      high < math.huge and ("a number from %g to %g"):format(low, high)
-      or ("a number from %g on"):format(low)
+      high < math.huge and numbers.format("a number from %g to %g", low, high)
+      or numbers.format("a number from %g on", low)
   end
 end
 local function of_type(word)
