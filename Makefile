@@ -47,7 +47,9 @@ TLS := $(if $(MUSL)$(findstring android,$(MACHINE)),,-ftls-model=initial-exec)
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG $(TLS)
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-include src/targets.mk
+# Kernels run through their loops, which stay aligned; before functions and what
+# is jumped to, a thirtieth of the bytes would be gaps. (clang has other switches.)
+DENSE := $(if $(COMPILER),,-fno-align-functions -fno-align-jumps -fno-align-labels)
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
@@ -242,7 +244,7 @@ core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(call key,$(1))),$(OPT_$
   $(OPT_$(firstword $(subst /, ,$(call key,$(1))))),$(OPT_core)))
 core_flags = $(if $(filter src/repl/%,$(1))$(findstring /lua/,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(call key,$(1)))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(call kernel_key,$(1))),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(call kernel_key,$(1))))))
-kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(if $(filter release,$(KIND)),$(if $(filter $(ALIGNED),$(call kernel_key,$(1))),,$(DENSE))) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(NO_LUA_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
@@ -314,7 +316,7 @@ $(CTESTS): $(BUILD)/ctest/%: %.c $(STATIC)
 	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
 # Examples see what a host sees: the public header and the library.
-PLAIN_EXAMPLES := $(BUILD)/examples/host_no_lua
+PLAIN_EXAMPLES := $(addprefix $(BUILD)/examples/,host_no_lua host_program)
 EXAMPLES := $(filter-out $(PLAIN_EXAMPLES),$(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)))
 $(PLAIN_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(PLAIN_STATIC)
 	@mkdir -p $(@D)

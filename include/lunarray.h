@@ -759,6 +759,11 @@ LA_API int la_program_outputs(const la_program *p);
 ** function's parameters. */
 LA_API const char *la_program_name(const la_program *p, int what, int i);
 
+/* The form of number i: dims, or -1 past the last; *dtype (may be NULL) is its
+** word, and sizes[0..capacity-1] are as many of its sizes as there are. */
+LA_API int la_program_form(const la_program *p, int what, int i,
+                           const char **dtype, int capacity, int64_t *sizes);
+
 /* Runs it. in[i] is borrowed; out[i] is NULL for a new tensor, or one of the
 ** result's sizes and dtype that is written. Where all are given, nothing is
 ** allocated from the second run on. 0 or a status: LA_EARG, LA_EDTYPE,

@@ -594,6 +594,73 @@ private:
     la_snapshot *s_ = nullptr;
 };
 
+/* A recorded computation; copies share it (la_program). */
+class program {
+public:
+    program() noexcept = default;
+    static program adopt(la_program *p) noexcept
+    {
+        program made;
+        made.p_ = p;
+        return made;
+    }
+    program(const void *bytes, std::size_t n)
+        : p_(la_program_load(nullptr, bytes, n))
+    {
+        if (!p_) detail::fail();
+    }
+#ifndef LA_NO_LUA
+    program(lua_State *L, int index) : p_(la_program_of(L, index))
+    {
+        if (!p_) detail::fail();
+    }
+#endif
+    program(const program &o) : p_(o.p_) { la_program_retain(p_); }
+    program(program &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    program &operator=(program o) noexcept
+    {
+        std::swap(p_, o.p_);
+        return *this;
+    }
+    ~program() { la_program_release(p_); }
+    program clone() const
+    {
+        la_program *p = la_program_clone(p_);
+        if (!p) detail::fail();
+        return adopt(p);
+    }
+    tensor weight(const char *name) const
+    {
+        return tensor::made(la_program_weight(p_, name));
+    }
+    /* The results, in the program's order. */
+    std::vector<tensor> operator()(const std::vector<tensor> &in) const
+    {
+        std::vector<la_tensor *> raw(in.size() + 1), out(count() + 1);
+        for (std::size_t i = 0; i < in.size(); i++) raw[i] = in[i].get();
+        std::vector<tensor> results;
+        if (!fits(in) || !detail::ok(la_program_run(p_, raw.data(), out.data())))
+            return results;
+        for (std::size_t i = 0; i < count(); i++)
+            results.push_back(tensor::adopt(out[i]));
+        return results;
+    }
+    la_program *get() const noexcept { return p_; }
+    explicit operator bool() const noexcept { return p_ != nullptr; }
+
+private:
+    std::size_t count() const
+    {
+        return static_cast<std::size_t>(la_program_outputs(p_));
+    }
+    bool fits(const std::vector<tensor> &in) const
+    {
+        if (static_cast<int>(in.size()) >= la_program_inputs(p_)) return true;
+        return detail::ok(la_fail("program: an input for each name expected"));
+    }
+    la_program *p_ = nullptr;
+};
+
 #ifndef LA_NO_LUA
 /* la::error must be caught before it leaves a lua_CFunction: a Lua that was
 ** built as C has frames which no exception may cross. */

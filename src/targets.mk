@@ -23,9 +23,11 @@ IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox bas
   $(addprefix op/,conv create fft index linalg move nn random rows scan sort) \
   $(addprefix op/reduce/,argmax var_norm)
 $(foreach f,$(PER_CALL) base/libm,$(eval OPT_$(f) := -O3))
-$(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2))
+$(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2 $(DENSE)))
 # In a folder of the second list, but lists of calls (composites) and what runs
-# once in a larger call.
+# once in a larger call, whose loops go over blocks and arguments.
 CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.[c],conv fft linalg nn random rows) \
-  $(patsubst %,src/op/%.c,fft/fft fft/freq fft/plans fft/roots linalg/ldl linalg/lu linalg/norms linalg/tensors \
-    nn/embedding nn/recurrent sort/unique) modules/*/lua/*.c)
+  $(patsubst %,src/op/%.c,fft/fft fft/freq fft/plans fft/roots linalg/distance linalg/lapack linalg/ldl \
+    linalg/lowrank linalg/lstsq linalg/lu linalg/norms linalg/operands linalg/pinv linalg/tensors \
+    move/combinations nn/embedding nn/quantize nn/recurrent nn/rope random/dropout sort/unique) \
+  $(patsubst %,src/vmap/%.c,indexing special) modules/*/lua/*.c)

@@ -8,12 +8,16 @@
 #include "base/runtime/memory.h"
 #include "base/size.h"
 
+/* Scopes end with a call of this (LA_TABLE_OWN), so that a block goes on every
+** way out, also when an allocation behind it failed. */
 void la_table_free(la_table_block *b)
 {
     if (b->p) la_mem_free(b->p, b->bytes);
     b->p = NULL;
 }
 
+/* One element at least is allocated: NULL then always means that memory ran
+** out. The half of SIZE_MAX leaves pointer differences inside ptrdiff_t. */
 la_status la_table_alloc(la_table_block *b, int64_t n, size_t size, bool zero)
 {
     int64_t bytes;
@@ -25,6 +29,9 @@ la_status la_table_alloc(la_table_block *b, int64_t n, size_t size, bool zero)
     return b->p ? LA_OK : LA_ENOMEM;
 }
 
+/* Loops over keys of columns without gaps are spared one comparison per row,
+** and uint64 may hold UINT64_MAX as a value, which as a key equals
+** LA_TABLE_GAP. */
 bool la_table_may_gap(const la_table_column *c)
 {
     return c->kind != LA_TABLE_NUMBER || c->dtype == LA_FLOAT64
@@ -33,6 +40,9 @@ bool la_table_may_gap(const la_table_column *c)
 
 /* ---- keys ---- */
 
+/* The range decides how many bits of the keys count (order.c) and whether a
+** table over it is small enough (group.c). Gaps are kept out of it, as
+** LA_TABLE_GAP would make every range the widest. */
 la_table_range la_table_range_of(const uint64_t *k, int64_t n, bool may_gap)
 {
     la_table_range r = {UINT64_MAX, 0, false, false};
@@ -66,11 +76,15 @@ static void column_float64_keys(const double *p, int64_t n, uint64_t *out)
     for (int64_t i = 0; i < n; i++) out[i] = column_float_key(p[i]);
 }
 
+/* Keys of the same values as float64: columns of both dtypes then join and
+** group with each other. */
 static void column_float32_keys(const float *p, int64_t n, uint64_t *out)
 {
     for (int64_t i = 0; i < n; i++) out[i] = column_float_key((double)p[i]);
 }
 
+/* A flipped sign puts negative numbers before positive ones in the order of
+** unsigned integers. */
 static void column_int64_keys(const int64_t *p, int64_t n, uint64_t *out)
 {
     for (int64_t i = 0; i < n; i++) out[i] = (uint64_t)p[i] ^ COLUMN_SIGN;
@@ -95,6 +109,8 @@ static void column_text_keys(const int32_t *p, int64_t n, uint64_t *out)
     for (int64_t i = 0; i < n; i++) out[i] = (uint64_t)(int64_t)p[i] - 1;
 }
 
+/* One loop per dtype, so that the compiler makes vectors of it; the switch is
+** outside of the loops. Booleans are their bytes. */
 void la_table_keys(const la_table_column *c, int64_t from, int64_t n,
                    uint64_t *out)
 {
@@ -126,6 +142,8 @@ void la_table_keys(const la_table_column *c, int64_t from, int64_t n,
 
 /* ---- numbers ---- */
 
+/* Gaps of every kind become NaN, the one gap that arithmetic knows. Large int64
+** and uint64 are rounded to nearest. */
 void la_table_doubles(const la_table_column *c, int64_t from, int64_t n,
                       double *out)
 {
@@ -151,6 +169,7 @@ void la_table_doubles(const la_table_column *c, int64_t from, int64_t n,
     }
 }
 
+/* uint64 keeps its bits; sums of it wrap the same as those of int64. */
 int64_t la_table_integer(const la_table_column *c, int64_t i)
 {
     const char *p = c->data;
@@ -200,6 +219,9 @@ static bool column_take_any(const char *from, int64_t count,
     return true;
 }
 
+/* Rows come from a script as well, so each is compared with the count; a
+** negative one is the missing row of a join. Pieces end where an interruption
+** is due. */
 la_status la_table_take(const void *from, int64_t count, const int32_t *rows,
                         int64_t n, size_t size, const void *gap, void *out)
 {

@@ -7,6 +7,8 @@
 #include "base/ascii.h"
 #include "modules/frame/frame.h"
 
+/* Names are part of the file format, not of the user's language: a column that
+** is written on one machine is read on every other. */
 static const char *const date_months[] = {
     "January", "February", "March", "April", "May", "June", "July", "August",
     "September", "October", "November", "December"};
@@ -26,6 +28,7 @@ typedef struct date_reading {
 } date_reading;
 
 /* Reads from 'least' to 'most' digits. */
+/* Six digits at most: v stays far below the limit of an int. */
 static bool date_number(date_reading *r, int least, int most, int *out)
 {
     int n = 0, v = 0;
@@ -88,6 +91,7 @@ static int date_word(date_reading *r, const char *const *words, int n,
     return 0;
 }
 
+/* Years of ISO 8601 have four digits, or a sign and up to six. */
 static bool date_year(date_reading *r)
 {
     int year;
@@ -98,6 +102,8 @@ static bool date_year(date_reading *r)
 }
 
 /* Directive of strptime's. */
+/* Years of two digits are those from 1969 to 2068, POSIX's rule. Names of days
+** are read and not compared with the date, as strptime does. */
 static bool date_directive(date_reading *r, char c)
 {
     int v;
@@ -136,6 +142,8 @@ static bool date_directive(date_reading *r, char c)
     }
 }
 
+/* A blank of the format stands for any number of them, also none; the whole
+** text must be used up, so that nothing behind a date is lost silently. */
 static bool date_by_format(date_reading *r, const char *format)
 {
     for (; *format; format++) {
@@ -193,6 +201,8 @@ static bool date_iso(date_reading *r)
 }
 
 /* Day of what was read; false for days that are none. */
+/* A date that exists comes back from the calendar unchanged; the 30th of
+** February does not. */
 static bool date_day(const date_reading *r, int64_t *out)
 {
     int64_t year;
@@ -209,6 +219,8 @@ static bool date_day(const date_reading *r, int64_t *out)
     return month == m && day == d;
 }
 
+/* 1900 is the year of formats without one, as strptime has it. Twelve o'clock
+** AM is hour 0, hence the remainder by 12. */
 bool la_table_parse(const char *text, size_t n, const char *format,
                     int offset, la_table_instant *out)
 {
@@ -230,6 +242,8 @@ bool la_table_parse(const char *text, size_t n, const char *format,
 
 typedef struct date_writing { char *at, *end; bool full; } date_writing;
 
+/* A writer that is full keeps what it has and refuses the rest; the caller
+** asks once, at the end. */
 static void date_put(date_writing *w, const char *text, size_t n)
 {
     if ((size_t)(w->end - w->at) < n) {
@@ -326,6 +340,8 @@ static bool date_write(date_writing *w, la_table_instant t, int offset, char c)
     }
 }
 
+/* Every directive is checked before it is used: a misspelt format is an error
+** of the call, never text in a column. */
 int la_table_format(la_table_instant t, la_table_unit unit, int offset,
                     const char *format, char *out, int most)
 {

@@ -12,6 +12,8 @@ const char *const la_table_unit_names[LA_TABLE_UNITS] = {
     "day", "second", "millisecond", "microsecond", "nanosecond", "hour",
     "minute", "week", "month", "quarter", "year"};
 
+/* Days of the 400 years after which the Gregorian calendar repeats, seconds of
+** a day. */
 enum { DATES_ERA = 146097, DATES_DAY = 86400 };
 
 /* a / b and what is left, rounded down. */
@@ -26,6 +28,9 @@ static int64_t dates_div(int64_t a, int64_t b, int64_t *left)
     return q;
 }
 
+/* Years begin with March, so that the leap day is the last of a year, and
+** lengths of months follow (153 m + 2) / 5. 719468 are the days from
+** 0000-03-01 to 1970-01-01. */
 int64_t la_table_days(int64_t year, int64_t month, int64_t day)
 {
     int64_t in_era;
@@ -37,6 +42,8 @@ int64_t la_table_days(int64_t year, int64_t month, int64_t day)
     return era * DATES_ERA + of_era - 719468;
 }
 
+/* Inverse of la_table_days: the terms of y take out the leap days of 4, 100
+** and 400 years before the division by 365. */
 void la_table_civil(int64_t days, int64_t *year, int *month, int *day)
 {
     int64_t n;
@@ -68,6 +75,8 @@ int la_table_decimals(la_table_unit unit)
         : unit == LA_TABLE_NANO ? 9 : 0;
 }
 
+/* Day, second and nanosecond instead of one number: every stored unit fits,
+** from days of 64 bits to nanoseconds, and fields need no second division. */
 la_table_instant la_table_split(int64_t v, la_table_unit unit, int offset)
 {
     const int64_t most = INT64_MAX - (1 << 24);
@@ -83,6 +92,8 @@ la_table_instant la_table_split(int64_t v, la_table_unit unit, int offset)
                               (int32_t)(part * (1000000000 / per))};
 }
 
+/* False rather than a wrapped date. LA_TABLE_DATE_GAP is refused too: an
+** instant never becomes a gap. */
 bool la_table_join_instant(la_table_instant t, la_table_unit unit, int offset,
                            int64_t *out)
 {
@@ -122,6 +133,8 @@ static int64_t dates_week(int64_t day)
     return (thursday - la_table_days(year, 1, 1)) / 7 + 1;
 }
 
+/* Fields of the clock need no calendar and are answered first, as series of
+** instants ask for them most. */
 int64_t la_table_field_of(la_table_instant t, la_table_field field)
 {
     int64_t year;
@@ -231,6 +244,8 @@ bool la_table_floor(la_table_instant t, la_table_unit unit, int64_t n,
     return true;
 }
 
+/* The limit of 2^40 days and months keeps the products of the calendar within
+** 64 bits. */
 bool la_table_add(la_table_instant t, la_table_unit unit, int64_t n,
                   la_table_instant *out)
 {

@@ -13,6 +13,9 @@
 
 /* ---- a set of keys ---- */
 
+/* Open addressing with linear steps: at most half of the slots are taken, so
+** that a walk is short, and the keys by id stand apart, as ranking reads them
+** without gaps. */
 typedef struct group_set {
     la_table_block keys, ids;   /* of a power of two of slots; id -1: empty */
     la_table_block list;        /* the keys by id */
@@ -46,6 +49,8 @@ static inline int64_t group_slot(const uint64_t *keys, const int32_t *ids,
 }
 
 /* Slots for at least twice the keys. */
+/* The larger set is complete before the old one goes: a failed allocation
+** leaves the set as it was, for the caller to free. */
 static la_status group_set_grow(group_set *s)
 {
     group_set old = *s;
@@ -105,6 +110,8 @@ static la_status group_set_rank(group_set *s, int64_t n, int32_t *out)
     return la_poll();
 }
 
+/* Only the different keys are sorted, which are few where grouping makes
+** sense; the rows are walked twice, once to number and once to rank. */
 static la_status group_by_hash(const uint64_t *k, int64_t n, int32_t *out,
                                int64_t *count)
 {
@@ -182,6 +189,9 @@ static la_status group_pair(int32_t *ids, int64_t *count, const int32_t *more,
     return group_number(k, n, false, ids, count);
 }
 
+/* Numbers of pairs are below the product of both counts, at most the square of
+** 2^31: they never overflow 64 bits, as each pair is numbered anew before the
+** next column comes. */
 static la_status group_columns(const la_table_column *keys, int nkeys,
                                int64_t n, uint8_t *gaps, int32_t *ids,
                                int64_t *count)
@@ -242,6 +252,8 @@ static la_status group_find_first(const int32_t *ids, int64_t n,
     return la_poll();
 }
 
+/* Sorted groups without marks need no second numbering: those of group_number
+** ascend already. */
 la_status la_table_group(const la_table_column *keys, int nkeys, int64_t n,
                          bool sorted, bool skip, la_table_grouping *out)
 {
@@ -253,6 +265,9 @@ la_status la_table_group(const la_table_column *keys, int nkeys, int64_t n,
     return group_find_first(out->ids, n, out);
 }
 
+/* A counting sort by group, which keeps the order of rows within each. Offsets
+** serve as cursors while rows are written, and are moved back by one entry at
+** the end. */
 la_status la_table_segments(const int32_t *ids, int64_t n, int64_t count,
                             int32_t *rows, int64_t *offsets)
 {

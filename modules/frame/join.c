@@ -36,6 +36,10 @@ static int64_t join_row(int32_t row, const int32_t *right, int64_t n, bool keep,
     return 1;
 }
 
+/* Both sides are grouped together beforehand, so a join compares small
+** integers only. The right side is sorted by group once; each left row then
+** finds its partners in one run. The result is sized by a first walk, because
+** a join of many with many can exceed any guess. */
 la_status la_table_join(const int32_t *left, int64_t nleft,
                         const int32_t *right, int64_t nright, int64_t count,
                         bool keep, la_table_match *out)
@@ -59,6 +63,8 @@ la_status la_table_join(const int32_t *left, int64_t nleft,
     return la_poll();
 }
 
+/* Joins that promise one partner per row (validate) name the first row that
+** breaks the promise; one byte per group suffices for that. */
 la_status la_table_twice(const int32_t *ids, int64_t n, int64_t count,
                          int64_t *row)
 {

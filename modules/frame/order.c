@@ -14,6 +14,9 @@
 #include "base/runtime/interrupt.h"
 #include "modules/frame/frame.h"
 
+/* 2048 buckets of counts fit the first-level cache, and three passes sort 32
+** bits; digits of 8 bits would take four. Below ORDER_SHORT rows the counts
+** alone cost more than insertion does. */
 enum { ORDER_DIGIT = 11, ORDER_BUCKETS = 1 << ORDER_DIGIT, ORDER_DIGITS = 6,
        ORDER_SHORT = 24 };
 
@@ -143,6 +146,9 @@ static la_status order_upper(uint64_t *keys, int low, int bits, int64_t n,
     return la_poll();
 }
 
+/* Most keys of tables have a small range after order_fit (dates of a year,
+** codes of text): 32 bits hold them, and a row fits next to them. n is at most
+** LA_TABLE_ROWS, so a row has 31 bits. */
 la_status la_table_sort_keys(uint64_t *keys, int bits, int64_t n,
                              int32_t *rows)
 {
@@ -161,6 +167,8 @@ la_status la_table_sort_keys(uint64_t *keys, int bits, int64_t n,
 
 /* ---- several columns ---- */
 
+/* Bits of the largest key; a column of one value has none and is passed
+** over. */
 static int order_bits(uint64_t most)
 {
     return most ? 64 - __builtin_clzll(most) : 0;
@@ -232,6 +240,9 @@ static la_status order_add(const la_table_key *key, int64_t n, uint64_t *k,
     return la_poll();
 }
 
+/* The last column is the lowest part of the word. Where a word is full, the
+** rows are sorted by it and the columns before it start another: later sorts
+** are stable, so they keep what the earlier ones decided. */
 la_status la_table_order(const la_table_key *keys, int nkeys, int64_t n,
                          int32_t *rows)
 {

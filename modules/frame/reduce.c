@@ -26,6 +26,9 @@ static inline bool reduce_better(la_table_pick pick, uint64_t k, uint64_t best)
         || (pick == LA_TABLE_MAX && k > best);
 }
 
+/* Rows rather than values, so that one function serves every dtype and the
+** caller takes other columns of the same rows (idxmin). Of equal values the
+** first row stays, because only a better one replaces it. */
 la_status la_table_pick_rows(const la_table_column *c, const int32_t *ids,
                              int64_t count, la_table_pick pick, int32_t *rows)
 {
@@ -48,6 +51,7 @@ la_status la_table_pick_rows(const la_table_column *c, const int32_t *ids,
     return la_poll();
 }
 
+/* Columns without gaps need no keys: the count is that of the rows. */
 la_status la_table_count(const la_table_column *c, const int32_t *ids,
                          int64_t count, int64_t *out)
 {
@@ -88,6 +92,8 @@ static void reduce_sum_block(const double *x, const int32_t *ids, int64_t m,
     }
 }
 
+/* Products lose at most half a unit in each step, relative to themselves; they
+** need no compensation. */
 static void reduce_product_block(const double *x, const int32_t *ids,
                                  int64_t m, double *out, int64_t *counts)
 {
@@ -99,6 +105,9 @@ static void reduce_product_block(const double *x, const int32_t *ids,
     }
 }
 
+/* The compensation is added once, at the end: a group's sum has then the error
+** of one rounding, whatever its length. NaN counts as a gap and is passed
+** over. */
 la_status la_table_sum(const la_table_column *c, const int32_t *ids,
                        int64_t count, bool prod, double *out, int64_t *counts)
 {
@@ -118,6 +127,8 @@ la_status la_table_sum(const la_table_column *c, const int32_t *ids,
     return la_poll();
 }
 
+/* Exact modulo 2^64, as tensors' sums are; doubles would lose digits above
+** 2^53. */
 la_status la_table_sum_integers(const la_table_column *c, const int32_t *ids,
                                 int64_t count, bool prod, int64_t *out)
 {
@@ -134,6 +145,8 @@ la_status la_table_sum_integers(const la_table_column *c, const int32_t *ids,
     return la_poll();
 }
 
+/* The second of two walks: squares around the known mean do not cancel, as the
+** difference of the sum of squares and the square of the sum does. */
 la_status la_table_squares(const la_table_column *c, const int32_t *ids,
                            int64_t count, const double *means, double *out)
 {
@@ -198,6 +211,8 @@ static double reduce_between(const la_table_column *c, const int32_t *rows,
                       : high - (high - low) * (1 - part);
 }
 
+/* One sort serves all groups. Gaps are last in each, so that the values of a
+** group are a run of which any quantile is read by position. */
 la_status la_table_quantile(const la_table_column *c, const int32_t *ids,
                             int64_t count, double q, double *out)
 {
@@ -213,6 +228,8 @@ la_status la_table_quantile(const la_table_column *c, const int32_t *ids,
     return la_poll();
 }
 
+/* Rows are sorted: a value is new where it differs from the row above, or where
+** another group begins; -2 is the id of no row. */
 la_status la_table_nunique(const la_table_column *c, const int32_t *ids,
                            int64_t count, int64_t *out)
 {

@@ -11,6 +11,7 @@
          && (from = (p)->offsets ? (p)->offsets[k] : 0, \
              to = (p)->offsets ? (p)->offsets[k + 1] : (p)->n, true); k++)
 
+/* Without a list of rows the parts are the table as it stands. */
 static inline int32_t scan_row(const la_table_parts *p, int64_t i)
 {
     return p->rows ? p->rows[i] : (int32_t)i;
@@ -18,6 +19,8 @@ static inline int32_t scan_row(const la_table_parts *p, int64_t i)
 
 /* ---- running values ---- */
 
+/* Sums are plain here: each running value is the one above it plus its own row,
+** rounded once. */
 static inline double scan_double(la_table_scan scan, double v, double x)
 {
     switch (scan) {
@@ -28,6 +31,8 @@ static inline double scan_double(la_table_scan scan, double v, double x)
     }
 }
 
+/* Rows of no part, and gaps, have NaN; a gap does not end the sum, the next
+** value goes on from the last one. */
 la_status la_table_scan_doubles(const la_table_column *c,
                                 const la_table_parts *p, la_table_scan scan,
                                 double *out)
@@ -48,6 +53,8 @@ la_status la_table_scan_doubles(const la_table_column *c,
     return la_poll();
 }
 
+/* Sums wrap by way of unsigned arithmetic, as overflow of signed integers is
+** undefined in C. */
 static inline int64_t scan_integer(la_table_scan scan, int64_t v, int64_t x)
 {
     switch (scan) {
@@ -76,6 +83,8 @@ la_status la_table_scan_integers(const la_table_column *c,
 
 /* ---- rows ---- */
 
+/* A shift further than the table is long is settled first: i - by could
+** overflow otherwise. */
 la_status la_table_shift(const la_table_parts *p, int64_t by, int32_t *out)
 {
     for (int64_t i = 0; i < p->n; i++) out[i] = -1;
@@ -88,6 +97,8 @@ la_status la_table_shift(const la_table_parts *p, int64_t by, int32_t *out)
     return la_poll();
 }
 
+/* The rows that values come from, not the values: one walk serves columns of
+** every dtype, and la_table_take then copies. */
 la_status la_table_fill(const la_table_column *c, const la_table_parts *p,
                         bool back, int32_t *out)
 {
@@ -157,6 +168,8 @@ static void scan_ranks(const la_table_column *c, const int32_t *ids,
     }
 }
 
+/* Sorted by group and value, ties are runs. The order is stable, so that the
+** ranks LA_TABLE_AS_MET follow the rows. */
 la_status la_table_rank(const la_table_column *c, const int32_t *ids,
                         la_table_ties ties, bool descending, double *out)
 {

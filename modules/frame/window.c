@@ -38,6 +38,8 @@ static double window_kahan(double s, double x, double *c)
     return t;
 }
 
+/* Mean and squares are Welford's: n has been counted up already, so the new
+** mean moves by its share of the distance. */
 static void window_sum_add(window_state *w, double x)
 {
     w->sum = window_kahan(w->sum, x, &w->lost);
@@ -46,6 +48,8 @@ static void window_sum_add(window_state *w, double x)
     w->squares += delta * (x - w->mean);
 }
 
+/* Welford's update backwards. The loss of taking away is kept apart from that
+** of adding: each is then the compensation of one kind of step. */
 static void window_sum_remove(window_state *w, double x)
 {
     w->sum = window_kahan(w->sum, -x, &w->gone);
@@ -71,6 +75,9 @@ static int64_t window_position(const window_state *w, int64_t n, double x)
     return low;
 }
 
+/* An insertion moves as many values as the window holds, at the speed of
+** memmove: faster than a tree up to some thousands of rows, which is where
+** rolling medians are used. */
 static void window_sorted_add(window_state *w, double x)
 {
     int64_t at = window_position(w, w->n - 1, x);
@@ -79,6 +86,7 @@ static void window_sorted_add(window_state *w, double x)
     w->sorted[at] = x;
 }
 
+/* Any of several equal values may go, so the first one does. */
 static void window_sorted_remove(window_state *w, double x)
 {
     int64_t at = window_position(w, w->n + 1, x);
@@ -107,6 +115,7 @@ static bool window_is_extreme(la_table_how how)
     return how == LA_TABLE_W_MIN || how == LA_TABLE_W_MAX;
 }
 
+/* Gaps are in the window by position alone: they are counted nowhere. */
 static void window_add(window_state *w, int64_t i)
 {
     double x = w->x[i];
@@ -119,6 +128,8 @@ static void window_add(window_state *w, int64_t i)
     else window_sum_add(w, x);
 }
 
+/* A row that leaves the queue has been passed by a better one already, or
+** stands at its head. */
 static void window_remove(window_state *w, int64_t i)
 {
     double x = w->x[i];
@@ -157,6 +168,8 @@ static void window_move(window_state *w, int64_t low, int64_t high)
 
 /* ---- values ---- */
 
+/* Equal values have no variance at all, which the differences of large squares
+** would miss; what rounding takes below zero is zero. */
 static double window_variance(const window_state *w)
 {
     if (w->n < 2) return NAN;
@@ -165,6 +178,8 @@ static double window_variance(const window_state *w)
     return v < 0 ? 0 : v;
 }
 
+/* A window of one repeated value is told by its length, so that its sum and
+** mean are exact. */
 static double window_value(const window_state *w)
 {
     double n = (double)w->n;
@@ -239,6 +254,9 @@ static la_status window_gather(const la_table_column *c, const int64_t *times,
     return la_poll();
 }
 
+/* Parts are gathered into runs first, so that the window walks over neighbours
+** in memory whatever the order of the groups. Queue and sorted values share
+** their scratch, as a window has one of both. */
 la_status la_table_rolling(const la_table_column *c,
                            const la_table_parts *parts,
                            const la_table_window *o, double *out)

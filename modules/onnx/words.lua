@@ -21,12 +21,20 @@ is the part before an inner value. Weights lie in the mapped file until they are
 asked for; freeze = true keeps them without gradients. Weights in other files
 are read from the model's folder, by relative names, or externals(name) gives
 their bytes. bytes = true says that the string is no path.
+It runs by programs, one for each signature, as la.compile makes them; what
+depends on data runs between them. m:compile({name = sizes}[, {quantize =,
+calibrate =, fast =}]) plans ahead and gives the compiled function;
+m:program(x, ...) is the program for hosts. quantize = "int8" multiplies bytes:
+a scale for each channel of the weights, activations by their own range or by
+that of calibrate = {inputs, ...}.
 > tiny = "\8\8:5\10\12\10\1x\18\1y\34\4Relu\18\1gZ\16\10\1x\18\11\10" ..
 >>   "\9\8\1\18\5\10\3\18\1nb\16\10\1y\18\11\10\9\8\1\18\5\10\3" ..
 >>   "\18\1nB\4\10\0\16\17"
 > m = la.onnx.load(tiny, {bytes = true})
 > m(la.tensor{-1., 2})
 tensor([0., 2.])
+> m:compile({x = {3}})(la.tensor{-1., 2, 3})
+tensor([0., 2., 3.])
 see: onnx.save, onnx.register, nn.Module, load
 == onnx.register
 : la.onnx.register(domain, name, f)
@@ -55,11 +63,12 @@ float32    tensor([1., 2.])
 see: onnx.load
 == onnx.save
 : la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
-Writes a module, or a function of tensors, as an ONNX file of opset 17 to 21
-(17). It runs once on the example inputs, and its calls become nodes; the file
-is read again and compared. What has no ONNX form is named. inputs and outputs
-are names; dims names sizes that may change: dims = {input = {"batch"}} is the
-first dim of the input of that name. A path of nil gives the bytes.
+Writes a module, or a function of tensors, compiled or not, as an ONNX file of
+opset 17 to 21 (17). It runs once on the example inputs, and its calls become
+nodes; the file is read again and compared. What has no ONNX form is named.
+inputs and outputs are names; dims names sizes that may change: dims = {input =
+{"batch"}} is the first dim of the input of that name. A path of nil gives the
+bytes.
 > nn = require "lunarray.nn"
 > net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
 > bytes = la.onnx.save(net, nil, la.ones(1, 2), {dims = {{"batch"}}})

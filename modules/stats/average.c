@@ -102,6 +102,8 @@ static la_status average_weighted(la_frame *f, uint64_t mask)
     return la_chain_end(w, f, R(div, sum, all));
 }
 
+/* Without weights it is the mean. NumPy's average refuses weights that sum to
+** zero, and so does this. */
 la_status la_impl_average(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);

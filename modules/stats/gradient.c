@@ -74,6 +74,8 @@ static la_status middle(const grid *g, la_tensor **out)
     return la_chain_result(w, R(div, R(add, left, right), R(add, a, b)), out);
 }
 
+/* Ends and middle are three pieces of one result, put together along the dim:
+** no loop over points, whatever the number of dims. */
 static la_status derivative(const grid *g, la_dtype to, la_tensor **out)
 {
     LA_LET(first, edge(g, 0, 1, &first));
@@ -163,6 +165,7 @@ static la_status gradients(la_frame *f, la_tensor *const *spacing, int64_t ns)
     return LA_OK;
 }
 
+/* Overloads differ in spacing alone: none or one number here, a list below. */
 LA_FORWARD(la_impl_gradient, gradients(f, NULL, 0))
 la_status la_impl_gradient_spacing(la_frame *f)
 {

@@ -13,6 +13,9 @@
 enum { SELF, BINS, RANGE, WEIGHT, DENSITY };
 
 /* The points as rows of d coordinates, and what is known of each of these. */
+/* Each coordinate is looked up in its own edges, and the numbers become one
+** index in row-major order: counting is then a bincount, however many
+** coordinates there are. */
 typedef struct boxes {
     la_tensor *points;          /* n x d */
     int64_t n, d, total;        /* total: of all boxes */
@@ -30,6 +33,8 @@ static void boxes_drop(boxes *b)
     la_value_drop(&b->edges);
 }
 
+/* All dims but the last count points, as in PyTorch: a grid of points needs no
+** reshape by the caller. */
 static la_status read_points(la_frame *f, boxes *b)
 {
     la_tensor *x = la_arg(f, SELF), *weight = la_arg(f, WEIGHT);
@@ -181,6 +186,8 @@ static la_status count_points(la_frame *f, boxes *b)
     return la_chain_end(w, f, R(clone, counts));
 }
 
+/* Lists are compared with the number of coordinates before anything is
+** computed; the edges become the second result without a copy. */
 static la_status histogram_of(la_frame *f)
 {
     __attribute__((cleanup(boxes_drop))) boxes b = {.total = 1};

@@ -92,6 +92,8 @@ static la_tensor *ends(la_chain *w, la_frame *f, la_tensor *x, la_tensor *xp,
     return R(where, R(gt, x, high), right, y);
 }
 
+/* NumPy's interp, as calls of operations: a binary search finds the
+** neighbours, and gradients for x and fp follow from take and mul. */
 la_status la_impl_interp(la_frame *f)
 {
     LA_CHAIN(w);

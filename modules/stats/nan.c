@@ -22,6 +22,7 @@ la_status la_any_of(la_tensor *t, bool *yes)
     return LA_OK;
 }
 
+/* Integers have no NaN; their means are numbers of the default dtype. */
 la_dtype la_inexact_dtype(const la_tensor *t)
 {
     return la_has_nan(t) ? (la_dtype)t->dtype : la_ctx()->default_dtype;
@@ -80,6 +81,7 @@ static la_status nan_position(la_frame *f, const la_op *op)
     return la_chain_end(w, f, R(argmax, R(eq, x, top), f->args[1], f->args[2]));
 }
 
+/* Dtypes without NaN have no special position: the plain operation answers. */
 la_status la_impl_nanargmax(la_frame *f)
 {
     return la_has_nan(la_arg(f, 0)) ? nan_position(f, LA_OP(nanmax))
@@ -94,6 +96,7 @@ la_status la_impl_nanargmin(la_frame *f)
 /* ---- products and running sums ---- */
 
 /* (self, dim, keepdim, dtype) */
+/* 1 is neutral in a product, and 0 in a running sum below. */
 la_status la_impl_nanprod(la_frame *f)
 {
     LA_CHAIN(w);
@@ -142,6 +145,8 @@ static la_tensor *variance(la_chain *w, la_frame *f)
     return R(div, squares, nan_divisor(w, f, number, squares));
 }
 
+/* The divisor counts what is no NaN, per result; NaN where the correction
+** leaves none, as torch.var gives it for one element. */
 la_status la_impl_nanvar(la_frame *f)
 {
     LA_CHAIN(w);

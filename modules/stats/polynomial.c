@@ -19,6 +19,8 @@ static la_status check_row(const la_tensor *t, int k)
 /* ---- polyval(p, x) ---- */
 
 /* Horner's scheme, one step for each coefficient. */
+/* Highest power first, as NumPy's lists are. Every step is recorded, so
+** polyval has gradients for the coefficients as well as for x. */
 static la_status horner(la_tensor *p, la_tensor *x, la_tensor **out)
 {
     LA_TRY(la_run(zeros_like, out, x));
@@ -135,6 +137,8 @@ static la_status fit_result(la_chain *w, la_frame *f, la_tensor *solution,
     return la_chain_end(w, f, out);
 }
 
+/* Least squares by singular values (lstsq), not by normal equations, whose
+** condition is the square: fits of high degree keep their digits. */
 la_status la_impl_polyfit(la_frame *f)
 {
     LA_CHAIN(w);

@@ -52,6 +52,8 @@ static double cubic(double x, double a)
     return 0;
 }
 
+/* The sine is the library's own (base/libm), so that weights have the same
+** bits on every system. */
 static double sinc(double x)
 {
     x *= 3.14159265358979323846;
@@ -177,6 +179,9 @@ static la_status axis_allocate(la_axis *a, int64_t in, int64_t out,
     return LA_OK;
 }
 
+/* One block has all three parts: weights, the first input of each output, and
+** how many inputs it takes. The positions stand behind the weights and stay
+** where they are while these are narrowed. */
 static double *weights_of(const la_axis *a) { return a->memory; }
 static int32_t *from_of(const la_axis *a)
 {
@@ -274,6 +279,7 @@ static la_status axis_finish(la_axis *a, const la_axis_plan *p, double largest)
     return LA_OK;
 }
 
+/* Dropping twice is harmless: callers drop on every way out. */
 void la_axis_drop(la_axis *a)
 {
     if (a->memory) la_mem_free(a->memory, a->bytes);
@@ -298,6 +304,9 @@ static double axis_fill(const la_axis_plan *p, la_axis *a)
     return largest;
 }
 
+/* A table per axis makes the work of weights linear in the sizes, while pixels
+** number their product. The gradient is the same table transposed: no second
+** set of loops. */
 la_status la_axis_make(const la_axis_plan *p, bool transposed, la_axis *out)
 {
     int64_t most = axis_width_of(p);

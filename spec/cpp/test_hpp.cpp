@@ -345,6 +345,27 @@ static void memory()
     CHECK(la::get_generator(lua.get()).offset == before.offset);
 }
 
+static void programs()
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    la::openlibs(L);
+    CHECK(!luaL_dostring(L, "local la = require 'lunarray'; w = la.ones(3)\n"
+        "f = la.compile(function(x) return x * w, x:sum() end)\n"
+        "f(la.ones(3)) return f"));
+    la::program p(L, -1), q = p.clone(), none;
+    lua_close(L);
+    la::tensor x = {1.f, 2.f, 3.f};
+    auto out = q({x});
+    CHECK(p && !none && out.size() == 2 && out[1].item<int>() == 6);
+    p.weight("weight.1") *= 2;
+    CHECK(q({x})[0](3).item<int>() == 6 && la_program_inputs(p.get()) == 1);
+    CHECK(code_of([&] { p({}); }) == LA_EARG);
+    CHECK(code_of([&] { p.weight("w"); }) == LA_EARG);
+    CHECK(code_of([&] { la::program bad("none", 4); }) == LA_EIO);
+    p = std::move(q);
+}
+
 int main()
 {
     types();
@@ -358,5 +379,6 @@ int main()
     scripts();
     states();
     memory();
+    programs();
     std::puts("ok");
 }

@@ -45,8 +45,8 @@ local CORE = [[
   op/value.h op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h
   op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
-  tensor/host/remote.h io/bytes.h io/map.h io/stream.h io/zip.h io/flate.h
-  io/decimal.h
+  tensor/host/remote.h io/bytes.h io/json.h io/map.h io/stream.h io/zip.h
+  io/flate.h io/decimal.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
   op/create/window.h op/nn/packed_rows.h base/scratch.h base/log.h op/schema.h
 ]]

@@ -7,8 +7,8 @@ local pending = require "pending"
 
 -- Files of the system, of users and of other programs.
 local ELSEWHERE = [[
-  stdio.h setjmp.h stdarg.h stddef.h lua.h lauxlib.h lualib.h sleef.h zlib.h
-  cmocka.h pthread.h histedit.h stdint.h stb/stb_image.h stb_image.h
+  stdio.h string.h setjmp.h stdarg.h stddef.h lua.h lauxlib.h lualib.h sleef.h
+  zlib.h cmocka.h pthread.h histedit.h stdint.h stb/stb_image.h stb_image.h
   script.lua init.lua run.lua modules/ops.def binding.def names.def
 ]]
 

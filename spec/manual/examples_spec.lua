@@ -66,6 +66,50 @@ describe("examples", function()
     assert.is_true((heard - want):abs():max():item() < 1e-4)
   end)
 
+  -- Programs with models that tools/models.sh gave, where they are there.
+  local function with_model(file, name, f)
+    local model = io.open((os.getenv "LUNARRAY_MODELS" or "models")
+      .. "/" .. file)
+    if not model then return end
+    model:close()
+    f(run("examples/" .. name .. ".lua"))
+  end
+
+  modules.needing("onnx tokenizer", it)("filetype knows Lua and C", function()
+    with_model("magika.onnx", "filetype", function(kind)
+      local lines = ("local x = require 'y'\nprint(x)\n"):rep(20)
+      assert.equal("lua", (kind(lines)))
+      local head = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+      assert.equal("png", (kind(head .. ("\0"):rep(99))))
+    end)
+  end)
+
+  modules.needing("tokenizer", it)("similar finds what means the same",
+  function()
+    with_model("minilm.safetensors", "similar", function(meaning)
+      local asked = meaning "Where is the dragon?"
+      local hills = asked:dot(meaning "The beast lives in the hills."):item()
+      local bread = asked:dot(meaning "Bread is two coins."):item()
+      assert.is_true(hills > 0.3 and bread < 0.15)
+    end)
+  end)
+
+  modules.needing("onnx", it)("wake hears no word in a vowel", function()
+    with_model("wake_word.onnx", "wake", function(listen)
+      local t = la.arange(16000 * 2, {dtype = "float64"}) / 16000
+      local x = (t * (2 * math.pi * 120)):sin():float()
+      assert.is_true(listen(x):max():item() < 0.1)
+    end)
+  end)
+
+  modules.needing("onnx", it)("policy learns to fly, and its file flies",
+  function()
+    local path = os.tmpname() .. ".onnx"
+    local found = run("examples/policy.lua", "80", "32", path)
+    assert.is_true(found.after < found.before / 10)
+    os.remove(path)
+  end)
+
   it("host_no_lua learns, saves and loads without Lua", function()
     local host = io.open "build/examples/host_no_lua"
     if not host then return end

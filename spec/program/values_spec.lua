@@ -268,16 +268,77 @@ describe("a schedule that f steps", function()
   end)
 end)
 
-describe("histories of views of the same elements", function()
+describe("histories of tensors of the same elements", function()
+  -- Gradients of f and of f compiled, by arguments that make() gives.
+  local function same_gradients(f, make)
+    local step = la.compile(f)
+    for _ = 1, 3 do
+      la.manual_seed(1)
+      local x = make()
+      local want = la.grad(f(x):sum(), x)
+      la.manual_seed(1)
+      local y = make()
+      assert.equal(want, (la.grad(step(y):sum(), y)))
+    end
+  end
+  local function matrix() return la.randn(4, 17):requires_grad_() end
+
   it("are told apart", function()
-    local function f(x)
+    same_gradients(function(x)
       local a, b = x[1], x:unbind(1)[1]
       return (a * b):exp() + a * 0.3 + b * x[2]
+    end, matrix)
+    same_gradients(function(x)
+      local y = (x * 2):silu()
+      local _ = y:conj_physical()
+      y:asinh_()
+      return y
+    end, matrix)
+    local w = la.ones(4, 17):requires_grad_()
+    same_gradients(function(x)
+      local y = x:detach() * 2
+      y[1] = x[1] * w[1]
+      return y
+    end, matrix)
+  end)
+
+  it("are those of two arguments on one memory", function()
+    local function f(x, y)
+      y:mul_(x)
+      return x, y
     end
     local step = la.compile(f)
     for _ = 1, 3 do
-      local x = la.randn(4, 17):requires_grad_()
-      assert.equal((la.grad(f(x):sum(), x)), (la.grad(step(x):sum(), x)))
+      local function errors(g)
+        local x = la.ones(4):requires_grad_():mul(1)
+        local a, b = g(x, x:t())
+        return (pcall(function() (a + b):sum():backward() end))
+      end
+      assert.equal(errors(f), errors(step))
     end
+  end)
+
+  it("that a pass inside did not use up can be passed again", function()
+    local step = la.compile(function(x)
+      local y = x:select(1, 1)
+      y:sum():backward()
+      return y
+    end)
+    for _ = 1, 3 do
+      local x = matrix()
+      step(x):sum():backward()
+      assert.equal(34, x.grad:sum():item())
+    end
+  end)
+end)
+
+describe("an error of a composite's call", function()
+  it("has the composite's name", function()
+    local w = la.randn(4, 2)
+    local step = la.compile(function(i) return la.embedding(i, w) end)
+    for _ = 1, 2 do step(la.tensor{1, 2}) end
+    local _, text = pcall(step, la.tensor{1, 7})
+    local _, want = pcall(la.embedding, la.tensor{1, 7}, w)
+    assert.equal(want:gsub("^.-:%d+: ", ""), (text:gsub("^.-:%d+: ", "")))
   end)
 end)

@@ -15,19 +15,8 @@
 -- method, in place.
 local la = require "lunarray"
 
-local option = {calls = 20000, seed = 1, ops = "", child = ""}
-do
-  local i = 1
-  while arg[i] do
-    local name = arg[i]:match("^%-%-(%a+)$")
-    if not name or option[name] == nil or not arg[i + 1] then
-      io.stderr:write("fuzz.lua: unknown option ", arg[i], "\n")
-      os.exit(2)
-    end
-    option[name] = tonumber(arg[i + 1]) or arg[i + 1]
-    i = i + 2
-  end
-end
+local option = require "spec.support.options"("fuzz.lua", {calls = 20000,
+  seed = 1, ops = "", child = ""})
 
 -- ---- what a call in a printed program may use ----
 

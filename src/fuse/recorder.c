@@ -493,10 +493,7 @@ static bool recorder_writes(const la_frame *f)
 /* Composites that only say in other words what can be a step. */
 static bool recorder_forwards(const la_frame *f)
 {
-    if (f->form != LA_FUNCTIONAL) return false;
-    const la_op *op = f->op;
-    return op == LA_OP(norm) || op == LA_OP(var_flag) || op == LA_OP(std_flag)
-        || op == LA_OP(var_unbiased) || op == LA_OP(std_unbiased);
+    return f->form == LA_FUNCTIONAL && (f->op->forms & LA_FORWARDS);
 }
 
 /* The kernel of the Fuse key. A call that does not become a step runs with the

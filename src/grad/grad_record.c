@@ -147,7 +147,7 @@ static void release_local(la_node *n)
 static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot)
 {
     if (!differentiable(t)) return LA_OK;
-    if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold)) {
+    if (f->op->forms & LA_OVERLAPPING) {
         /* A root that was detached in place: its views still have theirs. And
         ** what a custom function gave has that function's. */
         bool lost = !la_requires_grad(t->base)

@@ -41,6 +41,8 @@ la_node *la_slices_around(const la_tensor *t, const la_node *n);
 ** of 's' and must not be an edge of anything: it would run, and free what it
 ** saved, twice. */
 la_status la_written_result(la_node *s, la_tensor *data, la_tensor **out);
+/* Did a pass free what another one through the history needs? */
+bool la_history_is_spent(const la_node *n);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
 bool la_anomaly_on(void);

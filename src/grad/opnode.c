@@ -22,6 +22,37 @@ static const la_node_class class_operation =
     {"Operation", opnode_run, opnode_clear, opnode_destroy,
                                               opnode_visit};
 
+/* ---- used up ---- */
+
+/* Has a pass freed values of this node, that a second one would miss? */
+static bool opnode_is_spent(const la_node *n)
+{
+    if (!n->run) return false;
+    if (n->class != &class_operation) return true;
+    const la_op_node *o = la_node_extra((la_node *)n);
+    for (int k = 0; k < o->nsaved; k++)
+        if (!o->saved[k].data) return true;
+    return o->sizes != NULL;
+}
+
+bool la_history_is_spent(const la_node *n)
+{
+    enum { MOST = 64 };         /* of a longer one it is taken for granted */
+    const la_node *list[MOST];
+    int count = 1;
+    list[0] = n;
+    for (int i = 0; i < count; i++) {
+        if (opnode_is_spent(list[i])) return true;
+        for (int e = 0; e < list[i]->nedges; e++) {
+            const la_node *from = list[i]->edges[e].node;
+            if (!from || !from->nedges) continue;
+            if (count == MOST) return true;
+            list[count++] = from;
+        }
+    }
+    return false;
+}
+
 /* ---- keeping ---- */
 
 /* False without memory; the list is empty then. */

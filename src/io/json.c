@@ -80,8 +80,7 @@ static size_t put_utf8(int32_t c, char *out)
     return n;
 }
 
-/* The escape after a backslash. */
-static la_status read_escape(la_json *j, char *out, size_t *n)
+la_status la_json_escape(la_json *j, char out[4], size_t *n)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char c = j->at < j->end ? *j->at++ : '\0';
@@ -132,7 +131,7 @@ la_status la_json_string(la_json *j, char *out, size_t capacity, size_t *n)
         if (capacity - *n < 4) return la_json_malformed("a string is too long");
         if (*j->at == '\\') {
             j->at++;
-            LA_TRY(read_escape(j, out + *n, &k));
+            LA_TRY(la_json_escape(j, out + *n, &k));
         } else {
             k = utf8_length(j->at, j->end);
             if (!k) return la_json_malformed("invalid UTF-8");

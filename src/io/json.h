@@ -26,6 +26,9 @@ la_status la_json_expect(la_json *, char c);
 ** length in *n, without a NUL behind it. LA_EIO for invalid UTF-8, a lone
 ** surrogate, a control character, or no string. */
 la_status la_json_string(la_json *, char *out, size_t capacity, size_t *n);
+/* The escape whose backslash was read, as UTF-8 of *n bytes. Two escapes that
+** are the halves of one character are read together. LA_EIO for others. */
+la_status la_json_escape(la_json *, char out[4], size_t *n);
 /* Digits without sign, fraction, exponent or leading zeros; LA_EIO from 2^63
 ** on. */
 la_status la_json_integer(la_json *, int64_t *out);

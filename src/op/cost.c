@@ -1,4 +1,6 @@
 /* The kinds of cost: work of a call from its sizes. */
+#include <math.h>
+
 #include "op/fuel.h"
 #include "op/op.h"
 #include "op/families.h"
@@ -8,8 +10,9 @@
 
 /* Elements that one is worth. Multiply-adds of real floats are worth less: so
 ** many are an element. */
-enum { FUNCTION = 4, REMAINDER = 24, SERIES = 64, REPEAT = 32, SPECTRUM = 8,
-       MATRIX = 64, PASSES = 32, FLOAT_PRODUCTS = 8 };
+enum { FUNCTION = 4, COMPLEX_FUNCTION = 24, BRANCHES = 24, SERIES = 256,
+       REPEAT = 32, SPECTRUM = 8, MATRIX = 128, PASSES = 64,
+       FLOAT_PRODUCTS = 8, SORTED = 2 };
 
 static int64_t numel(const la_frame *f, int arg)
 {
@@ -95,7 +98,7 @@ static int64_t cost_functions(const la_frame *f)
 {
     const la_tensor *t = f->nargs ? la_arg(f, 0) : NULL;
     bool complex = t && la_is_complex((la_dtype)t->dtype);
-    return times(complex ? 4 * FUNCTION : FUNCTION, cost_elements(f));
+    return times(complex ? COMPLEX_FUNCTION : FUNCTION, cost_elements(f));
 }
 
 static int64_t cost_remainders(const la_frame *f)
@@ -104,7 +107,12 @@ static int64_t cost_remainders(const la_frame *f)
     for (int k = 0; k < f->nargs; k++)
         floats = floats || (f->args[k].tag == LA_VTENSOR && la_arg(f, k)
                             && la_is_float((la_dtype)la_arg(f, k)->dtype));
-    return times(floats ? REMAINDER : FUNCTION, cost_elements(f));
+    return times(floats ? BRANCHES : FUNCTION, cost_elements(f));
+}
+
+static int64_t cost_branches(const la_frame *f)
+{
+    return times(BRANCHES, cost_elements(f));
 }
 
 static int64_t cost_series(const la_frame *f)
@@ -120,7 +128,8 @@ static int64_t cost_repeats(const la_frame *f)
 static int64_t cost_ordered(const la_frame *f)
 {
     int64_t n = cost_elements(f);
-    return n ? times(n, 64 - __builtin_clzll((uint64_t)n)) : 0;
+    int bits = n ? 64 - __builtin_clzll((uint64_t)n) : 0;
+    return times(n, SORTED * bits);
 }
 
 /* ---- positions ---- */
@@ -167,7 +176,7 @@ static int64_t products(const la_frame *f, int arg, int64_t work)
     const la_tensor *t = la_arg(f, arg);
     bool real = t && (t->dtype == LA_FLOAT32 || t->dtype == LA_FLOAT64);
     int64_t matrix = times(last(f, arg), size_at(f, arg, 2));
-    if (real) work = work / FLOAT_PRODUCTS;
+    if (real) work = plus(work / FLOAT_PRODUCTS, cost_results(f));
     if (t && t->ndim > 2 && matrix)
         work = plus(work, times(MATRIX, t->numel / matrix));
     return with_elements(f, work);
@@ -176,6 +185,15 @@ static int64_t products(const la_frame *f, int arg, int64_t work)
 static int64_t cost_product(const la_frame *f)
 {
     return products(f, 0, times(cost_results(f), last(f, 0)));
+}
+
+static int64_t cost_distances(const la_frame *f)
+{
+    double p = f->args[2].d;
+    bool simple = p == 0 || p == 1 || p == 2 || p == INFINITY;
+    int64_t each = simple ? 1 : 2 * FUNCTION;
+    return f->args[3].b ? cost_product(f)
+        : with_elements(f, times(each, times(cost_results(f), last(f, 0))));
 }
 
 static int64_t cost_add_product(const la_frame *f)
@@ -260,9 +278,17 @@ static int64_t window_of(const la_frame *f, int arg)
     return n < most ? n : most;
 }
 
+/* Windows of more dims have shorter rows. */
+static int64_t passes_of(const la_frame *f)
+{
+    const la_value *v = &f->args[1];
+    return v->tag != LA_VINTS ? 2 : v->ints.n < 2 ? 1 : v->ints.n < 3 ? 2 : 4;
+}
+
 static int64_t cost_windows(const la_frame *f)
 {
-    return with_elements(f, times(cost_results(f), window_of(f, 1)));
+    return with_elements(f, times(cost_results(f),
+                                  times(passes_of(f), window_of(f, 1))));
 }
 
 static int64_t cost_windows_grad(const la_frame *f)
@@ -285,6 +311,9 @@ static int64_t cost_factors(const la_frame *f)
     int64_t work = meetings(numel(f, 0), least);
     for (int k = 1; k < f->nargs; k++)
         if (la_arg(f, k)) work = plus(work, meetings(numel(f, k), least));
+    for (int k = 0; k < f->nresults; k++)   /* all of Q may be m x m */
+        if (total(&f->results[k]) > numel(f, 0))
+            work = plus(work, meetings(total(&f->results[k]), least));
     if (m && n) work = plus(work, times(MATRIX, numel(f, 0) / m / n));
     return work;
 }
@@ -328,7 +357,5 @@ static int64_t steps_between_rows(const la_frame *f)
 int64_t la_cost_of(const la_frame *f)
 {
     int64_t work = kinds[f->op->cost](f);
-    bool composite = f->op->forms & LA_COMPOSITE;
-    return work == 0 || composite
-        ? work : plus(work, times(STEP, steps_between_rows(f)));
+    return work ? plus(work, times(STEP, steps_between_rows(f))) : 0;
 }

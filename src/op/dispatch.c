@@ -213,7 +213,7 @@ static void note_change(const la_frame *f, la_tensor *t)
 }
 
 /* Versions of what was written rise once the kernels below are done, also
-** after a stop in the middle; set_data changes nothing that counts. */
+** after a stop in the middle. */
 static la_status note_write(la_frame *f, la_status status)
 {
     int n = f->form == LA_OUT ? LA_MAX_RESULTS : 1;
@@ -221,7 +221,7 @@ static la_status note_write(la_frame *f, la_status status)
     for (int k = 0; k < n; k++)
         if (f->outs[k]) note_change(f, f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
-        && f->op != LA_OP(set_data))
+        && !(f->op->forms & LA_KEEPS_VERSION))
         note_change(f, f->args[0].tensor);
     return status;
 }
@@ -247,6 +247,7 @@ static la_op_fn dispatch_kernel_of(int key)
 la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
 la_status (*la_record_read)(const la_tensor *t);
 void (*la_record_peek)(const la_tensor *t);
+la_status (*la_record_body)(la_frame *f, la_op_fn body);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -321,6 +322,19 @@ static bool gives_values(const la_frame *f)
             && f->op != LA_OP(is_set_to));
 }
 
+static la_status run_plainly(la_frame *f)
+{
+    return f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
+                                        : f->op->impl(f);
+}
+
+static inline la_status run_implementation(la_frame *f)
+{
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0))
+        return la_record_body(f, run_plainly);
+    return run_plainly(f);
+}
+
 /* A composite runs in its functional form; its results go to the outputs by
 ** copy_, which records what autograd needs. The host may have a kernel for its
 ** device, which nothing records. */
@@ -339,8 +353,7 @@ static la_status run_composite(la_frame *f)
         if (fn || (f->op->forms & LA_READS_VALUES))
             return la_run_remote(f, d, fn);
     }
-    LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
-                                        : f->op->impl(f));
+    LA_TRY(run_implementation(f));
     for (int k = 0; k < f->nresults; k++)
         if (f->results[k].tag == LA_VTENSOR)
             own_result(f, f->results[k].tensor);

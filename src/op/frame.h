@@ -145,6 +145,8 @@ extern la_status (*la_record_read)(const la_tensor *t);
 /* Asks that for an operation that looks at an element between its calls: then
 ** the recording is none, and calls go on. */
 extern void (*la_record_peek)(const la_tensor *t);
+/* Runs the body of a composite, in whose name its calls fail. */
+extern la_status (*la_record_body)(la_frame *f, la_status (*body)(la_frame *));
 
 /* ---- running it ---- */
 

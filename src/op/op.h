@@ -43,6 +43,13 @@ enum {
     LA_ASKS_DTYPE = 1 << 17,  /* dtypes is that after dtype= or out=, or the
                               ** refusal comes after others: the
                               ** implementation asks, not the dispatcher */
+    LA_ANY_DEVICES = 1 << 18, /* arguments may lie on several devices */
+    LA_KEEPS_VERSION = 1 << 19,   /* LA_MUTATES nothing that a saved value is
+                              ** compared by */
+    LA_FORWARDS = 1 << 20,    /* a composite that only names another row's
+                              ** arguments: la.fuse looks through it */
+    LA_OVERLAPPING = 1 << 21, /* a view whose elements may share memory: its
+                              ** gradient goes by the root's memory */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };

@@ -165,7 +165,7 @@ static bool has_on(const la_value *v, la_device device, bool written)
 la_status la_check_devices(const la_frame *f)
 {
     bool meta = false, cpu = false;
-    if (f->op == LA_OP(copy_) || f->op == LA_OP(set_data)) return LA_OK;
+    if (f->op->forms & LA_ANY_DEVICES) return LA_OK;
     for (int k = 0; k < la_schema_of(f->op)->nparams; k++) {
         bool written = k == 0 && f->form == LA_INPLACE;
         meta = meta || has_on(&f->args[k], LA_META, written);

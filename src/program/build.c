@@ -94,12 +94,13 @@ static bool build_looks_like(const la_tensor *form, const la_tensor *t)
 }
 
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
-                        int64_t bytes, bool whole, bool grad, int32_t step)
+                        const la_prog_view *like)
 {
     la_prog_slot *s = la_prog_slot_at(p, slot);
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         const la_prog_view *v = la_prog_view_at(p, i);
-        if (v->bytes == bytes && v->grad == grad && v->step == step
+        if (v->bytes == like->bytes && v->grad == like->grad
+            && v->step == like->step && v->object == like->object
             && build_looks_like(v->form, t)) return i;
     }
     la_tensor *form = NULL;
@@ -109,10 +110,11 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
         la_tensor_release(form);
         return LA_PROG_NONE;
     }
-    *v = (la_prog_view){.slot = slot, .next = s->views, .grad = grad,
-                        .whole = whole, .bytes = bytes, .form = form,
-                        .step = step,
-                        .last = LA_PROG_NONE};
+    *v = *like;
+    v->slot = slot;
+    v->next = s->views;
+    v->form = form;
+    v->last = LA_PROG_NONE;
     s->views = p->views.n - 1;
     return s->views;
 }

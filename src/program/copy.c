@@ -83,20 +83,23 @@ static la_status copy_block(void *slot, const void *from, size_t bytes)
     return LA_OK;
 }
 
-/* The two programs of a loop; the depth of loops is that of the recording. */
-static la_status copy_loop(la_prog_loop **out, const la_prog_loop *from)
+/* Its programs as they were recorded. */
+static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
 {
-    la_prog_loop *to = *out = la_mem_zalloc(sizeof *to);
-    if (!to) return LA_ENOMEM;
-    *to = *from;
-    to->test = to->body = NULL;
-    LA_TRY(la_prog_copy(from->test, &to->test));
-    return la_prog_copy(from->body, &to->body);
+    const la_prog *test = from->test, *body = from->body;
+    la_prog_loop *loop = la_mem_zalloc(sizeof *loop);
+    if (!loop) return LA_ENOMEM;
+    to->loop = loop;
+    loop->ncarry = from->ncarry;
+    loop->ntest = from->ntest;
+    loop->nbody = from->nbody;
+    LA_TRY(la_prog_copy(test->recorded ? test->recorded : test, &loop->test));
+    return la_prog_copy(body->recorded ? body->recorded : body, &loop->body);
 }
 
 static la_status copy_step(la_prog_step *to, const la_prog_step *from)
 {
-    if (from->loop) LA_TRY(copy_loop(&to->loop, from->loop));
+    if (from->loop) LA_TRY(copy_loop(to, from->loop));
     if (from->args) {
         to->args = la_mem_zalloc((from->nargs ? from->nargs : 1)
                                  * sizeof(la_value));
@@ -131,6 +134,7 @@ static void copy_facts(la_prog *to, const la_prog *from)
     to->eager = from->eager;
     to->live = from->live;
     to->alone = from->alone;
+    to->chooses = from->chooses;
     to->why = from->why;
     to->default_dtype = from->default_dtype;
     to->no_grad = from->no_grad;

@@ -88,8 +88,10 @@ static void graph_objects(graph_run *g)
         la_tensor *t = la_bind_object(g->p, i, g->arguments);
         if (s->kind != LA_SLOT_OBJECT || s->index == i) continue;
         for (int32_t v = s->views; v >= 0; v = la_prog_view_at(g->p, v)->next)
-            if (!g->now[v] && graph_is_view(la_prog_view_at(g->p, v), t,
-                                            graph_origin(g, s)))
+            if (la_prog_view_at(g->p, v)->object == i
+                || (!g->now[v] && la_prog_view_at(g->p, v)->object < 0
+                    && graph_is_view(la_prog_view_at(g->p, v), t,
+                                     graph_origin(g, s))))
                 graph_set(g, v, t);
     }
 }

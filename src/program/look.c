@@ -129,6 +129,7 @@ la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t)
     if (!s->early) return status;
     if (!status && answer == s->answer) return LA_OK;
     p->unfit = true;
+    if (status) return status;
     return la_error(LA_ESTATE, "a value decides otherwise than it did in the "
                     "recording");
 }

@@ -233,7 +233,10 @@ static int32_t meet_maker(const la_recorder *r, int32_t slot,
     const la_node *fn = t->grad ? t->grad->fn : NULL;
     if (!fn) return LA_PROG_NONE;
     int32_t at = meet_step_of(r, fn->sequence);
-    if (at < r->p->steps.n && meet_gives(r, at, slot, t)) return at;
+    /* Copies of what the node keeps may stand between. */
+    for (int32_t i = at; i < r->p->steps.n && la_prog_step_at(r->p, i)->sequence
+         == la_prog_step_at(r->p, at)->sequence; i++)
+        if (meet_gives(r, i, slot, t)) return i;
     return at > 0 && meet_gives(r, at - 1, slot, t) ? at - 1 : LA_PROG_NONE;
 }
 
@@ -244,9 +247,18 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     const la_tensor *base = meet_base(r, s);
     int64_t bytes = la_meet_origin(t) - s->origin;
     if (t->storage->nbytes > s->nbytes) s->nbytes = t->storage->nbytes;
-    bool grad = la_grad_flag(t) != 0;
-    int32_t step = grad ? meet_maker(r, slot, t) : LA_PROG_NONE;
-    int32_t v = la_prog_view_of(r->p, slot, t, bytes, base == t, grad, step);
+    la_prog_view like = {.bytes = bytes, .whole = base == t,
+        .grad = la_grad_flag(t) != 0, .object = LA_PROG_NONE,
+        .step = LA_PROG_NONE};
+    if (like.grad) like.step = meet_maker(r, slot, t);
+    if (s->kind == LA_SLOT_OBJECT && !s->grad && base != t)
+        like.object = la_meet_object_of(r, t);
+    /* A leaf of the recording's own, which a run does not make one. */
+    if (s->kind == LA_SLOT_STEP && t->grad && t->grad->requires_grad
+        && !t->grad->fn)
+        r->no_graph = "a tensor that it makes becomes a leaf of a result's "
+                      "history";
+    int32_t v = la_prog_view_of(r->p, slot, t, &like);
     if (v < 0) r->failed = true;
     return v;
 }
@@ -262,7 +274,9 @@ static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
         || la_prog_twin(r->p, view, !v->grad) >= 0
         || la_meet_object_of(r, t) >= 0) return;
     int32_t i = la_meet_new_object(r, t, LA_PROG_NONE);
-    if (i >= 0) la_prog_object_at(r->p, i)->slot = slot;
+    if (i < 0) return;
+    la_prog_object_at(r->p, i)->slot = slot;
+    la_prog_view_at(r->p, view)->object = i;
 }
 
 /* The view that an operand is. */

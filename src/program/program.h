@@ -65,6 +65,7 @@ typedef struct la_prog_view {
     bool grad;          /* needed a gradient when it was met */
     int32_t step;       /* that gave it its history; LA_PROG_NONE: not known */
     bool whole;         /* is the slot's own tensor: the argument, the object */
+    int32_t object;     /* that it is, where another is the slot's */
     int64_t bytes;      /* from that tensor's first element, or the storage's */
     la_tensor *form;    /* owned header; bind.c shows it memory */
 } la_prog_view;
@@ -125,7 +126,7 @@ typedef struct la_prog_step {
     uint64_t sequence;      /* of the next node, before it was recorded */
     la_look_question question;
     int64_t answer;
-    const la_op *op;
+    const la_op *op, *named;    /* in whose name it fails */
     la_value *args;         /* [nargs]; owned lists and texts */
     int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
     int32_t lists;          /* the first of 'members' that are its lists' */
@@ -209,17 +210,17 @@ void la_prog_free(la_prog *p);
 /* One more entry of 'size' bytes, zeroed; NULL without memory. */
 void *la_prog_add(la_prog_list *list, size_t size);
 void la_prog_drop_list(la_prog_list *list, size_t size);
-/* The view of 'slot' that looks like 't', 'bytes' behind its start; made when
-** there is none. Below 0 without memory. */
+/* The view of 'slot' that looks like 't', else as 'like': made when there is
+** none. Below 0 without memory. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
-                        int64_t bytes, bool whole, bool grad, int32_t step);
+                        const la_prog_view *like);
 /* The view of the same geometry that needed a gradient, or needed none. */
 /* Do the views lie at the same elements? */
 bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
-/* What the value refers to goes. */
+/* Ends what the value refers to. */
 void la_prog_drop_value(la_value *v);
 
 /* ---- copy.c ---- */
@@ -229,6 +230,15 @@ la_status la_prog_copy(const la_prog *from, la_prog **out);
 /* The recording, before its passes, is one that runs beneath autograd in any
 ** case: its results have no history. */
 void la_prog_stand_alone(la_prog *p);
+
+/* ---- slice.c ---- */
+
+/* A bit of a source: the number as it was read by the piece before. */
+enum { LA_PROG_AGAIN = 1 << 30 };
+/* A copy of a recording in which calls of more work than 'piece' are calls on
+** rows, where their kind can be cut. 'total' is the work of all calls. */
+la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
+                        int64_t *total);
 
 /* ---- spare.c ---- */
 

@@ -291,8 +291,20 @@ static void recorder_finish(la_recorder *r, la_frame *f, la_prog_step *s)
     }
 }
 
+/* Calls of a body fail in the name of the composite that was called. */
+static la_status recorder_body(la_frame *f, la_op_fn body)
+{
+    la_recorder *r = la_ctx()->recorder;
+    const la_op *outer = r->composite;
+    if (!outer) r->composite = f->op;
+    la_status status = body(f);
+    r->composite = outer;
+    return status;
+}
+
 static void recorder_append(la_recorder *r, la_prog_step *s)
 {
+    s->named = r->composite ? r->composite : s->op;
     la_prog_step *to = r->failed ? NULL : la_prog_add(&r->p->steps, sizeof *s);
     if (to) *to = *s;
     else r->failed = true;
@@ -413,6 +425,7 @@ static void recorder_connect(void)
     la_record_read = recorder_read;
     la_record_peek = recorder_peek;
     la_record_look = la_look_record;
+    la_record_body = recorder_body;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};
@@ -491,6 +504,9 @@ static void recorder_history(la_recorder *r, la_tensor *t, la_prog_output *o)
     else if (!fn && la_leaf_grad(t))
         la_record_give_up(r, "a tensor that it makes gets a gradient");
     else if (!fn) o->requires_grad = true;
+    else if (fn->run && !r->retained && !la_history_is_spent(fn))
+        la_record_give_up(r, "a result has a history that a backward pass "
+                          "inside went through, and did not use up");
     else if (fn->run && !r->retained) o->consumed = true;
     else o->history = r->p->live = true;
 }

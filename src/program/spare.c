@@ -1,7 +1,7 @@
 /*
 ** Memory of gradients, from run to run. A step gives a leaf a tensor, which is
-** the leaf's until another one takes its place. Once the leaf has let go of it
-** and nobody else has a reference, the next run writes to it again.
+** the leaf's until another one replaces it. Once the leaf has let go of it and
+** nobody else has a reference, the next run writes to it again.
 **
 ** A slot whose memory two leaves share, or which is a result too, is made anew
 ** in each run.

@@ -268,6 +268,8 @@ text about the plan, step:profile(...) the seconds of each step of a call.
 step:begin(...) and then step:advance(microseconds), again and again, run a
 call in parts: advance gives true and the results when all is done.
 step:program() is the last program: #p counts its steps, p:steps() lists them.
+la.save(step, "step.laprog") writes it to a file, for la.load and for hosts in C
+without Lua.
 - partial: where f reads values in Lua, f runs at each call; else an error
 - cache: how many kinds of arguments are kept, 64 at most
 - without: names of passes to leave out
@@ -278,5 +280,5 @@ step:program() is the last program: #p counts its steps, p:steps() lists them.
 tensor([2.2500, 3.5000])
 > #step:program()
 3
-see: fuse, no_grad
+see: fuse, no_grad, save, load
 ]==]

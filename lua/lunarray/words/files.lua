@@ -15,7 +15,11 @@ tensor([1, 2, 3])
 > la.load("ck.npz").opt.lr
 0.5
 ! Functions and userdata in a table; net instead of net:state_dict().
-see: load, mmap, image.save, write_csv, nn.Module:state_dict
+A compiled function goes to a .laprog: what was recorded last, with the tensors
+that it captured as ordinary ones of a .safetensors file. {all = true} saves
+every kind of arguments, {names = net:state_dict()} names tensors (tables in
+tables join names with dots); others go by numbers.
+see: load, mmap, compile, image.save, write_csv, nn.Module:state_dict
 == load
 : la.load(path[, {metadata =, limit =, unknown =}]) -> tensor or table
 Reads .npy (one tensor), .npz or .safetensors (a table by name), and the parts
@@ -29,6 +33,9 @@ that were left out because their dtype does not exist here (F8_E4M3 and other
 dtypes below 16 bits): the file's dtype by name; the host's log gets a line
 about them. A file that holds more than limit bytes, unpacked, is an error; a
 sandbox that says nothing has 256 MiB. Nothing in a file is ever run.
+A .laprog is a program: p(...) runs what la.compile recorded, with the values
+that the function gave; p:weights() is a table of its tensors by name, to read
+and to write; #p counts its steps and p:steps() lists them.
 In a sandbox the path is a name, any text, for which the host program gives the
 bytes; without such a host there are no files.
 > la.save({w = la.ones(2)}, "net.safetensors",
@@ -36,7 +43,16 @@ bytes; without such a host there are no files.
 > t, texts = la.load("net.safetensors", {metadata = true})
 > t.w, texts.author
 tensor([1., 1.])    me
-see: save, mmap, image.load, read_csv
+> f = la.compile(function(x) return x * 2 + la.ones(2) end)
+> f(la.zeros(2))
+tensor([1., 1.])
+> la.save(f, "f.laprog")
+> p = la.load("f.laprog")
+> print(p)
+program(x) -> output1: 3 steps, 0 weights
+> p(la.tensor{1., 2})
+tensor([3., 5.])
+see: save, mmap, compile, image.load, read_csv
 == mmap
 : la.mmap(path[, {metadata =}]) -> tensor or table
 As load, but the tensors lie in the mapped file and are read-only. A large file

@@ -307,6 +307,13 @@ tensor([[4, 6, 4],
         [6, 9, 6],
         [4, 6, 4]], dtype=int32)
 see: integer_matmul, conv2d
+== integer_requantize
+> sums = la.tensor({{100, -300}, {50, 25}}, "int32")
+> la.integer_requantize(sums, la.tensor(0.5, "float64"),
+>>   la.tensor(10, "uint8"))
+tensor([[60,  0],
+        [35, 22]], dtype=uint8)
+see: integer_matmul, integer_conv2d
 == quantize_dynamic
 > values, scale, zero = la.quantize_dynamic(la.tensor{-1., 0, 4.1})
 > values, zero

@@ -3,12 +3,16 @@
 
 #include <string.h>
 
+/* The Lua side says by a letter what a column's tensor means: 't' codes of
+** text, 'd' dates, 'n' numbers. A dtype alone cannot tell int64 from dates. */
 static la_table_kind frame_kind(char letter)
 {
     return letter == 't' ? LA_TABLE_TEXT : letter == 'd' ? LA_TABLE_DATE
         : LA_TABLE_NUMBER;
 }
 
+/* Other dtypes are converted on the Lua side (to float64 or int64), so that
+** the engine has one loop for six dtypes and not sixteen. */
 static bool frame_is_read(la_dtype d, la_table_kind kind)
 {
     if (kind == LA_TABLE_TEXT) return d == LA_INT32;
@@ -31,6 +35,7 @@ static la_tensor *frame_check_plain(lua_State *L, int arg, const char *name)
     return t;
 }
 
+/* An empty column has a pointer as well: callers need not ask. */
 la_table_column la_table_arg(lua_State *L, int arg, char letter,
                              const char *name)
 {
@@ -43,6 +48,8 @@ la_table_column la_table_arg(lua_State *L, int arg, char letter,
                              kind, t->numel};
 }
 
+/* The pointer is good until Lua runs again. Functions therefore push their
+** result first and read arrays anew behind that. */
 const void *la_table_array(lua_State *L, int arg, la_dtype dtype, int64_t *n,
                            const char *name)
 {
@@ -55,6 +62,8 @@ const void *la_table_array(lua_State *L, int arg, la_dtype dtype, int64_t *n,
     return t->numel ? la_data(t) : "";
 }
 
+/* Ids come back from Lua, where a script could have changed them: each is
+** checked, without a branch per row, before loops use them as indices. */
 const int32_t *la_table_ids(lua_State *L, int arg, int64_t n, int64_t count,
                             const char *name)
 {
@@ -71,6 +80,8 @@ const int32_t *la_table_ids(lua_State *L, int arg, int64_t n, int64_t count,
     return ids;
 }
 
+/* Rows and offsets are checked for the same reason. Both are there or
+** neither. */
 la_table_parts la_table_parts_arg(lua_State *L, int arg, int64_t n,
                                   const char *name)
 {
@@ -94,6 +105,8 @@ int64_t la_table_count_arg(lua_State *L, int arg, const char *name)
     return n;
 }
 
+/* The handle is on the stack before the tensor exists: an error of Lua's then
+** leaks nothing. */
 void *la_table_push(lua_State *L, la_state *s, la_dtype dtype, int64_t n,
                     const char *name)
 {
@@ -119,6 +132,7 @@ int la_table_word(lua_State *L, int arg, const char *const *words, int n,
                         word);
 }
 
+/* nil is the upvalue of a closure's own, which no function here needs. */
 static void frame_add(lua_State *L, const luaL_Reg *row)
 {
     for (; row->name; row++) {
@@ -140,6 +154,8 @@ static int frame_functions(lua_State *L)
 }
 
 /* la.frame(columns[, options]) */
+/* The module of Lua holds what la.frame(...) does, and is loaded at the first
+** call. */
 static int frame_call(lua_State *L)
 {
     int n = lua_gettop(L);

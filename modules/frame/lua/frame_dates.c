@@ -130,6 +130,8 @@ static int dates_format(lua_State *L)
 /* ---- values ---- */
 
 /* f(values, unit, offset, ...): a column of int64 is pushed. */
+/* Three arguments are common to all functions of dates: values, the unit that
+** they are stored in, the offset of the wall clock. */
 static const int64_t *dates_begin(lua_State *L, const char *name,
                                   la_table_unit *unit, int *offset, int64_t *n,
                                   int64_t **out)
@@ -168,6 +170,7 @@ typedef bool dates_step(la_table_instant, la_table_unit, int64_t n,
                         la_table_instant *out);
 
 /* step(..., unit, n) of each value. */
+/* Days have no time of day to shift, hence offset 0. */
 static int dates_each(lua_State *L, const char *name, dates_step *step)
 {
     la_table_unit unit;

@@ -10,6 +10,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "io/json.h"
 #include "io/stream.h"
 #include "lua/embed.h"
 #include "lua/files/growing_bytes.h"
@@ -26,6 +27,7 @@ typedef struct jsonl_reader {
 
 enum { J_PATH = 1, J_OPTIONS, J_BYTES, J_SCRATCH, J_NAMES, J_COLUMNS };
 
+/* A line is how editors and other tools count such a file. */
 static la_status jsonl_fault(const jsonl_reader *r, const char *why)
 {
     return la_error(LA_EIO, "line %lld: %s", (long long)r->line, why);
@@ -45,67 +47,21 @@ static bool jsonl_char(jsonl_reader *r, char c)
     return true;
 }
 
-/* Four hexadecimal digits. */
-static bool jsonl_hex(jsonl_reader *r, unsigned *out)
-{
-    *out = 0;
-    for (int k = 0; k < 4; k++, r->at++) {
-        if (r->at == r->end) return false;
-        unsigned c = (unsigned char)*r->at, d = c - '0';
-        if (d > 9) d = (c | 32) - 'a' < 6 ? (c | 32) - 'a' + 10 : 16;
-        if (d > 15) return false;
-        *out = *out * 16 + d;
-    }
-    return true;
-}
-
-static void jsonl_put_utf8(la_bytes *b, unsigned v)
-{
-    if (v < 0x80) {
-        la_bytes_put_byte(b, v);
-    } else if (v < 0x800) {
-        la_bytes_put_byte(b, 0xc0 | v >> 6);
-        la_bytes_put_byte(b, 0x80 | (v & 63));
-    } else if (v < 0x10000) {
-        la_bytes_put_byte(b, 0xe0 | v >> 12);
-        la_bytes_put_byte(b, 0x80 | (v >> 6 & 63));
-        la_bytes_put_byte(b, 0x80 | (v & 63));
-    } else {
-        la_bytes_put_byte(b, 0xf0 | v >> 18);
-        la_bytes_put_byte(b, 0x80 | (v >> 12 & 63));
-        la_bytes_put_byte(b, 0x80 | (v >> 6 & 63));
-        la_bytes_put_byte(b, 0x80 | (v & 63));
-    }
-}
-
-/* \u and what follows it; halves of a pair that stand alone are an error. */
-static bool jsonl_unicode(jsonl_reader *r)
-{
-    unsigned v, low;
-    if (!jsonl_hex(r, &v) || (v >= 0xdc00 && v < 0xe000)) return false;
-    if (v >= 0xd800 && v < 0xdc00) {
-        if (r->end - r->at < 6 || r->at[0] != '\\' || r->at[1] != 'u')
-            return false;
-        r->at += 2;
-        if (!jsonl_hex(r, &low) || low < 0xdc00 || low >= 0xe000) return false;
-        v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
-    }
-    jsonl_put_utf8(r->scratch, v);
-    return true;
-}
-
 static bool jsonl_escape(jsonl_reader *r)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    if (r->at == r->end) return false;
-    char c = *r->at++;
-    if (c == 'u') return jsonl_unicode(r);
-    const char *p = c ? strchr(from, c) : NULL;
-    if (p) la_bytes_put_byte(r->scratch, (unsigned char)to[p - from]);
-    return p != NULL;
+    la_json j = {r->at, r->end};
+    char text[4];
+    size_t n;
+    if (la_json_escape(&j, text, &n)) return false;
+    r->at = j.at;
+    la_bytes_put(r->scratch, text, n);
+    return true;
 }
 
-/* The string whose first quote was read, in scratch. */
+/* The string whose first quote was read, in scratch. The reader of headers
+** (io/json.h) goes byte by byte and checks UTF-8; here the next quote or
+** backslash is found by vectors, as most of a file is plain text. Escapes are
+** read by the same function. */
 static la_status jsonl_string(jsonl_reader *r)
 {
     r->scratch->n = 0;
@@ -131,6 +87,8 @@ static bool jsonl_word(jsonl_reader *r, const char *word)
 }
 
 /* Push a number; false for what is none. */
+/* Numbers are read by the reader of CSV, so that a column has the same bits
+** from both formats. Integers beyond 64 bits become floats. */
 static bool jsonl_number(lua_State *L, jsonl_reader *r)
 {
     la_csv_value v;
@@ -171,6 +129,8 @@ static la_status jsonl_value(lua_State *L, jsonl_reader *r)
 }
 
 /* The list of the column whose name is in scratch, made when it is new. */
+/* A new name is entered twice, in order and by key: the frame has its columns
+** in the order in which the file names them. */
 static void jsonl_column(lua_State *L, jsonl_reader *r)
 {
     lua_pushlstring(L, (const char *)r->scratch->data, r->scratch->n);
@@ -204,6 +164,8 @@ static la_status jsonl_object(lua_State *L, jsonl_reader *r, int64_t row)
     return jsonl_char(r, '}') ? LA_OK : jsonl_fault(r, "',' or '}' expected");
 }
 
+/* Each line is its own text with its own end, so that a missing brace cannot
+** swallow the lines behind it. Empty lines are no rows. */
 static la_status jsonl_rows(lua_State *L, jsonl_reader *r, int64_t *rows)
 {
     const char *end = r->end;
@@ -223,6 +185,8 @@ static la_status jsonl_rows(lua_State *L, jsonl_reader *r, int64_t *rows)
     return LA_OK;
 }
 
+/* The whole file is read first: lines are then found in memory, and the file
+** may change afterwards. */
 static la_status jsonl_load(const char *path, la_bytes *out)
 {
     LA_READER source = {.fd = -1};

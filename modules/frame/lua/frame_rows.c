@@ -117,6 +117,8 @@ typedef struct rows_call {
 } rows_call;
 
 /* f(column, letter, rows or nil, offsets or nil, ...): a column is pushed. */
+/* Every function pushes its result before it takes pointers: making a tensor
+** may run a collection, and with it finalizers of the script. */
 static rows_call rows_begin(lua_State *L, const char *name, la_dtype dtype)
 {
     static int64_t none;
@@ -133,6 +135,8 @@ static rows_call rows_begin(lua_State *L, const char *name, la_dtype dtype)
 }
 
 /* rolling(..., how, size, times or nil, least, center): float64 */
+/* A quarter of int64's range bounds the size, so that sums of a row and a size
+** cannot overflow. */
 static int rows_rolling(lua_State *L)
 {
     static const char *const words[] = {"count", "sum", "mean", "var", "std",
@@ -178,6 +182,8 @@ static int rows_shift(lua_State *L)
 }
 
 /* fill(..., back): rows */
+/* Rows of the values that fill the gaps; the Lua side takes them from the
+** column. */
 static int rows_fill(lua_State *L)
 {
     bool back = lua_toboolean(L, 5);

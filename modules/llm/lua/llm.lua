@@ -248,9 +248,30 @@ local function compute(s, pause, chunk)
   end
 end
 
--- Takes ids in; what they lead to is computed now. The session.
-function Session:feed(ids)
+-- Calls progress(done, all) with tokens as layers of them are computed.
+local function teller(s, progress)
+  if not progress then return nil end
+  local all, layers = #s.waiting, s.model.config.layers
+  local steps, told = -1, -1
+  return function()
+    steps = steps + 1
+    local before = steps // (layers + 1) * CHUNK
+    local done = math.min(all, before + math.min(CHUNK, all - before)
+                               * (steps % (layers + 1)) // layers)
+    if done > told then
+      told = done
+      progress(done, all)
+    end
+  end
+end
+
+-- Takes ids in; what they lead to is computed now. progress: a function of how
+-- many tokens are done, and of all. The session.
+function Session:feed(ids, progress)
   ids = check_ids(self, ids, "feed")
+  if progress ~= nil and type(progress) ~= "function" then
+    error("feed: progress: a function expected, got " .. type(progress), 2)
+  end
   self.last = #ids > 0 and nil or self.last
   for _, id in ipairs(ids) do self.waiting[#self.waiting + 1] = id end
   local work = self.work
@@ -259,7 +280,7 @@ function Session:feed(ids)
     if not ok then error(more, 0) end
     if coroutine.status(work) == "dead" then work, self.work = nil, nil end
   end
-  compute(self, nil, CHUNK)
+  compute(self, teller(self, progress), CHUNK)
   return self
 end
 
@@ -512,7 +533,7 @@ function Model:chat(messages, options)
     same = same + 1
   end
   s:truncate(same)
-  s:feed(table.move(ids, same + 1, #ids, 1, {}))
+  s:feed(table.move(ids, same + 1, #ids, 1, {}), options.progress)
   return pieces(self, s, options, function() return s:_pick(options) end)
 end
 
@@ -525,7 +546,8 @@ function Model:complete(text, options)
   local s = options.session or self:session()
   s.seed = options.seed or s.seed
   s.random = sample.random(s.seed)
-  s:feed(self.tokenizer:encode(text, {special = s:length() == 0}))
+  s:feed(self.tokenizer:encode(text, {special = s:length() == 0}),
+         options.progress)
   return pieces(self, s, options, function() return s:_pick(options) end)
 end
 

@@ -27,6 +27,8 @@ typedef struct trace {
     la_observer observer;
     la_context *context;        /* NULL: not observed */
     la_observer *before;
+    la_state *state;            /* in it compiled functions run as they are; */
+    bool anomaly;               /* ... as it was before */
     int depth;
     bool failed;                /* memory is out */
     int64_t n, capacity;
@@ -152,7 +154,10 @@ static void trace_recorded(la_observer *o, uint64_t sequence) {}
 
 static void trace_stop(trace *t)
 {
-    if (t->context) la_observe(t->context, t->before);
+    if (t->context) {
+        la_observe(t->context, t->before);
+        t->state->anomaly = t->anomaly;
+    }
     t->context = NULL;
 }
 
@@ -301,6 +306,9 @@ int la_onnx_trace(lua_State *L)
     for (int k = 2; k <= n + 1; k++) lua_pushvalue(L, k);
     t->context = &s->context;
     t->before = s->context.observer;
+    t->state = s;
+    t->anomaly = s->anomaly;
+    s->anomaly = true;
     la_observe(&s->context, &t->observer);
     lua_call(L, n - 1, LUA_MULTRET);
     trace_stop(t);

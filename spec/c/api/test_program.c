@@ -246,6 +246,84 @@ static void parts_are_the_whole(void **state)
     lua_close(L);
 }
 
+/* Large enough that calls are cut. */
+static const char large[] =
+    "local la = require 'lunarray'\n"
+    "local nn, optim = require 'lunarray.nn', require 'lunarray.optim'\n"
+    "la.manual_seed(5)\n"
+    "net = nn.Sequential(nn.Conv2d(2, 8, 3, {padding = 1}), nn.GELU(),\n"
+    "  nn.Flatten(), nn.Linear(2048, 256), nn.LayerNorm(256), nn.ReLU(),\n"
+    "  nn.Linear(256, 40))\n"
+    "f = la.compile(function(x, w) return net(x):softmax(2), x[{1}]:matmul(w),"
+    "  (x * 2 - w:t()):exp():sum(1), w:matmul(w):amax({2}) end)\n"
+    "opt = optim.Adam(net:parameters(), {lr = 0.01})\n"
+    "step = la.compile(function(x, t) opt:zero_grad()\n"
+    "  local loss = la.cross_entropy(net(x), t) loss:backward() opt:step()\n"
+    "  return loss, net[4].weight end)\n"
+    "x, w = la.randn(24, 2, 16, 16), la.randn(16, 16)\n"
+    "t = la.randint(1, 40, {24})\n"
+    "f(x, w)\n"
+    "for _ = 1, 2 do step(x, t) end\n";
+
+static int run_parts(la_program *p, la_tensor **in, la_tensor **out)
+{
+    int parts = 0, code;
+    if (la_program_begin(p, in, out)) fail_msg("%s", la_error_text());
+    for (; (code = la_program_step(p, 0)) == LA_MORE; parts++) {}
+    if (code) fail_msg("%s", la_error_text());
+    return parts;
+}
+
+static void slices_have_the_same_values(void **state)
+{
+    static const char *const names[] = {"f", "step"};
+    lua_State *L = open_script();
+    if (luaL_dostring(L, large)) fail_msg("%s", lua_tostring(L, -1));
+    la_tensor *in[2][2];
+    in[0][0] = in[1][0] = global(L, "return x");
+    in[0][1] = global(L, "return w");
+    in[1][1] = global(L, "return t");
+    for (int k = 0; k < 2; k++) {
+        lua_getglobal(L, "require");
+        lua_pushliteral(L, "lunarray");
+        lua_call(L, 1, 1);
+        lua_getfield(L, -1, "save");
+        lua_getglobal(L, names[k]);
+        char path[] = "/tmp/lunarray-XXXXXX.laprog";
+        assert_true(mkstemps(path, 7) >= 0);
+        lua_pushstring(L, path);
+        if (lua_pcall(L, 2, 0, 0)) fail_msg("%s", lua_tostring(L, -1));
+        FILE *file = fopen(path, "rb");
+        fseek(file, 0, SEEK_END);
+        size_t n = (size_t)ftell(file);
+        char *text = malloc(n);
+        rewind(file);
+        assert_int_equal(fread(text, 1, n, file), n);
+        fclose(file);
+        remove(path);
+        la_program *p = la_program_load(NULL, text, n);
+        la_program *q = la_program_load(NULL, text, n);
+        free(text);
+        for (int i = 0; i < 3; i++) {
+            la_tensor *a[4] = {NULL}, *b[4] = {NULL};
+            if (la_program_run(p, in[k], a)) fail_msg("%s", la_error_text());
+            assert_true(run_parts(q, in[k], b) > 10);
+            for (int m = 0; m < la_program_outputs(p); m++) {
+                same(a[m], b[m]);
+                la_release(a[m]);
+                la_release(b[m]);
+            }
+        }
+        la_program_release(p);
+        la_program_release(q);
+        lua_settop(L, 0);
+    }
+    la_release(in[0][0]);
+    la_release(in[0][1]);
+    la_release(in[1][1]);
+    lua_close(L);
+}
+
 /* ---- weights, clones ---- */
 
 static void clones_share_the_weights(void **state)
@@ -548,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_training_step_goes_on),
         cmocka_unit_test(the_steady_state_allocates_nothing),
         cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(slices_have_the_same_values),
         cmocka_unit_test(clones_share_the_weights),
         cmocka_unit_test(other_tensors_are_refused),
         cmocka_unit_test(a_cancelled_call_ends),

@@ -140,6 +140,47 @@ describe("integer_conv2d", function()
   end)
 end)
 
+describe("integer_requantize", function()
+  it("scales, rounds and keeps within the dtype", function()
+    la.manual_seed(24)
+    for _, dtype in ipairs{"uint8", "int8"} do
+      local low = dtype == "int8" and -128 or 0
+      for _, s in ipairs{{2, 5, 7, 3}, {4, 33}, {1, 1}, {300}} do
+        local sums = la.randint(-90000, 90000, s, {dtype = "int64"}):int()
+        local zero = la.tensor(low + 100, dtype)
+        for dim = 1, #s do
+          for _, n in ipairs{1, s[dim]} do
+            local scale = (la.rand(n) * 0.01):double()
+            local bias = la.randint(-500, 500, {n}, {dtype = "int64"}):int()
+            local shape = {}
+            for k = 1, #s do shape[k] = k == dim and n or 1 end
+            local function want(add)
+              return ((sums:double() + add) * scale:view(shape)):round():add(
+                low + 100):clamp(low, low + 255):to(dtype)
+            end
+            assert.is_true(want(0):equal(la.integer_requantize(sums, scale,
+              zero, {dim = dim})))
+            assert.is_true(want(bias:view(shape):double()):equal(
+              la.integer_requantize(sums, scale, zero, bias, dim)))
+          end
+        end
+      end
+    end
+  end)
+
+  it("says what is wrong", function()
+    local x, one = la.zeros({2, 3}, {dtype = "int32"}), la.ones(1):double()
+    local zero = la.tensor(0, "uint8")
+    raises("one float64, or 3 of them", la.integer_requantize, x,
+      la.ones(2):double(), zero)
+    raises("one float64", la.integer_requantize, x, la.ones(1), zero)
+    raises("one int32", la.integer_requantize, x, one, zero, la.ones(3))
+    raises("int8 or uint8", la.integer_requantize, x, one, la.tensor(0.))
+    raises("one zero point", la.integer_requantize, x, one,
+      la.zeros({2}, {dtype = "uint8"}))
+  end)
+end)
+
 describe("quantize_dynamic", function()
   it("has 255 steps for the range of all numbers, which holds 0",
   function()

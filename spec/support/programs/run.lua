@@ -10,20 +10,8 @@
 -- left out alone. After so many faults it ends. Each is printed as a program
 -- that was made as short as it goes.
 local CHUNK = 500
-local option = {count = 1000, first = 1, paths = "", only = "", faults = 5,
-  child = 0}
-do
-  local i = 1
-  while arg[i] do
-    local name = arg[i]:match("^%-%-(%a+)$")
-    if not name or option[name] == nil or not arg[i + 1] then
-      io.stderr:write("run.lua: unknown option ", arg[i], "\n")
-      os.exit(2)
-    end
-    option[name] = tonumber(arg[i + 1]) or arg[i + 1]
-    i = i + 2
-  end
-end
+local option = require "spec.support.options"("run.lua", {count = 1000,
+  first = 1, paths = "", only = "", faults = 5, child = 0})
 
 -- ---- a child: programs one after another ----
 

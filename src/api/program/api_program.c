@@ -117,6 +117,27 @@ LA_API const char *la_program_name(const la_program *g, int what, int i)
     return la_program_key(g, what, i);
 }
 
+static const la_tensor *api_program_form(const la_program *g, int what, int i)
+{
+    const la_prog *p = g->p;
+    if (what == LA_PROGRAM_WEIGHT) return la_program_weight_at(g, i);
+    if (what == LA_PROGRAM_INPUT) return la_prog_object_at(p, i)->form;
+    const la_prog_output *o = la_prog_output_at(p, i);
+    return o->object >= 0 ? la_prog_object_at(p, o->object)->form
+                          : la_prog_view_at(p, o->view)->form;
+}
+
+LA_API int la_program_form(const la_program *g, int what, int i,
+                           const char **dtype, int capacity, int64_t *sizes)
+{
+    if (!la_program_name(g, what, i)) return -1;
+    const la_tensor *f = api_program_form(g, what, i);
+    if (dtype) *dtype = la_dtype_name((la_dtype)f->dtype);
+    for (int d = 0; d < f->ndim && d < capacity; d++)
+        sizes[d] = la_sizes(f)[d];
+    return f->ndim;
+}
+
 /* ---- running ---- */
 
 LA_API int la_program_run(la_program *g, la_tensor *const *in, la_tensor **out)
@@ -132,7 +153,7 @@ LA_API int la_program_begin(la_program *g, la_tensor *const *in,
 {
     LA_API_ENTRY_IN(api_program_runtime(g));
     la_share_tensors();
-    return la_api_end("la_program_begin", g ? la_program_start(g, in, out)
+    return la_api_end("la_program_begin", g ? la_program_start(g, true, in, out)
                       : api_program_none());
 }
 
@@ -181,7 +202,9 @@ LA_API size_t la_program_bytes(const la_program *g, int what)
     if (!g) return 0;
     switch (what) {
     case LA_BYTES_WEIGHTS: return api_program_weights(g);
-    case LA_BYTES_ARENA: return (size_t)g->p->arena_bytes;
+    case LA_BYTES_ARENA:
+        return (size_t)(g->p->arena_bytes
+                        + (g->parts ? g->parts->arena_bytes : 0));
     default: return 0;
     }
 }

@@ -41,8 +41,8 @@ static la_status check_object(const la_prog *p, int32_t i)
     return LA_OK;
 }
 
-/* 'first' of a slot says meanwhile that its step gives it, 'last' which step was
-** the last to read it. */
+/* Meanwhile 'first' of a slot says that its step gives it, 'last' which step
+** was the last to read it. */
 static void check_give(const la_prog *p, int32_t step, int32_t view)
 {
     if (view < 0) return;
@@ -77,8 +77,10 @@ static la_status check_slot(const la_prog *p, int32_t i)
     if (s->maker < 0 || s->maker >= p->steps.n)
         return check_broken("memory that no step makes");
     const la_prog_step *maker = la_prog_step_at(p, s->maker);
-    if (maker->kind != LA_STEP_CALL || maker->alias
-        || maker->form != LA_FUNCTIONAL || maker->op->forms & LA_MUTATES
+    bool loop = maker->kind == LA_STEP_LOOP;
+    if ((!loop && (maker->kind != LA_STEP_CALL || maker->alias
+                   || maker->form != LA_FUNCTIONAL
+                   || maker->op->forms & LA_MUTATES))
         || s->first != s->maker)
         return check_broken("memory that its step does not make");
     return LA_OK;
@@ -237,9 +239,107 @@ static la_status check_numbers(const la_prog_step *s)
     return LA_OK;
 }
 
+/* A question reads its elements one behind the other. */
+static la_status check_question(const la_prog *p, const la_prog_step *s)
+{
+    if (s->view < 0) return check_broken("a question about nothing");
+    const la_tensor *f = la_prog_view_at(p, s->view)->form;
+    int kind = s->question.kind;
+    bool one = kind == LA_LOOK_truth || kind == LA_LOOK_zero;
+    if (f->dtype != (kind == LA_LOOK_truth ? LA_BOOL : LA_INT64)
+        || !la_is_contiguous(f) || (one && f->numel != 1)
+        || f->flags & (LA_F_CONJ | LA_F_NEG))
+        return check_broken("a question about other elements");
+    return LA_OK;
+}
+
+/* ---- loops ---- */
+
+static const la_tensor *check_output_form(const la_prog *p, int32_t i)
+{
+    const la_prog_output *o = la_prog_output_at(p, i);
+    return o->object >= 0 ? la_prog_object_at(p, o->object)->form
+                          : la_prog_view_at(p, o->view)->form;
+}
+
+static void check_outer(void *context, int32_t view)
+{
+    check_walk *w = context;
+    const la_prog_slot *s = la_prog_slot_at(w->p,
+        la_prog_view_at(w->p, view)->slot);
+    if (s->kind == LA_SLOT_OBJECT) w->step = -1;
+}
+
+/* A part captures nothing, writes nothing of others, draws no numbers. */
+static la_status check_part(la_prog *p, int32_t arguments)
+{
+    LA_TRY(la_program_check(p));
+    check_walk w = {p, 0};
+    if (p->narguments != arguments || p->objects.n != arguments || p->chooses)
+        return check_broken("a part of a loop with other arguments");
+    for (int32_t i = 0; i < p->objects.n; i++) {
+        const la_prog_object *o = la_prog_object_at(p, i);
+        if (o->pinned || o->grad_asked || o->grad_set)
+            return check_broken("a part of a loop that asks for gradients");
+    }
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        const la_prog_step *s = la_prog_step_at(p, i);
+        if (s->kind != LA_STEP_CALL || s->nsources
+            || la_draws_numbers(la_schema_of(s->op)))
+            return check_broken("a part of a loop that is none");
+        la_prog_writes(p, s, check_outer, &w);
+    }
+    return w.step < 0 ? check_broken("a part of a loop that writes others")
+                      : LA_OK;
+}
+
+/* Operands have the form of what the part was recorded with: the carry, and
+** behind it what the part uses, which are those from 'from' on. */
+static la_status check_operands(const la_prog *p, const la_prog_step *s,
+                                const la_prog *part, int32_t from)
+{
+    for (int32_t i = 0; i < part->narguments; i++) {
+        int32_t k = i < s->loop->ncarry ? i : from + i - s->loop->ncarry;
+        int32_t view = la_prog_member(p, s->lists + k);
+        if (view < 0 || !check_same_form(la_prog_view_at(p, view)->form,
+                                         la_prog_object_at(part, i)->form))
+            return check_broken("a loop on other tensors");
+    }
+    return LA_OK;
+}
+
+static la_status check_loop(const la_prog *p, int32_t i)
+{
+    const la_prog_step *s = la_prog_step_at(p, i);
+    const la_prog_loop *l = s->loop;
+    int32_t n = la_loop_operands(s);
+    if (n > 64 || n > p->members.n - s->lists || s->nlisted != l->ncarry)
+        return check_broken("a loop without its tensors");
+    LA_TRY(check_part(l->test, l->ncarry + l->ntest));
+    LA_TRY(check_part(l->body, l->ncarry + l->nbody));
+    if (l->test->outputs.n != 1 || l->body->outputs.n != l->ncarry)
+        return check_broken("a part of a loop with other results");
+    const la_tensor *flag = check_output_form(l->test, 0);
+    if (flag->dtype != LA_BOOL || flag->numel != 1)
+        return check_broken("a test that is no bool");
+    for (int32_t k = 0; k < l->ncarry; k++)
+        if (!check_same_form(check_output_form(l->body, k),
+                             la_prog_object_at(l->body, k)->form))
+            return check_broken("a carry of two forms");
+    LA_TRY(check_operands(p, s, l->test, l->ncarry));
+    LA_TRY(check_operands(p, s, l->body, l->ncarry + l->ntest));
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        int32_t view = la_prog_member(p, s->list_results + k);
+        if (view >= 0) LA_TRY(check_result(p, i, view));
+    }
+    return LA_OK;
+}
+
 static la_status check_step(const la_prog *p, int32_t i)
 {
     la_prog_step *s = la_prog_step_at(p, i);
+    if (s->kind == LA_STEP_LOOK) return check_question(p, s);
+    if (s->kind == LA_STEP_LOOP) return check_loop(p, i);
     if (s->kind != LA_STEP_CALL) return LA_OK;
     LA_TRY(check_form(s));
     LA_TRY(check_lists(p, s));
@@ -276,6 +376,12 @@ static void check_escapes(la_prog *p, int32_t view)
         la_prog_slot_at(p, la_prog_view_at(p, view)->slot)->escapes = true;
 }
 
+static void check_vary(la_prog *p, int32_t view)
+{
+    if (view >= 0)
+        la_prog_slot_at(p, la_prog_view_at(p, view)->slot)->varies = true;
+}
+
 static void check_marks(la_prog *p)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
@@ -287,6 +393,8 @@ static void check_marks(la_prog *p)
         const la_prog_step *s = la_prog_step_at(p, i);
         check_mark m = {p, false};
         if (s->kind == LA_STEP_GRAD) check_escapes(p, s->view);
+        for (int32_t k = 0; s->kind == LA_STEP_LOOP && k < s->nlisted; k++)
+            check_vary(p, la_prog_member(p, s->list_results + k));
         if (s->kind != LA_STEP_CALL || s->alias) continue;
         m.varies = la_draws_numbers(la_schema_of(s->op));
         la_prog_reads(p, s, check_varies, &m);
@@ -321,5 +429,6 @@ la_status la_program_check(la_prog *p)
             = LA_PROG_NONE;
     check_marks(p);
     if (la_prog_verify(p)) return la_blame(LA_EIO, 0);
-    return LA_OK;
+    return la_look_mark(p) ? LA_OK : check_broken("a question that comes too "
+                                                  "late");
 }

@@ -39,14 +39,13 @@ la_status la_program_rename(la_program *g, int what, int64_t i,
     size_t length = n;
     for (int k = 2; make_has_name(names, i, own, length); k++)
         length = n + (size_t)snprintf(own + n, 24, ".%d", k);
-    la_notes one = {0};
+    LA_NOTES one = {0};
     la_status status = la_notes_add(&one, own, length, "", 0);
     la_mem_free(own, bytes);
     if (status) return status;
     la_note before = names->list[i];
     names->list[i] = one.list[0];
     one.list[0] = before;
-    la_notes_free(&one);
     return LA_OK;
 }
 
@@ -147,8 +146,8 @@ static la_status make_walk(la_program *g)
     w->versions = la_mem_zalloc((in + 1) * sizeof *w->versions);
     w->in = la_mem_zalloc((in + 1) * sizeof *w->in);
     w->out = la_mem_zalloc((out + 1) * sizeof *w->out);
-    w->made = la_mem_zalloc((out + 1) * sizeof *w->made);
-    return w->versions && w->in && w->out && w->made ? LA_OK : LA_ENOMEM;
+    w->results = la_mem_zalloc((out + 1) * sizeof *w->results);
+    return w->versions && w->in && w->out && w->results ? LA_OK : LA_ENOMEM;
 }
 
 la_status la_program_finish(la_program *g)
@@ -213,13 +212,14 @@ static void make_drop_walk(la_program *g)
     if (w->versions) la_mem_free(w->versions, (in + 1) * sizeof *w->versions);
     if (w->in) la_mem_free(w->in, (in + 1) * sizeof *w->in);
     if (w->out) la_mem_free(w->out, (out + 1) * sizeof *w->out);
-    if (w->made) la_mem_free(w->made, (out + 1) * sizeof *w->made);
+    if (w->results) la_mem_free(w->results, (out + 1) * sizeof *w->results);
 }
 
 void la_program_drop(la_program *g)
 {
     if (!g || !la_drop_ref(&g->refs)) return;
     make_drop_walk(g);
+    la_prog_free(g->parts);
     la_prog_free(g->p);
     for (int k = 0; k < LA_PROGRAM_NAMES; k++) la_notes_free(&g->names[k]);
     for (int32_t i = 0; i < g->weights.n; i++)

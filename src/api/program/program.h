@@ -25,10 +25,11 @@ typedef struct la_program_number {
 
 typedef struct la_program_walk {
     bool on;
+    la_prog *p;                 /* what runs: the program, or its slices */
     uint32_t *versions;         /* [narguments] */
     la_tensor **in, **out;      /* retained; out: NULL for a new one */
     la_tensor **to;             /* the caller's list of results */
-    la_tensor **made;           /* results, before they are handed out */
+    la_tensor **results;        /* before they are handed out */
 } la_program_walk;
 
 struct la_program {
@@ -36,6 +37,9 @@ struct la_program {
     uint8_t owner;              /* its runtime */
     bool writes;                /* an input or a weight */
     la_prog *p;                 /* planned; p->recorded is what it came of */
+    la_prog *parts;             /* the same in slices, for runs in parts; made
+                                ** by the first one; NULL: 'p' is short */
+    bool has_parts;             /* 'parts' was looked for */
     la_notes names[LA_PROGRAM_NAMES];   /* keys */
     la_prog_list weights;       /* la_tensor *, owned: captured ones in the
                                 ** order of the objects, then numbers */
@@ -85,7 +89,7 @@ typedef struct la_program_modes {
 /* With the settings at hand: on the thread that is in the program's runtime. */
 la_status la_program_call(la_program *g, la_tensor *const *in,
                           la_tensor **out);
-la_status la_program_start(la_program *g, la_tensor *const *in,
+la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
                            la_tensor **out);
 /* Runs until all is done, or the clock shows 'end': *done tells. Results that
 ** nobody gave go to the list that the start was given. */

@@ -1,4 +1,4 @@
-/* What the files that read a program's file share. */
+/* The reader of a program's file, which several files are. */
 #ifndef LA_API_PROGRAM_READER_H
 #define LA_API_PROGRAM_READER_H
 

@@ -1,5 +1,5 @@
-/* Reading the recording of a program: objects, slots, views, steps. Numbers of
-** others are checked for their range here, what they say together by check.c. */
+/* Reading the recording of a program: objects, slots, views, steps. Each number
+** is checked for its range here, what they say together by check.c. */
 #include "api/program/reader.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* Passes compare slots with slots and steps with steps. */
 enum { MOST_SLOTS = 1 << 16, MOST_VIEWS = 1 << 20, MOST_OBJECTS = 1 << 14,
-       MOST_OUTPUTS = 1 << 12 };
+       MOST_OUTPUTS = 1 << 12, MOST_OPERANDS = 64 };
 
 /* One more entry of a list; NULL behind a failure. */
 static void *recording_add(la_program_reader *r, la_prog_list *list,
@@ -117,6 +117,7 @@ static void recording_view(la_program_reader *r, la_prog *p)
     la_prog_slot *s = la_prog_slot_at(p, slot);
     *v = (la_prog_view){.slot = slot, .next = s->views, .last = LA_PROG_NONE,
         .grad = flags & LA_TEXT_GRAD, .step = LA_PROG_NONE,
+        .object = LA_PROG_NONE,
         .whole = flags & LA_TEXT_WHOLE, .bytes = bytes, .form = form};
     s->views = p->views.n - 1;
 }
@@ -224,7 +225,7 @@ static void recording_string(la_program_reader *r, la_value *v)
         la_jtext_fail(&r->t, "unknown dtype");
 }
 
-/* What stands behind the tag; 'view' for a tensor. */
+/* Reads what stands behind the tag; 'view' for a tensor. */
 static void recording_payload(la_program_reader *r, const la_prog *p,
                               la_value *v, int32_t *view)
 {
@@ -326,6 +327,17 @@ static void recording_args(la_program_reader *r, const la_prog *p,
     la_jtext_leave(&r->t, ']');
 }
 
+static void recording_listed(la_program_reader *r, const la_prog *p,
+                             la_prog_step *s)
+{
+    la_jtext_want(&r->t, "listed");
+    la_jtext_enter(&r->t, '[');
+    s->list_results = (int32_t)la_jtext_read_range(&r->t, 0, p->members.n);
+    s->nlisted = (int32_t)la_jtext_read_range(&r->t, 0,
+                                              p->members.n - s->list_results);
+    la_jtext_leave(&r->t, ']');
+}
+
 static void recording_call(la_program_reader *r, la_prog *p, la_prog_step *s)
 {
     int64_t at = la_jtext_read_range(&r->t, 0, (int64_t)r->ops.n - 1);
@@ -344,13 +356,63 @@ static void recording_call(la_program_reader *r, la_prog *p, la_prog_step *s)
     recording_four(r, p, "outs", s->outs);
     la_jtext_want(&r->t, "count");
     s->nresults = (uint8_t)la_jtext_read_range(&r->t, 0, LA_MAX_RESULTS);
-    la_jtext_want(&r->t, "listed");
-    la_jtext_enter(&r->t, '[');
-    s->list_results = (int32_t)la_jtext_read_range(&r->t, 0, p->members.n);
-    s->nlisted = (int32_t)la_jtext_read_range(&r->t, 0,
-                                             p->members.n - s->list_results);
-    la_jtext_leave(&r->t, ']');
+    recording_listed(r, p, s);
     if (!r->t.status) recording_sources(r, s);
+}
+
+static void recording_look(la_program_reader *r, la_prog *p, la_prog_step *s)
+{
+    int64_t at = la_jtext_read_range(&r->t, 0, (int64_t)r->ops.n - 1);
+    if (r->t.status) return;
+    s->op = *LA_PROG_AT(r->ops, const la_op *, at);
+    la_jtext_want(&r->t, "view");
+    s->view = recording_view_number(r, p);
+    la_jtext_want(&r->t, "question");
+    la_jtext_enter(&r->t, '[');
+    s->question.kind = (uint8_t)la_jtext_read_range(&r->t, 0, LA_NLOOKS - 1);
+    s->question.arg = (uint8_t)la_jtext_read_range(&r->t, 0, LA_MAX_ARGS);
+    s->question.a = la_jtext_read_integer(&r->t);
+    s->question.b = la_jtext_read_integer(&r->t);
+    s->answer = la_jtext_read_integer(&r->t);
+    la_jtext_leave(&r->t, ']');
+    s->early = la_look_decides(s->question.kind);
+    p->chooses |= s->early;
+}
+
+static void recording_part(la_program_reader *r, const char *key,
+                           la_prog **out)
+{
+    la_jtext_want(&r->t, key);
+    la_jtext_enter(&r->t, '{');
+    *out = la_program_read_recording(r);
+    la_jtext_leave(&r->t, '}');
+}
+
+/* Loops are one deep. */
+static void recording_loop(la_program_reader *r, la_prog *p, la_prog_step *s)
+{
+    if (r->t.depth) {
+        la_jtext_fail(&r->t, "a loop inside of a loop");
+        return;
+    }
+    s->op = LA_OP(cond);
+    s->loop = la_mem_zalloc(sizeof *s->loop);
+    if (!s->loop) {
+        la_program_take_status(r, LA_ENOMEM);
+        return;
+    }
+    la_jtext_enter(&r->t, '[');
+    s->loop->ncarry = (int32_t)la_jtext_read_range(&r->t, 1, MOST_OPERANDS / 2);
+    s->loop->ntest = (int32_t)la_jtext_read_range(&r->t, 0, MOST_OPERANDS);
+    s->loop->nbody = (int32_t)la_jtext_read_range(&r->t, 0, MOST_OPERANDS);
+    la_jtext_leave(&r->t, ']');
+    la_jtext_want(&r->t, "members");
+    s->lists = (int32_t)la_jtext_read_range(&r->t, 0, p->members.n);
+    recording_listed(r, p, s);
+    r->t.depth++;
+    recording_part(r, "test", &s->loop->test);
+    recording_part(r, "body", &s->loop->body);
+    r->t.depth--;
 }
 
 /* "grad": the object gets the view (or none) as its gradient; "require": it
@@ -366,7 +428,10 @@ static void recording_event(la_program_reader *r, la_prog *p, la_prog_step *s)
 
 static void recording_step(la_program_reader *r, la_prog *p)
 {
+    static const char *const kinds[] = {"call", "grad", "require", "look",
+                                        "loop"};
     size_t n, before = r->t.used;
+    int what = LA_STEP_CALL;
     la_prog_step *s = recording_add(r, &p->steps, sizeof *s, MOST_SLOTS);
     la_jtext_enter(&r->t, '{');
     la_jtext_want(&r->t, "line");
@@ -380,14 +445,17 @@ static void recording_step(la_program_reader *r, la_prog *p)
                         .object = LA_PROG_NONE, .lists = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    s->kind = strcmp(kind, "call") == 0 ? LA_STEP_CALL
-        : strcmp(kind, "grad") == 0 ? LA_STEP_GRAD : LA_STEP_REQUIRE;
-    if (s->kind == LA_STEP_REQUIRE && strcmp(kind, "require") != 0)
+    while (what < LA_STEP_LOOP && strcmp(kind, kinds[what]) != 0) what++;
+    if (strcmp(kind, kinds[what]) != 0)
         la_jtext_fail(&r->t, "a step of an unknown kind");
+    s->kind = (uint8_t)what;
     r->t.used = before;
     la_program_take_status(r, la_json_expect(&r->t.json, ':'));
     r->t.more = false;
-    if (s->kind == LA_STEP_CALL) recording_call(r, p, s);
+    if (r->t.status) return;
+    if (what == LA_STEP_CALL) recording_call(r, p, s);
+    else if (what == LA_STEP_LOOK) recording_look(r, p, s);
+    else if (what == LA_STEP_LOOP) recording_loop(r, p, s);
     else recording_event(r, p, s);
     la_jtext_leave(&r->t, '}');
 }

@@ -22,12 +22,12 @@ static la_status run_number(void *context, int source, la_value *v)
 {
     la_program *g = context;
     const la_program_number *n = LA_PROG_AT(g->numbers, la_program_number,
-                                            source);
+                                            source & ~LA_PROG_AGAIN);
     la_tensor *t = la_program_weight_at(g, n->weight);
     double d;
     LA_TRY(la_tensor_check_bounds(t));
     memcpy(&d, la_data(t), sizeof d);
-    if (n->kind == LA_PROGRAM_COUNT) {
+    if (n->kind == LA_PROGRAM_COUNT && !(source & LA_PROG_AGAIN)) {
         d += 1;
         LA_TRY(la_tensor_check_writable(t));
         memcpy(la_data(t), &d, sizeof d);
@@ -51,7 +51,7 @@ static const char *run_sizes(const la_tensor *t, char *out, size_t n)
     return la_sizes_text(t->ndim, la_sizes(t), out, n);
 }
 
-/* Where the tensor is another one than the recording's: what about it. */
+/* Tells in what the tensor differs from the recording's. */
 static la_status run_differs(const la_program *g, int32_t i,
                              const la_tensor *t)
 {
@@ -112,7 +112,7 @@ static bool run_is_written(const la_prog *p, int32_t object)
     return slot >= 0 && la_prog_slot_at(p, slot)->written;
 }
 
-/* What the program writes may be no other input, and no weight. */
+/* No input may share memory that the program writes. */
 static la_status run_check_alias(const la_program *g, int32_t i,
                                  la_tensor *const *in)
 {
@@ -186,9 +186,9 @@ static la_status run_check(la_program *g, la_tensor *const *in,
     if (g->walk.on)
         return la_error(LA_ESTATE, "a call of the program has begun: step it "
                         "to its end first");
-    if (p->busy)
-        return la_error(LA_ESTATE, "the program runs: a clone can run beside "
-                        "it");
+    if (p->busy || (g->parts && g->parts->busy))
+        return la_error(LA_ESTATE, "the program runs: a clone can run at the "
+                        "same time");
     if ((!in && p->narguments) || (!out && p->outputs.n))
         return la_error(LA_EARG, "no list of tensors given");
     for (int32_t i = 0; i < p->narguments; i++)
@@ -238,27 +238,27 @@ static la_status run_check_context(void)
 /* Results that nobody gave go to the caller; behind an error they end. */
 static void run_hand(la_program *g, la_status status)
 {
-    la_tensor **made = g->walk.made, **given = g->walk.out;
+    la_tensor **results = g->walk.results, **given = g->walk.out;
     for (int32_t i = 0; i < g->p->outputs.n; i++) {
-        if (!given[i] && !status) g->walk.to[i] = made[i];
-        else if (!given[i]) la_tensor_release(made[i]);
-        made[i] = NULL;
+        if (!given[i] && !status) g->walk.to[i] = results[i];
+        else if (!given[i]) la_tensor_release(results[i]);
+        results[i] = NULL;
     }
 }
 
 static la_status run_results(la_program *g)
 {
     la_program_walk *w = &g->walk;
-    for (int32_t i = 0; i < g->p->outputs.n; i++) w->made[i] = w->out[i];
-    return la_prog_results_into(g->p, w->in, w->made, w->out);
+    for (int32_t i = 0; i < g->p->outputs.n; i++) w->results[i] = w->out[i];
+    return la_prog_results_into(w->p, w->in, w->results, w->out);
 }
 
 void la_program_stop(la_program *g)
 {
     la_program_walk *w = &g->walk;
     w->on = false;
-    g->p->given = NULL;
-    la_prog_leave(g->p);
+    w->p->given = NULL;
+    la_prog_leave(w->p);
     for (int32_t i = 0; i < g->p->narguments; i++) la_tensor_drop(&w->in[i]);
     for (int32_t i = 0; i < g->p->outputs.n; i++) la_tensor_drop(&w->out[i]);
 }
@@ -282,13 +282,36 @@ static la_status run_look(const la_program *g)
     return LA_OK;
 }
 
-la_status la_program_start(la_program *g, la_tensor *const *in,
+/* Slices of the program, each of which takes some 50 microseconds of a slow
+** processor. Groups of calls are not joined there, which would be long. */
+enum { PIECE = 50000 };
+
+static la_status run_make_parts(la_program *g)
+{
+    static const char *const without[] = {"fuse", NULL};
+    la_prog *parts = NULL;
+    int64_t total;
+    if (g->has_parts) return LA_OK;
+    LA_TRY(la_prog_slice(g->p->recorded, PIECE, &parts, &total));
+    la_status status = total > PIECE ? la_prog_plan(parts, without) : LA_OK;
+    if (status || total <= PIECE) la_prog_free(parts);
+    else g->parts = parts;
+    g->has_parts = !status;
+    return status;
+}
+
+la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
                            la_tensor **out)
 {
     la_program_walk *w = &g->walk;
     LA_TRY(run_check_context());
     LA_TRY(run_check(g, in, out));
-    LA_TRY(la_prog_begin(g->p, in));
+    if (parts) LA_TRY(run_make_parts(g));
+    w->p = parts && g->parts ? g->parts : g->p;
+    la_program_modes before = run_set(g);
+    la_status status = la_prog_begin(w->p, in);
+    run_unset(&before);
+    if (status) return status;
     for (int32_t i = 0; i < g->p->narguments; i++)
         w->in[i] = la_tensor_retain(in[i]);
     for (int32_t i = 0; i < g->p->outputs.n; i++)
@@ -307,10 +330,11 @@ la_status la_program_go_on(la_program *g, int64_t end, bool *done)
         return la_error(LA_ESTATE, "no call of the program has begun");
     la_status status = run_look(g);
     la_program_modes before = run_set(g);
-    g->p->given = g->walk.out;
-    if (!status) status = la_prog_advance(g->p, g->walk.in, end, &host);
-    g->p->given = NULL;
-    *done = status || g->p->at >= g->p->steps.n;
+    la_prog *p = g->walk.p;
+    p->given = g->walk.out;
+    if (!status) status = la_prog_advance(p, g->walk.in, end, &host);
+    p->given = NULL;
+    *done = status || p->at >= p->steps.n;
     if (!status && *done) status = run_results(g);
     run_unset(&before);
     if (*done) {
@@ -326,6 +350,6 @@ la_status la_program_call(la_program *g, la_tensor *const *in,
                           la_tensor **out)
 {
     bool done;
-    LA_TRY(la_program_start(g, in, out));
+    LA_TRY(la_program_start(g, false, in, out));
     return la_program_go_on(g, INT64_MAX, &done);
 }

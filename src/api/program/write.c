@@ -210,17 +210,30 @@ static la_status write_constant(program_writer *w, const la_prog *p,
     return write_values(w, name, s->own);
 }
 
+/* Constants, also those of loops: these are one deep. */
+static la_status write_constants(program_writer *w, const la_prog *p)
+{
+    for (int32_t i = 0; i < p->slots.n; i++) {
+        const la_prog_slot *s = la_prog_slot_at(p, i);
+        if (s->kind == LA_SLOT_CONST && write_find(w, s->own) < 0)
+            LA_TRY(write_constant(w, p, s));
+    }
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        const la_prog_loop *loop = la_prog_step_at(p, i)->loop;
+        if (!loop) continue;
+        LA_TRY(write_constants(w, loop->test));
+        LA_TRY(write_constants(w, loop->body));
+    }
+    return LA_OK;
+}
+
 static la_status write_collect(program_writer *w, const la_program *g)
 {
     const la_prog *p = g->p->recorded;
     LA_TRY(write_objects(w, g, true));
     LA_TRY(write_objects(w, g, false));
     LA_TRY(write_gradients(w, p));
-    for (int32_t i = 0; i < p->slots.n; i++) {
-        const la_prog_slot *s = la_prog_slot_at(p, i);
-        if (s->kind == LA_SLOT_CONST && write_find(w, s->own) < 0)
-            LA_TRY(write_constant(w, p, s));
-    }
+    LA_TRY(write_constants(w, p));
     for (int32_t i = 0; i < g->numbers.n; i++) {
         int32_t k = LA_PROG_AT(g->numbers, la_program_number, i)->weight;
         write_entry e = {la_program_weight_at(g, k), LA_TEXT_NUMBER,
@@ -247,9 +260,14 @@ static la_status write_op_index(program_writer *w, const la_op *op,
 static la_status write_collect_ops(program_writer *w, const la_prog *p)
 {
     int32_t at;
-    for (int32_t i = 0; i < p->steps.n; i++)
-        if (la_prog_step_at(p, i)->kind == LA_STEP_CALL)
-            LA_TRY(write_op_index(w, la_prog_step_at(p, i)->op, &at));
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        const la_prog_step *s = la_prog_step_at(p, i);
+        if (s->kind == LA_STEP_CALL || s->kind == LA_STEP_LOOK)
+            LA_TRY(write_op_index(w, s->op, &at));
+        if (!s->loop) continue;
+        LA_TRY(write_collect_ops(w, s->loop->test));
+        LA_TRY(write_collect_ops(w, s->loop->body));
+    }
     return LA_OK;
 }
 
@@ -324,6 +342,15 @@ static void write_four(la_jtext_writer *t, const char *key, const int32_t *list)
     la_jtext_close(t, ']');
 }
 
+static void write_listed(la_jtext_writer *t, const la_prog_step *s)
+{
+    la_jtext_key(t, "listed");
+    la_jtext_open(t, '[');
+    la_jtext_integer(t, s->nlisted ? s->list_results : 0);
+    la_jtext_integer(t, s->nlisted);
+    la_jtext_close(t, ']');
+}
+
 static la_status write_call(program_writer *w, const la_prog_step *s)
 {
     la_jtext_writer *t = &w->text;
@@ -345,11 +372,7 @@ static la_status write_call(program_writer *w, const la_prog_step *s)
     write_four(t, "outs", s->outs);
     la_jtext_key(t, "count");
     la_jtext_integer(t, s->nresults);
-    la_jtext_key(t, "listed");
-    la_jtext_open(t, '[');
-    la_jtext_integer(t, s->nlisted ? s->list_results : 0);
-    la_jtext_integer(t, s->nlisted);
-    la_jtext_close(t, ']');
+    write_listed(t, s);
     la_jtext_key(t, "numbers");
     la_jtext_open(t, '[');
     for (int k = 0; k < s->nsources; k++) {
@@ -360,24 +383,67 @@ static la_status write_call(program_writer *w, const la_prog_step *s)
     return LA_OK;
 }
 
-static la_status write_step(program_writer *w, const la_prog_step *s)
+/* A question about elements (program/look.c). */
+static la_status write_look(program_writer *w, const la_prog_step *s)
 {
     la_jtext_writer *t = &w->text;
-    if (s->kind == LA_STEP_LOOP)
-        return la_error(LA_ESUPPORT, "a loop (la.while_loop), which no file "
-                        "can hold");
-    if (s->kind == LA_STEP_LOOK)
-        return write_refuse(s, "a question to elements");
+    int32_t op;
+    LA_TRY(write_op_index(w, s->op, &op));
+    la_jtext_integer(t, op);
+    la_jtext_key(t, "view");
+    la_jtext_integer(t, s->view);
+    la_jtext_key(t, "question");
+    la_jtext_open(t, '[');
+    la_jtext_integer(t, s->question.kind);
+    la_jtext_integer(t, s->question.arg);
+    la_jtext_integer(t, s->question.a);
+    la_jtext_integer(t, s->question.b);
+    la_jtext_integer(t, s->answer);
+    la_jtext_close(t, ']');
+    return LA_OK;
+}
+
+static la_status write_recording(program_writer *w, const la_prog *p);
+
+/* Its operands, results and programs. */
+static la_status write_loop(program_writer *w, const la_prog_step *s)
+{
+    la_jtext_writer *t = &w->text;
+    la_jtext_open(t, '[');
+    la_jtext_integer(t, s->loop->ncarry);
+    la_jtext_integer(t, s->loop->ntest);
+    la_jtext_integer(t, s->loop->nbody);
+    la_jtext_close(t, ']');
+    la_jtext_key(t, "members");
+    la_jtext_integer(t, s->lists);
+    write_listed(t, s);
+    la_jtext_key(t, "test");
+    la_jtext_open(t, '{');
+    LA_TRY(write_recording(w, s->loop->test));
+    la_jtext_close(t, '}');
+    la_jtext_key(t, "body");
+    la_jtext_open(t, '{');
+    LA_TRY(write_recording(w, s->loop->body));
+    la_jtext_close(t, '}');
+    return LA_OK;
+}
+
+static la_status write_step(program_writer *w, const la_prog_step *s)
+{
+    static const char *const kinds[] = {"call", "grad", "require", "look",
+                                        "loop"};
+    la_jtext_writer *t = &w->text;
     la_jtext_open(t, '{');
     la_jtext_key(t, "line");
     la_jtext_integer(t, s->line);
     la_jtext_key(t, "source");
     la_jtext_integer(t, s->source);
-    la_jtext_key(t, s->kind == LA_STEP_CALL ? "call"
-                : s->kind == LA_STEP_GRAD ? "grad" : "require");
-    if (s->kind == LA_STEP_CALL) {
-        LA_TRY(write_call(w, s));
-    } else {
+    la_jtext_key(t, kinds[s->kind]);
+    switch (s->kind) {
+    case LA_STEP_CALL: LA_TRY(write_call(w, s)); break;
+    case LA_STEP_LOOK: LA_TRY(write_look(w, s)); break;
+    case LA_STEP_LOOP: LA_TRY(write_loop(w, s)); break;
+    default:
         la_jtext_integer(t, s->object);
         la_jtext_key(t, "view");
         la_jtext_integer(t, s->kind == LA_STEP_GRAD ? s->view : s->on);
@@ -509,11 +575,9 @@ static la_status write_names_text(program_writer *w, const la_program *g)
     return LA_OK;
 }
 
-static la_status write_program(program_writer *w, const la_program *g)
+static la_status write_recording(program_writer *w, const la_prog *p)
 {
-    const la_prog *p = g->p->recorded;
     la_jtext_writer *t = &w->text;
-    la_jtext_open(t, '{');
     la_jtext_key(t, "modes");
     la_jtext_open(t, '[');
     la_jtext_word(t, la_dtype_name(p->default_dtype));
@@ -533,8 +597,15 @@ static la_status write_program(program_writer *w, const la_program *g)
     for (int32_t i = 0; i < p->steps.n; i++)
         LA_TRY(write_step(w, la_prog_step_at(p, i)));
     la_jtext_close(t, ']');
+    return w->bytes.status;
+}
+
+static la_status write_program(program_writer *w, const la_program *g)
+{
+    la_jtext_open(&w->text, '{');
+    LA_TRY(write_recording(w, g->p->recorded));
     LA_TRY(write_names_text(w, g));
-    la_jtext_close(t, '}');
+    la_jtext_close(&w->text, '}');
     return w->bytes.status;
 }
 

@@ -47,6 +47,13 @@ typedef struct la_bytes_image {
     bool two_runs;            /* and in the rest */
 } la_bytes_image;
 
+typedef struct la_bytes_scale {
+    const double *scale;
+    const int32_t *bias;
+    int64_t scale_step, bias_step;      /* 0 or 1 */
+    int zero, low, high;
+} la_bytes_scale;
+
 typedef struct la_bytes_kernels {
     int64_t row_size;         /* bytes of an element of a row: 1 or 2 */
     /* A panel of n <= 16 columns of B out of a matrix, with strides in bytes;
@@ -58,6 +65,10 @@ typedef struct la_bytes_kernels {
     int32_t (*row)(void *to, const uint8_t *src, int64_t cs, int64_t k,
                    uint8_t flip);
     void (*block)(const la_bytes_block *);
+    /* round((x + bias) * scale) + zero, from low to high; scale and bias (NULL:
+    ** 0) are alike for all, or by element. */
+    void (*requantize)(const int32_t *x, int64_t n, const la_bytes_scale *s,
+                       uint8_t *to);
     /* The least and the greatest of n numbers, of *low and *high, too. */
     void (*range)(const float *x, int64_t n, float *low, float *high);
     /* round(x / scale) + zero within 0 .. 255, halves to even; NaN is 0. */

@@ -54,16 +54,6 @@
 #include "kernel/pointwise/loops/each_divide_by_scalar.inc"
 #define BY(way, a, by) LA_CAT(by_, TAG, _##way, )(a, by)
 
-#define NAME div_trunc
-#define ARITY 2
-#define HEAVY 1
-#define EXPR(a, b) vtrunc((a) / (b))
-#include "kernel/each/each_float.inc"
-#define EXPR(a, b) QUOTIENT(a, b)
-#define EXPR_BY(a, by) BY(trunc, a, by)
-#include "kernel/each/each_int.inc"
-#include "kernel/each/table.inc"
-
 #define LANE f32
 #define MASK i32v
 #include "kernel/pointwise/loops/floor_divide.inc"
@@ -79,6 +69,18 @@
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
 #define EXPR_BY(a, by) BY(floor, a, by)
 #define EXPR_BY_BYTES(a, by) BY(floor_bytes, a, by)
+#include "kernel/each/each_int.inc"
+#include "kernel/each/table.inc"
+
+/* Unsigned quotients are their own floors, and rests have one sign. */
+#define NAME div_trunc
+#define ARITY 2
+#define HEAVY 1
+#define UNSIGNED_AS floor_divide
+#define EXPR(a, b) vtrunc((a) / (b))
+#include "kernel/each/each_float.inc"
+#define EXPR(a, b) QUOTIENT(a, b)
+#define EXPR_BY(a, by) BY(trunc, a, by)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 
@@ -98,6 +100,7 @@
 #define NAME fmod
 #define ARITY 2
 #define HEAVY 2
+#define UNSIGNED_AS remainder
 #define EXPR(a, b) vfmod(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) REST(a, b)

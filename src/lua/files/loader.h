@@ -50,9 +50,9 @@ void la_load_fail(lua_State *L, const la_open_file *, const char *format, ...)
 /* The mapping of the file, made by la.load too (in.memory is set). LA_EIO for a
 ** source of the host, which is read. */
 la_status la_load_map(la_open_file *file);
-/* Closes the file in a slot of the stack before the slot goes: lua_settop would
-** close it, too, but that of Lua 5.4.4 goes on with the stack that it had before
-** the call of __close. */
+/* Closes the file in a slot of the stack before the slot goes. lua_settop would
+** close it, too, but that of Lua 5.4.4 goes on with the stack that was there
+** before the call of __close. */
 void la_load_close(lua_State *L, int at);
 /* Push another file of the same folder, open until la_load_close, with the
 ** options of 'file', and mapped as that is. Raises for a name with parts of a

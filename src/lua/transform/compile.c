@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "lua/build_options.h"
 #include "lua/transform/compile.h"
-#include "lua/transform/host_program.h"
 #include "lua/transform/vmap.h"
 #include "lunarray.h"
 #include "program/passes.h"
@@ -254,14 +253,14 @@ static int compile_call(lua_State *L)
     la_check_stack(L, s);
     luaL_checkstack(L, 24, "compile: too many arguments");
     if (la_compile_is_inside(s)) return compile_plain(L, 1);
+    bool plain = false;
     for (int tried = 0;; tried++) {
         la_called *e = la_find_entry(L, c, 1, &t, tried);
+        if (!e && plain) return compile_plain(L, 1);
         if (!e) return compile_record(L, s, c, 1);
-        if (!la_entry_is_ready(e, c->without)) {
-            lua_settop(L, top);
-            return compile_plain(L, 1);
-        }
-        int n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
+        int n = -1;
+        if (!la_entry_is_ready(e, c->without)) plain = true;
+        else n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
         if (n >= 0) return n;
         lua_settop(L, top);
     }

@@ -188,6 +188,8 @@ bool la_run_into(lua_State *L);
 /* ---- compile_methods.c ---- */
 
 extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+/* Ends what an entry owns. */
+void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */
 lua_Integer la_count_steps(const la_prog *p);
 void la_push_steps(lua_State *L, const la_prog *p);

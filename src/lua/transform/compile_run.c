@@ -170,10 +170,12 @@ static la_status run_program(la_run_host *h, la_call_tensors *c,
 int la_run_raise(lua_State *L, const la_prog *p, la_status status)
 {
     char name[64] = "compile";
-    if (p->failed && p->failed->op) {
-        size_t n = la_op_name_length(p->failed->op);
+    if (p->failed && p->failed->named != p->failed->op)
+        status = la_blame(status, 0);
+    if (p->failed && p->failed->named) {
+        size_t n = la_op_name_length(p->failed->named);
         if (n < sizeof name) {
-            memcpy(name, p->failed->op->signature, n);
+            memcpy(name, p->failed->named->signature, n);
             name[n] = 0;
         }
     }

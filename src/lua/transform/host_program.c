@@ -17,7 +17,7 @@
 
 /* ---- what is taken ---- */
 
-/* Number that several programs read from one place in Lua. */
+/* Number that several programs read from one field of Lua. */
 typedef struct taken_number {
     const void *table, *key;
     la_tensor *tensor;          /* owned */
@@ -150,7 +150,7 @@ static void taken_name_item(taken_names *w, const la_prog_list *items,
     lua_pop(L, 1);
 }
 
-/* Parameters; results by their place where there are several. */
+/* Parameters; results by their position. */
 static void taken_name_values(taken_names *w, int what)
 {
     lua_State *L = w->L;
@@ -211,7 +211,7 @@ static void taken_name_weights(lua_State *L, const char *function,
 
 /* ---- a program of an entry ---- */
 
-static la_program **taken_room(lua_State *L, const char *function, la_taken *t)
+static la_program **taken_add(lua_State *L, const char *function, la_taken *t)
 {
     la_program **to = la_prog_add(&t->list, sizeof *to);
     if (!to) la_raise(L, function, LA_ENOMEM);
@@ -229,7 +229,7 @@ static la_status taken_copy(const la_called *e, la_program **out)
 static void taken_entry(lua_State *L, const la_called *e, int refs, int f,
                         int names, const char *function, la_taken *t)
 {
-    la_program **to = taken_room(L, function, t);
+    la_program **to = taken_add(L, function, t);
     taken_names w = {.L = L, .function = function, .e = e, .refs = refs,
                      .f = f};
     if (!e->p)

@@ -35,7 +35,6 @@ void la_get_call(lua_State *L, const la_program *g, la_called *e, int refs);
 bool la_save_program(lua_State *L, const char *path);
 /* Does the path end as that of a program? */
 bool la_is_program_path(const char *path);
-void la_drop_called(la_called *e);
 /* Programs of a loaded one; false: the value is none. */
 bool la_take_loaded(lua_State *L, int at, const char *function, la_taken *to);
 

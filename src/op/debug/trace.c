@@ -16,6 +16,8 @@
 #include "op/schema.h"
 #include "tensor/shape.h"
 
+/* Longer lines are clipped: a trace goes to a terminal or a log, and its
+** buffers lie on the stack. */
 enum { TEXT = 800, SHAPE = 200 };
 
 /* A line that is written piece by piece and clipped at its end. */
@@ -27,6 +29,8 @@ typedef struct line {
 static void trace_put(line *l, const char *format, ...)
     __attribute__((format(LA_PRINTF, 2, 3)));
 
+/* Formats without the locale (base/format.h), so that a trace of numbers reads
+** the same everywhere. */
 static void trace_put(line *l, const char *format, ...)
 {
     va_list list;
@@ -57,6 +61,8 @@ static void put_tensor(line *l, const la_tensor *t)
     if (t->flags & LA_F_DEFERRED) trace_put(l, " deferred");
 }
 
+/* Kinds are kept apart: 1, 1.0 and true are other arguments, and promote
+** differently. */
 static void put_scalar(line *l, const la_scalar *s)
 {
     if (s->kind == LA_KINT) trace_put(l, "%lld", (long long)s->i);
@@ -65,6 +71,8 @@ static void put_scalar(line *l, const la_scalar *s)
     else trace_put(l, "%g%+gi", s->re, s->im);
 }
 
+/* Values of Lua that have no text (functions, handles of generators) are three
+** points. */
 static void put_value(line *l, const la_value *v)
 {
     char text[SHAPE];
@@ -97,6 +105,8 @@ static void put_value(line *l, const la_value *v)
     }
 }
 
+/* Arguments that were not given are left out, as their defaults stand in the
+** schema one line above. */
 void la_trace_frame(const la_frame *f)
 {
     const la_schema *s = la_schema_of(f->op);
@@ -117,6 +127,7 @@ void la_trace_frame(const la_frame *f)
     la_trace("%s", l.text);
 }
 
+/* The highest key comes first, in the order in which kernels are tried. */
 void la_trace_keys(const la_frame *f)
 {
     line l = {.at = 0};
@@ -131,11 +142,14 @@ void la_trace_keys(const la_frame *f)
     la_trace("keys %s", l.text);
 }
 
+/* The capability is the one that is asked for; a kernel with fewer copies runs
+** the next lower one. */
 void la_trace_kernel(const la_frame *f)
 {
     la_trace("kernel %s, %s", f->op->name, la_cap_name(la_cpu_cap()));
 }
 
+/* Called behind the kernel, with the results as the caller gets them. */
 void la_trace_results(const la_frame *f)
 {
     for (int k = 0; k < LA_MAX_RESULTS; k++) {

@@ -14,6 +14,8 @@
 
 /* ---- arguments ---- */
 
+/* norm: 0 none, 1 by the root of n, 2 by n. Which of the two directions
+** divides is PyTorch's 'backward' (the default) or 'forward'. */
 la_status la_fft_read_norm(const la_frame *f, int k, bool forward, int *norm)
 {
     const la_value *v = &f->args[k];
@@ -29,6 +31,8 @@ la_status la_fft_read_norm(const la_frame *f, int k, bool forward, int *norm)
                        la_quote(v->str.text, v->str.n, quoted, sizeof quoted));
 }
 
+/* 16-bit floats have no transform and are refused, as on PyTorch's CPU.
+** Integers become the default dtype. */
 la_tensor *la_fft_promoted(la_chain *w, const la_frame *f, bool complex)
 {
     la_tensor *x = la_arg(f, 0);
@@ -43,6 +47,8 @@ la_tensor *la_fft_promoted(la_chain *w, const la_frame *f, bool complex)
     return to == dtype ? x : R(to_dtype, x, la_v_dtype(to));
 }
 
+/* Shorter lines are zeros at the end, longer ones are cut: the transform then
+** is of n points, as in PyTorch and NumPy. */
 la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
 {
     int64_t pads[2 * LA_MAX_DIMS] = {0};
@@ -194,6 +200,8 @@ static la_status half_form(la_frame *f, extent_fn *extent_of, bool forward,
     return la_chain_end(w, f, x);
 }
 
+/* Eighteen names, three forms: what comes in and goes out (complex, real,
+** half), over one dim or many, forward or back. */
 #define FORM(name, form, ...) \
     la_status la_impl_fft_##name(la_frame *f) { return form(f, __VA_ARGS__); }
 

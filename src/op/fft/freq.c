@@ -19,6 +19,8 @@ typedef struct frequencies {
     la_loop cast;
 } frequencies;
 
+/* Frequencies are computed in double and converted by the cast of the result's
+** dtype, which rounds them once. */
 static void put_block(int64_t begin, int64_t end, void *context)
 {
     const frequencies *s = context;

@@ -148,6 +148,9 @@ static char *put_pass(la_fft_plan *p, const la_roots *r, int i, int count,
     return at + 2 * radix * size;
 }
 
+/* Passes with tables of their own: a kernel then reads its factors in the
+** order in which it needs them, and shares none of its cache lines with
+** another pass. */
 static la_status make_flat(la_fft_plan *p, const int *radix, int count)
 {
     int64_t reals = 0, m = p->n;
@@ -170,6 +173,8 @@ static la_status make_flat(la_fft_plan *p, const int *radix, int count)
     return LA_OK;
 }
 
+/* Real lines of odd length: one radix is taken out for whose columns half
+** suffices, as the other half are conjugates. */
 static la_status make_odd(la_fft_plan *p)
 {
     int radix = la_fft_odd_radix(p->n);
@@ -185,6 +190,8 @@ static la_status make_odd(la_fft_plan *p)
     return LA_OK;
 }
 
+/* Twiddles of all n would be as large as the line: w^k is the product of a
+** step and a leap, two tables of about the root of n each. */
 static la_status make_split(la_fft_plan *p, int64_t n1)
 {
     const int64_t lanes = LA_FFT_LANES;
@@ -209,6 +216,8 @@ static la_status make_split(la_fft_plan *p, int64_t n1)
     return LA_OK;
 }
 
+/* An even real line of n is a complex one of n / 2, whose result is taken
+** apart by the roots here. */
 static la_status plans_make_real(la_fft_plan *p)
 {
     int64_t h = p->n / 2, size = (int64_t)la_dtype_size(p->real);
@@ -253,6 +262,8 @@ static la_status make_chirp(la_fft_plan *p)
     return la_fft_line_run(p->first, &from, &to);
 }
 
+/* The shortest table first: factors that kernels have; else Bluestein's chirp,
+** which is a convolution of a good length. */
 static la_status plans_make(la_fft_plan *p)
 {
     int radix[64], count;
@@ -286,6 +297,8 @@ typedef struct share {
 ** so nobody waits. */
 static la_kept *cache(void) { return &la_runtime_here()->transforms; }
 
+/* A flag instead of a lock: a thread that does not get it makes the plan anew,
+** which costs less than to be stopped while it holds a lock. */
 static bool plans_take(la_kept *c)
 {
     return !atomic_flag_test_and_set_explicit(&c->taken, memory_order_acquire);
@@ -308,6 +321,8 @@ static la_token *owner_here(void)
     return k == &la_no_token ? NULL : k;
 }
 
+/* An eighth of a state's cap at most, so that plans cannot crowd out
+** tensors. */
 static size_t most_for(la_token *k)
 {
     size_t cap = k ? atomic_load_explicit(&k->cap, memory_order_relaxed) : 0;
@@ -382,6 +397,8 @@ static void release_all(la_fft_plan *p)
     }
 }
 
+/* A plan that a running transform holds stays until that has ended: it is
+** counted. */
 static void release_shares(share *s)
 {
     while (s) {

@@ -18,6 +18,8 @@ static la_pair alternating(la_pair first, la_pair z, int k)
 }
 
 /* cos and sin of 2 pi x / (8 n), for x <= n. */
+/* Pairs of doubles carry 106 bits, so that products of a step and a leap still
+** round to the nearest double. */
 static la_unit_root angle(int64_t x, int64_t n)
 {
     static const la_pair one = {1, 0};
@@ -27,6 +29,8 @@ static la_unit_root angle(int64_t x, int64_t n)
     return (la_unit_root){alternating(one, z, 1), alternating(y, z, 2)};
 }
 
+/* Two tables of about the root of n entries: a root of unity is one product of
+** pairs, and n = 2^30 needs no gigabytes. */
 la_status la_roots_open(la_roots *r, int64_t n)
 {
     int64_t block = 1, leaps;

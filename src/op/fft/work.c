@@ -8,6 +8,8 @@
 
 /* ---- buffers ---- */
 
+/* Lanes are filled up to whole vectors: kernels have no tails. One line alone
+** stays one lane, with its elements as the lanes. */
 static int whole_lanes(int width, int lanes)
 {
     return lanes == 1 ? 1 : (lanes + width - 1) / width * width;
@@ -20,6 +22,8 @@ int64_t la_fft_part(const la_fft_plan *p, int s)
     return ((p->n + 1) * s + p->slack + LA_FFT_SLACK + 31) / 32 * 32 + 16;
 }
 
+/* Two buffers, because a pass reads one and writes the other; each has real
+** and imaginary parts apart, which needs no shuffles in the passes. */
 size_t la_fft_scratch(const la_fft_plan *p, int lanes)
 {
     size_t size = la_dtype_size(p->real);
@@ -66,6 +70,9 @@ void la_fft_store(const la_fft_work *w, const la_fft_line *a,
 
 /* ---- FLAT ---- */
 
+/* The first pass can take pairs where they lie, and the last one can write
+** them: a transform of one line then needs neither a load nor a store of its
+** own. Both need whole vectors of one line. */
 bool la_fft_reads(const la_fft_plan *p, const la_fft_work *w,
                   const la_fft_line *in)
 {
@@ -80,6 +87,9 @@ bool la_fft_writes(const la_fft_plan *p, const la_fft_work *w,
         && p->n / p->pass[p->passes - 1].radix >= w->ker->width;
 }
 
+/* Stockham's order: every pass sorts while it goes, so that no bit reversal
+** follows. Passes of radices without a kernel go through the general one,
+** entry 0. */
 static void run_passes(const la_fft_plan *p, la_fft_work *w,
                        const la_fft_line *in, const la_fft_line *out)
 {
@@ -126,6 +136,8 @@ static int set_lanes(int64_t *at, int64_t left, int64_t step)
     return lanes;
 }
 
+/* A few columns at a time are the lanes of one block; the twiddles between
+** both steps are multiplied in while the block is still in the cache. */
 static la_status split_columns(void *context, int64_t unit, char *scratch)
 {
     const split_job *j = context;
@@ -179,6 +191,9 @@ static void touch(int64_t begin, int64_t end, void *matrix)
     for (int64_t k = begin; k < end; k++) ((char *)matrix)[k * PAGE] = 0;
 }
 
+/* Rows of the matrix are eight elements longer than n2, so that a column does
+** not fall on one set of the cache. Both steps are shared out over the threads
+** by blocks of lanes, which do not depend on their number. */
 static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
                             const la_fft_line *out)
 {
@@ -242,6 +257,7 @@ static la_status chirp(const la_fft_plan *p, la_fft_work *w)
 
 /* ---- all ---- */
 
+/* A transform that is split takes one line at a time, all threads together. */
 bool la_fft_has_lanes(const la_fft_plan *p)
 {
     if (p->kind == LA_FFT_CHIRP) p = p->first;
@@ -258,6 +274,8 @@ la_status la_fft_transform(const la_fft_plan *p, la_fft_work *w,
     return LA_OK;
 }
 
+/* Between the steps a long line asks for an interruption; the passes
+** themselves are not left half done. */
 static la_status line_in(const la_fft_plan *p, const la_fft_line *in,
                          const la_fft_line *out, char *scratch)
 {

@@ -28,6 +28,8 @@ size_t la_qr_work(const la_field *f, int64_t m, int64_t k)
         + la_whole_lines(m * f->ker->row_bytes);
 }
 
+/* The parts lie one behind the other, each from a cache line on, in the order
+** in which la_qr_work counts them. */
 static parts parts_of(const la_field *f, char *work, int64_t m, int64_t k)
 {
     parts p;
@@ -60,6 +62,9 @@ static void copy_reflectors(const la_field *f, la_gemm_mat a, int64_t m,
 }
 
 /* c (m x k) = (I - V T V^H) c, or with T^H, for n reflectors of a (m rows). */
+/* Five products instead of n rank-1 updates: the matrix is read twice per
+** block. T follows from V^H V, so that the reflectors themselves are not read
+** again. */
 static la_status apply_block(const la_field *f, parts *p, la_gemm_mat a,
                              const char *tau, int64_t m, int64_t n,
                              la_gemm_mat c, int64_t k, bool adjoint)
@@ -78,6 +83,8 @@ static la_status apply_block(const la_field *f, parts *p, la_gemm_mat a,
 }
 
 /* Columns at .. end - 1 by panels, each applied to the rest of the block. */
+/* The panel is packed, as its columns are far apart in memory; the kernel then
+** runs over dense rows. */
 static la_status factor_block(const la_field *f, parts *p, la_gemm_mat a,
                               int64_t m, int64_t at, int64_t end, char *tau)
 {
@@ -110,6 +117,8 @@ la_status la_blocked_qr(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
     return LA_OK;
 }
 
+/* Q is H1 H2 ... Hk: its product with C applies the last block first, that of
+** Q^H the first one. */
 la_status la_blocked_reflect(const la_field *f, la_gemm_mat a,
                              const char *tau, int64_t rank, la_gemm_mat c,
                              int64_t m, int64_t k, int flags, char *work)

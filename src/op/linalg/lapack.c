@@ -65,6 +65,9 @@ typedef struct away {
     atomic_int threads;
 } away;
 
+/* Matrices are handed out one by one, because LAPACK takes longer for some. A
+** thread that finds the call stopped leaves without a word: the caller has
+** gone. */
 static void run_away(la_background *e)
 {
     away *a = (away *)e;
@@ -82,6 +85,8 @@ static void run_away(la_background *e)
     }
 }
 
+/* The last one out frees the block and gives up the tensors, be it the caller
+** or an abandoned thread. */
 static void drop_away(la_background *e)
 {
     away *a = (away *)e;
@@ -89,6 +94,8 @@ static void drop_away(la_background *e)
     la_mem_free(a, a->bytes);
 }
 
+/* One allocation holds the head, the job and the scratch of every thread, so
+** that an abandoned call owns all that it touches. */
 static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
                            const la_lapack_work *w)
 {
@@ -115,6 +122,8 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
 ** second. */
 #define MOST_UNASKED 1e9
 
+/* Nobody can stop LAPACK from outside. Calls of a few milliseconds run where
+** they are; longer ones run on threads that the caller can leave behind. */
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
                         const la_lapack_work *w)
 {
@@ -184,6 +193,7 @@ static la_status lapack_finish(la_lapack_plan *p)
     return LA_OK;
 }
 
+/* Work arrays of a routine, in the order in which lapack_finish counts them. */
 typedef struct arrays {
     char *work, *rwork;
     num *iwork;
@@ -225,6 +235,8 @@ static int32_t call_eigh(const la_lapack_plan *p, char *a, bool upper,
     return (int32_t)la_lapack_read(&info, 0);
 }
 
+/* LAPACK is asked how much memory it wants, once per batch; the matrices then
+** share the plan. */
 la_status la_plan_eigh(la_lapack_plan *p, const la_field *f, int64_t n,
                        bool vectors)
 {

@@ -10,6 +10,9 @@
 #include "base/runtime/context.h"
 #include "base/os/os.h"
 
+/* State of the process, as a library can be opened once for all: written by
+** open_library, read after la_run_once. It stays open, because OpenBLAS has
+** threads of its own that must not lose their code. */
 static la_once once = LA_ONCE;
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 static void *library;
@@ -17,6 +20,8 @@ static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
 static bool locks = true;
 
+/* A path of the user's wins, also where it fails: falling back to another
+** library would hide the mistake. */
 static void *open_first(void)
 {
     const char *const *names = la_os_lapack_names;
@@ -55,6 +60,11 @@ static bool has_narrow_integers(void)
     return v[0] < 0 || v[0] > 0xffff;
 }
 
+/* One thread per call of OpenBLAS: the threads of lunarray are the ones that
+** share out a batch, and results do not depend on their number. A sequential
+** OpenBLAS has no locks of its own, so calls are made one by one
+** (la_lapack_try); the fork hook frees the flag in a child whose parent held
+** it. */
 static void open_library(void)
 {
     library = open_first();
@@ -67,6 +77,8 @@ static void open_library(void)
     if (!locks) la_os_at_fork(NULL, NULL, la_lapack_leave);
 }
 
+/* Symbols are looked up at each call: dlsym takes less than a microsecond,
+** next to a factorization, and no table has to be kept. */
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
 {
     char name[32];

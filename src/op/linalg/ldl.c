@@ -124,6 +124,8 @@ static void exchange_symmetric(matrix *m, int64_t k, int64_t at, int64_t row)
     if (at > k) ldl_exchange(&AT(m, at, k), &AT(m, row, k));
 }
 
+/* The lower triangle alone is updated, column by column; x is the multiple of
+** the pivot's row. */
 static void eliminate1(matrix *m, int64_t k)
 {
     number d = la_c128_div(1, AT(m, k, k));

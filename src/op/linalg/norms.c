@@ -32,6 +32,8 @@ static la_status order_of(const la_value *v, int arg, order *out)
                        "'nuc', 1, -1, 2, -2, inf or -inf expected");
 }
 
+/* svdvals wants the matrices in the last two dims; the values are then a
+** vector in place of two dims, which keepdim puts back in their order. */
 static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
                                      int row, int col, bool keep)
 {
@@ -89,6 +91,8 @@ static la_status converted(la_tensor *a, const la_value *dtype,
     return la_tensor_same(a, out);
 }
 
+/* Norms of integers would need a dtype that nobody named: PyTorch refuses
+** them, and so does this. */
 static la_status check_inexact(const la_tensor *a)
 {
     if (la_is_float((la_dtype)a->dtype) || la_is_complex((la_dtype)a->dtype))
@@ -141,6 +145,8 @@ la_status la_impl_linalg_norm(la_frame *f)
 LA_FORWARD(la_impl_linalg_norm_word, la_impl_linalg_norm(f))
 
 /* The quotient of the extreme singular values. */
+/* Singular values come in falling order, so that the extremes are the first
+** and the last. */
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 {
     LA_CHAIN(w);

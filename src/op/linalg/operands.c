@@ -21,6 +21,8 @@ la_status la_check_dims(const la_tensor *t, int k)
                        "expected, got %d-D", t->ndim);
 }
 
+/* The dtype is asked for before the dims: a wrong dtype is the likelier
+** mistake, and its message names what is allowed. */
 la_status la_check_matrix(const la_frame *f, int k)
 {
     const la_tensor *t = la_arg(f, k);
@@ -39,6 +41,8 @@ la_status la_check_square(const la_frame *f, int k)
                        (long long)n);
 }
 
+/* Matrices are not promoted: a solve in a dtype that nobody asked for would
+** hide where digits were lost. PyTorch refuses it likewise. */
 la_status la_check_one_dtype(const la_frame *f, int a, int b)
 {
     la_dtype x = (la_dtype)la_arg(f, a)->dtype;
@@ -79,6 +83,8 @@ la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n)
     return s;
 }
 
+/* A batch may have LA_MAX_DIMS - 2 dims; a vector that is solved as a column
+** can have one more than its result. */
 la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
                            int64_t m, int64_t n, la_dtype dtype)
 {
@@ -100,6 +106,8 @@ static la_dtype marked(la_dtype dtype, char mark)
     }
 }
 
+/* Most decompositions differ in sizes and dtypes of their results alone, so a
+** text says these (linalg.h), and each meta function is one line. */
 la_status la_meta_matrices(la_frame *f, bool square, const char *results)
 {
     LA_TRY(square ? la_check_square(f, 0) : la_check_matrix(f, 0));
@@ -119,6 +127,8 @@ la_status la_meta_matrices(la_frame *f, bool square, const char *results)
     }
 }
 
+/* PyTorch's rule for solve: b is a batch of vectors where its sizes are those
+** of a without the last dim. */
 bool la_is_vector(const la_tensor *a, const la_tensor *b)
 {
     if (b->ndim == 1) return true;
@@ -126,6 +136,8 @@ bool la_is_vector(const la_tensor *a, const la_tensor *b)
         && la_has_sizes(b, a->ndim - 1, la_sizes(a));
 }
 
+/* Rows and columns are compared before batches, because a wrong size of the
+** matrix is what users meet first. */
 la_status la_solve_shape(const la_frame *f, int ka, int kb, bool left,
                          bool *vector, la_shape *batch)
 {
@@ -158,6 +170,8 @@ la_status la_solve_result(la_frame *f, int kb, const la_shape *batch,
                             (la_dtype)b->dtype);
 }
 
+/* memset suffices for the zeros of every dtype; the one is cast once per
+** element of the diagonal, which is nothing next to the factorization. */
 void la_set_identity(const la_field *f, la_gemm_mat a, int64_t m, int64_t n)
 {
     la_scalar one = la_scalar_int(1);
@@ -197,6 +211,9 @@ la_status la_matrices_copy(la_tensor *t, const la_shape *batch, bool vector,
     return la_copy_data(*keep, t);
 }
 
+/* Kernels take one distance between matrices. Batches that have none (a
+** transposed batch, an expanded dim among others) are copied whole; matrices
+** of any strides are not. */
 la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
                          la_tensor **keep, la_mats *out)
 {
@@ -220,6 +237,7 @@ la_status la_transposed(la_tensor *t, la_tensor **out)
     return la_view_make(t, &g, out);
 }
 
+/* LAPACK reads columns: the copy of a transposed view has them in its rows. */
 la_status la_columns_copy(const la_batch *b, la_tensor **keep)
 {
     LA_LET(columns, la_transposed(b->a, &columns));
@@ -231,6 +249,9 @@ la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n)
     return (la_mats){{t ? la_data(t) : NULL, n, 1}, m * n};
 }
 
+/* Factors are computed where the result lies, if that is dense and nobody else
+** can see it; an out= tensor is written once, at the end, so that an error
+** leaves it as it was. */
 la_status la_output_of(la_frame *f, int k, la_tensor **keep)
 {
     la_tensor *t = la_result(f, k);
@@ -244,6 +265,9 @@ la_status la_output_end(la_frame *f, int k, la_tensor *t)
     return t == la_result(f, k) ? LA_OK : la_copy_data(la_result(f, k), t);
 }
 
+/* One description of the call for all decompositions: the batch, the sizes of
+** a matrix, dense results. la_batch_drop ends it on every way out
+** (LA_OPEN_BATCH). */
 la_status la_batch_open(la_batch *b, la_frame *f)
 {
     b->f = f;
@@ -262,6 +286,8 @@ la_status la_batch_open(la_batch *b, la_frame *f)
     return LA_OK;
 }
 
+/* Codes are written also where the caller did not ask for them, as errors are
+** made of them behind the loop: threads raise nothing. */
 la_status la_batch_codes(la_batch *b, int k)
 {
     if (b->out[k])
@@ -293,6 +319,9 @@ void la_batch_drop(la_batch *b)
 #define THREAD_WORK 65536.0
 #define LARGE_WORK 4e6
 
+/* A few large matrices go one by one, and their products take the threads;
+** many small ones are shared out, each on one thread. The scratch of a thread
+** serves all its matrices. */
 la_status la_each_matrix(int64_t count, double work, size_t bytes,
                          la_matrix_fn fn, void *context)
 {
@@ -326,6 +355,8 @@ static void operands_move_on(const la_field *f, la_mats *a, int64_t i)
     if (a->mat.data) a->mat.data += i * a->step * f->size;
 }
 
+/* Groups are of fixed size, so that which matrices share the lanes of a kernel
+** does not depend on threads. */
 static la_status operands_run_group(void *context, int64_t unit, char *scratch)
 {
     const small_run *r = context;
@@ -357,6 +388,8 @@ la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
     return groups ? operands_run_group(&r, 0, NULL) : LA_OK;
 }
 
+/* The first matrix that failed is named, in the order of the batch, whatever
+** thread met it first. */
 la_status la_check_finite(const int32_t *info, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {

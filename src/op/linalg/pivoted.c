@@ -10,6 +10,8 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
+/* Copied into the block that background threads work on (la_lapack_run), hence
+** pointers and numbers alone. */
 typedef struct job {
     la_lapack_plan plan;
     bool upper;
@@ -50,6 +52,9 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
+/* A semidefinite matrix ends at its rank, where the largest pivot falls below
+** 'tol': the factors are zero from there on, so that L L^H is the matrix up to
+** tol. */
 la_status la_impl_pivoted_cholesky(la_frame *f)
 {
     la_scalar zero = la_scalar_int(0);

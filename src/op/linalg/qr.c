@@ -11,6 +11,7 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
+/* One description for the three operations; each fills what it needs. */
 typedef struct job {
     la_field field;
     la_small s;
@@ -49,12 +50,17 @@ la_status la_meta_qr(la_frame *f)
     return la_matrix_result(f, 1, &batch, k, n, d);
 }
 
+/* Scratch of one matrix: its tau, where the caller keeps none, then the work
+** of the blocked panels, each from a new cache line on. */
 static size_t scratch_bytes(const job *j)
 {
     return la_whole_lines(la_min(j->m, j->n) * j->field.size)
         + la_qr_work(&j->field, j->m, la_max(j->n, j->k));
 }
 
+/* Q is the product of the reflectors with an identity. Starting from the
+** identity, the blocked product skips what is known to be zero
+** (LA_IDENTITY). */
 static la_status factor_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
@@ -78,6 +84,8 @@ static la_status qr_run(job *j, int64_t count)
     return la_each_matrix(count, work, scratch_bytes(j), factor_one, j);
 }
 
+/* The small kernel reads any strides and writes Q and R itself: neither a copy
+** nor a second walk. */
 static la_status run_small(job *j, la_tensor *a, const la_shape *batch)
 {
     LA_LET(keep, la_matrices_of(a, batch, false, &keep, &j->s.a));
@@ -108,6 +116,7 @@ static job job_of(const la_batch *b)
     return (job){.field = b->field, .m = b->m, .n = b->n};
 }
 
+/* LA_SMALL rows are where a blocked panel begins to pay. */
 la_status la_impl_qr(la_frame *f)
 {
     LA_OWNED copy = NULL;
@@ -136,6 +145,8 @@ la_status la_impl_qr(la_frame *f)
 /* (A) -> R above the vectors, tau */
 LA_FORWARD(la_meta_geqrf, la_meta_matrices(f, false, "mn,k"))
 
+/* The factors are the result, so the large case works in place on a copy of A
+** in it. */
 la_status la_impl_geqrf(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);

@@ -13,6 +13,9 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
+/* All that one matrix of a batch needs. LAPACK may run on threads that are
+** abandoned when the call is stopped, so the job is copied to them, and
+** tensors whose memory they use are kept (la_lapack_batch). */
 typedef struct job {
     la_field field;
     la_lapack_plan plan;
@@ -56,6 +59,8 @@ la_status la_meta_eigh(la_frame *f)
 
 LA_FORWARD(la_meta_eigvalsh, la_meta_eigh(f))
 
+/* Jacobi's rotations on a group of matrices at a time, one in each lane: no
+** library is needed. */
 static la_status small_eigh(job *j, const la_batch *b)
 {
     int n = (int)j->n;
@@ -127,6 +132,7 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
+/* General matrices have no Jacobi's method here: every size goes to LAPACK. */
 la_status la_impl_eig(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
@@ -191,6 +197,8 @@ static la_status large_svd(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
+/* A row-major matrix is the transpose to LAPACK, hence n and m exchanged and U
+** and V^H exchanged: no copy has to be transposed. */
 static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
 {
     bool with = b->out[2] != NULL;

@@ -1,7 +1,6 @@
 /*
-** Convolutions of bytes, and numbers to bytes by their range. The windows of 64
-** pixels are packed at a time, out of an image that has its padding, and
-** multiplied by all rows of weights.
+** Convolutions of bytes. The windows of 64 pixels are packed at a time, out of
+** an image that has its padding, and multiplied by all rows of weights.
 */
 #include <string.h>
 
@@ -265,32 +264,4 @@ la_status la_impl_integer_conv2d(la_frame *f)
     la_status status = run_conv(f, &c, x, weight, memory, &p);
     la_mem_free(memory, (size_t)p.bytes);
     return status;
-}
-
-/* ---- quantize_dynamic ---- */
-
-/* quantize_dynamic(self) */
-la_status la_meta_quantize_dynamic(la_frame *f)
-{
-    const la_tensor *x = la_arg(f, 0);
-    LA_TRY(la_set_output(f, 0, x->ndim, la_sizes(x), NULL, LA_UINT8));
-    LA_TRY(la_set_output(f, 1, 0, NULL, NULL, LA_FLOAT32));
-    return la_set_output(f, 2, 0, NULL, NULL, LA_UINT8);
-}
-
-la_status la_impl_quantize_dynamic(la_frame *f)
-{
-    LA_LET(x, la_as_contiguous(la_arg(f, 0), &x));
-    const float *from = (const float *)(const void *)la_data(x);
-    float *scale = (float *)(void *)la_data(la_result(f, 1));
-    uint8_t *zero = (uint8_t *)la_data(la_result(f, 2));
-    const la_bytes_kernels *ker = la_bytes_kernels_here();
-    float low = 0, high = 0;
-    ker->range(from, x->numel, &low, &high);
-    *scale = (high - low) / 255;
-    if (*scale == 0) *scale = 1;
-    ker->round(&(float){-low / *scale}, 1, 1, 0, zero);
-    ker->round(from, x->numel, *scale, *zero,
-               (uint8_t *)la_data(la_result(f, 0)));
-    return LA_OK;
 }

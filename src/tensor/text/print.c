@@ -29,6 +29,8 @@ enum { NUMBER_BYTES = LA_NUMBER_BYTES, MOST_PRECISION = LA_NUMBER_PRECISION };
 
 /* --- text that grows --- */
 
+/* Capacity doubles, so that a text of n bytes is copied less than twice. The
+** old bytes stay where no memory is left. */
 la_status la_text_add(la_text *text, const char *bytes, size_t n)
 {
     if (n > text->capacity - text->size) {
@@ -81,6 +83,8 @@ static int write_real(char *s, char notation, int precision, double v)
                             isnan(v) ? (double)NAN : v);
 }
 
+/* A point without decimals tells a float from an integer, as in PyTorch;
+** infinities and NaN need none. */
 static int write_float(const format *f, char *s, double v)
 {
     if (f->scientific)
@@ -95,6 +99,8 @@ static int write_float(const format *f, char *s, double v)
     return n;
 }
 
+/* Integers are written from their own 64 bits: a double would lose digits
+** above 2^53. */
 static int write_value(const format *f, char *s, const la_scalar *v, double x)
 {
     switch (f->kind) {
@@ -195,6 +201,8 @@ typedef struct statistics {
     bool any, whole;
 } statistics;
 
+/* Both walks over the elements go through one function, so that they cannot
+** disagree about what is shown. */
 typedef la_status (*visit_fn)(printer *p, const la_scalar *v, void *context);
 
 /* Position 'k' of what is shown along dim d as an index. */
@@ -336,6 +344,7 @@ static la_status add_separator(printer *p, int d)
     return add_repeated(p->out, ' ', p->indent + d + 1);
 }
 
+/* One element at least stands on a line, however narrow it is. */
 static int64_t elements_per_line(const printer *p)
 {
     int length = p->re.width + 2 + (p->complex ? p->im.width + 1 : 0);
@@ -438,6 +447,8 @@ static la_status remark(remarks *r, const char *pattern, ...)
     return add_remark(r, s);
 }
 
+/* Sizes are written where the values do not tell them: without elements, and
+** on the meta device. */
 static la_status remark_size(remarks *r, const la_tensor *t)
 {
     char s[LA_MAX_DIMS * 22 + 16];
@@ -460,6 +471,8 @@ static la_status remark_names(remarks *r, const la_names *names)
     return add_remark(r, s);
 }
 
+/* A dtype that the printed values imply is left out. Without values only the
+** default dtype goes without saying. */
 static bool dtype_is_plain(const la_tensor *t)
 {
     la_dtype d = t->dtype, usual = la_ctx()->default_dtype;
@@ -494,6 +507,8 @@ static int64_t last_line(const la_text *out, size_t start)
     return (int64_t)(out->size - n) + 2;
 }
 
+/* Values on a device of the host's are fetched first; those of a meta tensor
+** are three points, as there are none. */
 la_status la_tensor_print(const la_tensor *t, const la_print_options *o,
                           const char *extra, la_text *out)
 {

@@ -300,10 +300,9 @@ local function plan_for(model, main, mode, names)
   return plan
 end
 
--- Do programs run it? Not where gradients are recorded, and not where somebody
--- writes down the calls.
+-- Do programs run it? Not where gradients are recorded.
 local function by_programs(model, mode, given)
-  if parts.paused or rawget(model, "plain") or mode == "whole"
+  if rawget(model, "plain") or mode == "whole"
     or model.training and model.given or la._recording() then return false end
   if not la.is_grad_enabled() then return true end
   if mode == "live" then return false end

@@ -17,9 +17,6 @@ local is_strings = rows.is_strings
 -- that hardly repeats is left alone, and calls for which it is.
 local CACHE, WIDEST, TRIES, REST = 16, 120, 24, 256
 
--- While it is set nothing is recorded: somebody writes down every call.
-parts.paused = false
-
 -- ---- cutting ----
 
 local function is_alone(s)
@@ -283,6 +280,6 @@ function parts.whole(list, fresh)
 end
 
 -- May such a part be called?
-function parts.is_ready(part) return not parts.paused and not rests(part) end
+function parts.is_ready(part) return not rests(part) end
 
 return parts

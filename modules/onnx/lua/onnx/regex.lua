@@ -1,6 +1,8 @@
 -- lunarray.onnx.regex: regular expressions of RE2's syntax that match a whole
 -- text, in time linear in its length: all states that the expression can be in
--- are followed at once (K. Thompson, 1968).
+-- are followed at once (K. Thompson, 1968). (The engine of lunarray.tokenizer
+-- finds the parts of a text and looks ahead, which needs backtracking; here
+-- patterns come with the model, so that their time must have a limit.)
 local regex = {}
 
 -- Expressions compile to at most so many states: counts {m,n} copy theirs.

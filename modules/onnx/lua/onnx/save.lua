@@ -8,7 +8,6 @@ local la = require "lunarray"
 local nn = require "lunarray.nn"
 local export = require "lunarray.onnx.export"
 local numbers = require "lunarray.numbers"
-local parts = require "lunarray.onnx.parts"
 local rows = require "lunarray.onnx.rows"
 
 local is_tensor = rows.is_tensor
@@ -54,13 +53,9 @@ local function trace(f, inputs, weights)
     end
     return table.unpack(list)
   end
-  parts.paused = true
-  local ok, traced = pcall(la.no_grad, function()
+  return la.no_grad(function()
     return la.onnx.trace(only, table.unpack(given))
   end)
-  parts.paused = false
-  if not ok then error(traced, 0) end
-  return traced
 end
 
 -- Inputs whose named dims are one longer.

@@ -79,7 +79,8 @@ case("group_query_prompt", "GroupQueryAttention",
       ints(3)], 3, num_heads=2, kv_num_heads=1)
 case("group_query_token", "GroupQueryAttention",
      [f(2, 1, 64), f(2, 1, 32), f(2, 1, 32), f(2, 2, 5, 16),
-      f(2, 2, 5, 16), ints([5, 3]), ints(6), *angles(8, 8)], 3, num_heads=4, kv_num_heads=2,
+      f(2, 2, 5, 16), ints([5, 3]), ints(6), *angles(8, 8)], 3,
+     num_heads=4, kv_num_heads=2,
      do_rotary=1)
 case("group_query_packed_window", "GroupQueryAttention",
      [f(1, 6, 64), None, None, None, None, ints([5]), ints(6),

@@ -1,6 +1,7 @@
 -- lunarray.tokenizer.json: JSON texts as Lua values; null is nil in objects,
 -- and false in arrays, so that they have no holes. Nothing nests deeper than
--- 64.
+-- 64. (The reader in C, src/io/json.h, is for headers of files: it has no
+-- values of Lua and refuses all that such a header does not need.)
 local json = {}
 
 local ESCAPES = {b = "\b", f = "\f", n = "\n", r = "\r", t = "\t", ['"'] = '"',

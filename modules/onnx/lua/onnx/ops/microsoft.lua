@@ -17,7 +17,7 @@ local sizes = rows.sizes
 function op.MatMulIntegerToFloat(node)
   local known = node.const[2]
   return function(a, b, a_scale, b_scale, a_zero, b_zero, bias)
-    local y = quantize.matmul(a, b, a_zero, b_zero, known):to("float32")
+    local y = quantize.matmul(a, b, a_zero, b_zero, known)
       * (a_scale * b_scale)
     return bias and y + bias or y
   end
@@ -27,8 +27,7 @@ function op.DynamicQuantizeMatMul(node)
   local known = node.const[2]
   return function(a, b, b_scale, b_zero, bias)
     local q, scale, zero = quantize.dynamic(a)
-    local y = quantize.matmul(q, b, zero, b_zero, known):to("float32")
-      * (scale * b_scale)
+    local y = quantize.matmul(q, b, zero, b_zero, known) * (scale * b_scale)
     return bias and y + bias or y
   end
 end
@@ -45,7 +44,7 @@ function op.DynamicQuantizeLSTM(node)
     local packed = known and quantize.packed(w, d) or la.integer_pack(matrix)
     return function(x)
       local q, own, own_zero = quantize.dynamic(x)
-      return la.integer_matmul(q, matrix, own_zero, zero, packed):to("float32")
+      return la.integer_matmul(q, matrix, own_zero, zero, packed)
         * (own * scale)
     end
   end

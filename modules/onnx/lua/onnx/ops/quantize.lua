@@ -180,36 +180,33 @@ local function conv_integer(node)
 end
 op.ConvInteger = conv_integer
 
+-- Sums as bytes: those of integer_requantize for one scale or those of a dim,
+-- else step by step.
+local function requantized(sum, scale, step, zero, bias, dim)
+  local wide = step:to("float64"):reshape({})
+  if scale:numel() == 1 or scale.ndim == 1 then
+    return la.integer_requantize(sum, scale / wide, zero:reshape({}), bias,
+      dim)
+  end
+  return quantize.to(sum:to("float64") * scale, wide, zero:reshape({}),
+    zero.dtype)
+end
+
 function op.QLinearMatMul(node)
   local known = node.const[4]
   return function(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
-    local sum = quantize.matmul(a, b, a_zero, b_zero, known):to("float64")
+    local sum = quantize.matmul(a, b, a_zero, b_zero, known)
     local s = a_scale:to("float64")
     if s.ndim == 1 and s:numel() > 1 then s = s:unsqueeze(2) end
-    return quantize.to(sum * s * b_scale:to("float64"), y_scale:to("float64"),
-      y_zero, y_zero.dtype)
+    return requantized(sum, s * b_scale:to("float64"), y_scale, y_zero, nil, -1)
   end
 end
 
 function op.QLinearConv(node)
   local run = conv_integer(node)
   return function(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
-    local sum = run(x, w, x_zero, w_zero):to("float64")
-    local shape = {}
-    for k = 1, sum.ndim - 1 do shape[k] = 1 end
-    if b then
-      shape[1] = b:numel()
-      sum = sum + b:to("float64"):reshape(shape)
-    end
-    local s = (x_scale * w_scale):to("float64")
-    if s:numel() > 1 then
-      shape[1] = s:numel()
-      s = s:reshape(shape)
-    else
-      s = s:reshape({})
-    end
-    return quantize.to(sum * s, y_scale:to("float64"):reshape({}),
-      y_zero:reshape({}), y_zero.dtype)
+    return requantized(run(x, w, x_zero, w_zero),
+      (x_scale * w_scale):to("float64"):flatten(), y_scale, y_zero, b, 2)
   end
 end
 
