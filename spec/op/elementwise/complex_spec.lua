@@ -110,11 +110,11 @@ end)
 -- abs of complex64 by hypot in double: parts whose squares leave the range of
 -- float, zeros, infinities and NaN, each at every position of a vector.
 describe("the modulus of complex64", function()
-  local parts = {0, -0.0, 1, -3, 4, 1e-45, 1e-30, 0x1p-62, 1e30, 3e38,
+  local values = {0, -0.0, 1, -3, 4, 1e-45, 1e-30, 0x1p-62, 1e30, 3e38,
     math.huge, -math.huge, 0 / 0}
   local re, im = {}, {}
-  for _, a in ipairs(parts) do
-    for _, b in ipairs(parts) do
+  for _, a in ipairs(values) do
+    for _, b in ipairs(values) do
       for _ = 1, 5 do re[#re + 1], im[#im + 1] = a, b end
     end
   end

@@ -32,21 +32,22 @@ f32v f32_by_interval_(const float rows[][16], int degree, u32v i, f32v x)
     return p;
 }
 
-/* table[i & 7] in each lane: one permutation. */
-static inline f32v f32_lookup8_(const float table[8], u32v i)
+/* A row of eight intervals, twice: a vector of AVX512, of which nothing has to
+** be repeated. */
+#define ROW8(...) {__VA_ARGS__, __VA_ARGS__}
+/* row[i & 7] in each lane: one permutation. */
+static inline f32v f32_lookup8_(const float row[16], u32v i)
 {
-    __m256 row = _mm256_loadu_ps(table);
 #if defined(__AVX512F__)
-    __m512d both = _mm512_broadcast_f64x4(_mm256_castps_pd(row));
-    return (f32v)_mm512_permutexvar_ps((__m512i)i, (__m512)both);
+    return (f32v)_mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(row));
 #else
-    return (f32v)_mm256_permutevar8x32_ps(row, (__m256i)i);
+    return (f32v)_mm256_permutevar8x32_ps(_mm256_loadu_ps(row), (__m256i)i);
 #endif
 }
 /* Polynomials of degree 7 on eight intervals, but for the last step, to
 ** rows[8]; d is the distance from the centre, x - rows[0]. Coefficients go by
 ** pairs, which shortens the chain of additions by a third. */
-static inline f32v f32_by_interval8_(const float rows[9][8], u32v i, f32v d)
+static inline f32v f32_by_interval8_(const float rows[9][16], u32v i, f32v d)
 {
     f32v s = d * d;
     f32v p = f32_fma(f32_lookup8_(rows[2], i), d, f32_lookup8_(rows[3], i));
@@ -60,25 +61,25 @@ static inline f32v f32_by_interval8_(const float rows[9][8], u32v i, f32v d)
 /* tanh to 9.03, where it is 1: the intervals are halves of octaves of
 ** 1.66 |x| + 1, by the exponent and the first bit after it; the one at 0 has
 ** centre 0. */
-static const float f32_tanh_rows_[9][8] = {
-    {0x1.d2e018p-1f, 0x1.7e7c3cp0f, 0x1.33c7b6p1f, 0x1.d02e9ap1f,
-     0x1.5b4da2p2f, 0x1.f703f8p2f, 0, 0x1.cd336ep-2f},
-    {0x1.3a2d1ep-7f, -0x1.002d6ap-8f, -0x1.0f61fep-19f, 0x1.226f64p-15f,
-     0x1.4254eep-20f, 0x1.4e9eacp-27f, -0x1.9c51c4p-5f, 0x1.32363p-5f},
-    {0x1.d0cedcp-7f, 0x1.e63d7ap-8f, -0x1.7152dp-11f, -0x1.0703bap-13f,
-     -0x1.1889d6p-18f, -0x1.14fe18p-25f, 0, -0x1.e70f86p-5f},
-    {-0x1.c90276p-5f, -0x1.7f1824p-9f, 0x1.afc55p-9f, 0x1.82579p-12f,
-     0x1.508108p-17f, 0x1.47db3p-24f, 0x1.10ae4ep-3f, -0x1.75a28cp-7f},
-    {0x1.9c2a32p-5f, -0x1.97cc0cp-6f, -0x1.38181ap-7f, -0x1.e8e03ap-11f,
-     -0x1.a5ac4cp-16f, -0x1.9ff0b4p-23f, 0, 0x1.5b0a2p-3f},
-    {0x1.709b16p-4f, 0x1.6a1c98p-4f, 0x1.4dad82p-6f, 0x1.ec43a6p-10f,
-     0x1.b1af16p-15f, 0x1.ac534p-22f, -0x1.55549ap-2f, -0x1.04f0cp-3f},
-    {-0x1.61e9f8p-2f, -0x1.522fcap-3f, -0x1.02ac38p-5f, -0x1.723caap-9f,
-     -0x1.4524bep-14f, -0x1.40a8fap-21f, 0, -0x1.634736p-2f},
-    {0x1.ea2a6ep-2f, 0x1.7611fap-3f, 0x1.06eeep-5f, 0x1.72c0b2p-9f,
-     0x1.446edap-14f, 0x1.3fe79cp-21f, 1, 0x1.a4b9bep-1f},
-    {0x1.71ad7ap-1f, 0x1.cee2b2p-1f, 0x1.f7b762p-1f, 0x1.ff467ep-1f,
-     0x1.fffaeep-1f, 0x1.fffff6p-1f, 0, 0x1.b05aa4p-2f}
+static const float f32_tanh_rows_[9][16] = {
+    ROW8(0x1.d2e018p-1f, 0x1.7e7c3cp0f, 0x1.33c7b6p1f, 0x1.d02e9ap1f,
+         0x1.5b4da2p2f, 0x1.f703f8p2f, 0, 0x1.cd336ep-2f),
+    ROW8(0x1.3a2d1ep-7f, -0x1.002d6ap-8f, -0x1.0f61fep-19f, 0x1.226f64p-15f,
+         0x1.4254eep-20f, 0x1.4e9eacp-27f, -0x1.9c51c4p-5f, 0x1.32363p-5f),
+    ROW8(0x1.d0cedcp-7f, 0x1.e63d7ap-8f, -0x1.7152dp-11f, -0x1.0703bap-13f,
+         -0x1.1889d6p-18f, -0x1.14fe18p-25f, 0, -0x1.e70f86p-5f),
+    ROW8(-0x1.c90276p-5f, -0x1.7f1824p-9f, 0x1.afc55p-9f, 0x1.82579p-12f,
+         0x1.508108p-17f, 0x1.47db3p-24f, 0x1.10ae4ep-3f, -0x1.75a28cp-7f),
+    ROW8(0x1.9c2a32p-5f, -0x1.97cc0cp-6f, -0x1.38181ap-7f, -0x1.e8e03ap-11f,
+         -0x1.a5ac4cp-16f, -0x1.9ff0b4p-23f, 0, 0x1.5b0a2p-3f),
+    ROW8(0x1.709b16p-4f, 0x1.6a1c98p-4f, 0x1.4dad82p-6f, 0x1.ec43a6p-10f,
+         0x1.b1af16p-15f, 0x1.ac534p-22f, -0x1.55549ap-2f, -0x1.04f0cp-3f),
+    ROW8(-0x1.61e9f8p-2f, -0x1.522fcap-3f, -0x1.02ac38p-5f, -0x1.723caap-9f,
+         -0x1.4524bep-14f, -0x1.40a8fap-21f, 0, -0x1.634736p-2f),
+    ROW8(0x1.ea2a6ep-2f, 0x1.7611fap-3f, 0x1.06eeep-5f, 0x1.72c0b2p-9f,
+         0x1.446edap-14f, 0x1.3fe79cp-21f, 1, 0x1.a4b9bep-1f),
+    ROW8(0x1.71ad7ap-1f, 0x1.cee2b2p-1f, 0x1.f7b762p-1f, 0x1.ff467ep-1f,
+         0x1.fffaeep-1f, 0x1.fffff6p-1f, 0, 0x1.b05aa4p-2f)
 };
 static inline f32v f32_tanh(f32v x)
 {
@@ -91,25 +92,25 @@ static inline f32v f32_tanh(f32v x)
 
 /* erf to 3.925, where it is 1: intervals of one length, half as long at 0,
 ** where the polynomial is for erf(x) - x, which spares a rounding. */
-static const float f32_erf_rows_[9][8] = {
-    {0, 0x1.08b77cp-1f, 0x1.0b66dap0f, 0x1.90275ap0f, 0x1.0c413ep1f,
-     0x1.504586p1f, 0x1.932fap1f, 0x1.ea8f8ap1f},
-    {-0x1.e2e2d4p-6f, 0x1.8df8f8p-8f, 0x1.afef32p-7f, -0x1.6a9e34p-8f,
-     -0x1.287212p-9f, 0x1.2ebc32p-11f, 0x1.0ce028p-12f, 0x1.c29cd8p-16f},
-    {0x1.7e876p-9f, -0x1.89f8b6p-5f, 0x1.129b2cp-7f, 0x1.138daap-6f,
-     -0x1.3eba24p-10f, -0x1.24f68p-9f, -0x1.b9dd9ap-12f, -0x1.42a6c2p-19f},
-    {0x1.ca1566p-4f, 0x1.2fc06ap-9f, -0x1.13da3cp-4f, -0x1.057a52p-7f,
-     0x1.a2e854p-7f, 0x1.134154p-8f, 0x1.0c593ep-11f, 0x1.ada2dcp-17f},
-    {0x1.397bccp-13f, 0x1.77afaep-3f, 0x1.ba40cp-5f, -0x1.8a9fb2p-5f,
-     -0x1.ce52bep-6f, -0x1.5fe79ep-8f, -0x1.0088c8p-11f, -0x1.084492p-17f},
-    {-0x1.8129dep-2f, -0x1.126574p-3f, 0x1.31d57p-3f, 0x1.04174ep-3f,
-     0x1.28cc6cp-5f, 0x1.3d7a3cp-8f, 0x1.6cdeeap-12f, 0x1.29c76ep-18f},
-    {0x1.fff37cp-23f, -0x1.c9451ep-2f, -0x1.955b8ap-2f, -0x1.39cf8cp-3f,
-     -0x1.df7062p-6f, -0x1.86e1c6p-9f, -0x1.6defe4p-13f, -0x1.e572aap-20f},
-    {0x1.06eba8p-3f, 0x1.ba3696p-1f, 0x1.8412cp-2f, 0x1.9185f2p-4f,
-     0x1.c989aep-7f, 0x1.299326p-10f, 0x1.d0ae7cp-15f, 0x1.fa59dep-22f},
-    {0, 0x1.12172ap-1f, 0x1.b88376p-1f, 0x1.f22458p-1f, 0x1.fe71cp-1f,
-     0x1.ffe566p-1f, 0x1.fffee6p-1f, 0x1.fffffep-1f}
+static const float f32_erf_rows_[9][16] = {
+    ROW8(0, 0x1.08b77cp-1f, 0x1.0b66dap0f, 0x1.90275ap0f, 0x1.0c413ep1f,
+         0x1.504586p1f, 0x1.932fap1f, 0x1.ea8f8ap1f),
+    ROW8(-0x1.e2e2d4p-6f, 0x1.8df8f8p-8f, 0x1.afef32p-7f, -0x1.6a9e34p-8f,
+         -0x1.287212p-9f, 0x1.2ebc32p-11f, 0x1.0ce028p-12f, 0x1.c29cd8p-16f),
+    ROW8(0x1.7e876p-9f, -0x1.89f8b6p-5f, 0x1.129b2cp-7f, 0x1.138daap-6f,
+         -0x1.3eba24p-10f, -0x1.24f68p-9f, -0x1.b9dd9ap-12f, -0x1.42a6c2p-19f),
+    ROW8(0x1.ca1566p-4f, 0x1.2fc06ap-9f, -0x1.13da3cp-4f, -0x1.057a52p-7f,
+         0x1.a2e854p-7f, 0x1.134154p-8f, 0x1.0c593ep-11f, 0x1.ada2dcp-17f),
+    ROW8(0x1.397bccp-13f, 0x1.77afaep-3f, 0x1.ba40cp-5f, -0x1.8a9fb2p-5f,
+         -0x1.ce52bep-6f, -0x1.5fe79ep-8f, -0x1.0088c8p-11f, -0x1.084492p-17f),
+    ROW8(-0x1.8129dep-2f, -0x1.126574p-3f, 0x1.31d57p-3f, 0x1.04174ep-3f,
+         0x1.28cc6cp-5f, 0x1.3d7a3cp-8f, 0x1.6cdeeap-12f, 0x1.29c76ep-18f),
+    ROW8(0x1.fff37cp-23f, -0x1.c9451ep-2f, -0x1.955b8ap-2f, -0x1.39cf8cp-3f,
+         -0x1.df7062p-6f, -0x1.86e1c6p-9f, -0x1.6defe4p-13f, -0x1.e572aap-20f),
+    ROW8(0x1.06eba8p-3f, 0x1.ba3696p-1f, 0x1.8412cp-2f, 0x1.9185f2p-4f,
+         0x1.c989aep-7f, 0x1.299326p-10f, 0x1.d0ae7cp-15f, 0x1.fa59dep-22f),
+    ROW8(0, 0x1.12172ap-1f, 0x1.b88376p-1f, 0x1.f22458p-1f, 0x1.fe71cp-1f,
+         0x1.ffe566p-1f, 0x1.fffee6p-1f, 0x1.fffffep-1f)
 };
 static inline f32v f32_erf(f32v x)
 {
@@ -121,6 +122,8 @@ static inline f32v f32_erf(f32v x)
                          f32_min(a, K(0.27f)));
     return f32_copysign(f32_fma(p, d, known), x);
 }
+
+#undef ROW8
 
 /* The upper tail of the normal distribution to GELU_TOP. It falls like
 ** e^(-a^2/2), so the intervals become shorter as the squares of a + 1.2 grow:
