@@ -15,7 +15,7 @@
 #define LA_ROWS "modules/game/ops.def"
 #include "base/runtime/interrupt.h"
 #include "op/frame.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/impls.h"
 
 #define LEAF 8                /* points that are looked through as they are */

@@ -8,7 +8,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/thread_pool.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "modules/game/game.h"
 
 #define LA_ROWS "modules/game/ops.def"

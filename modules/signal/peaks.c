@@ -7,7 +7,7 @@
 #include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/frame.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 
 #define LA_ROWS "modules/signal/ops.def"
 #include "base/runtime/interrupt.h"

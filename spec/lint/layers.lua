@@ -36,17 +36,17 @@ local crossing = {
 -- the binding has for functions in C, and its folder io what readers share.
 local CORE = [[
   lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h
-  base/half.h base/narrow.h base/size.h base/status.h base/philox.h
+  base/half.h base/size.h base/status.h base/philox.h
   base/libm/libm.h
   base/runtime/context.h base/runtime/interrupt.h base/runtime/memory.h
   base/runtime/thread_pool.h base/runtime/token.h kernel/kernel.h
   tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h
-  iter/iter.h op/call.h op/composite.h op/frame.h op/fuel.h op/impls.h op/op.h
-  op/value.h op/move/copy.h op/view/view.h op/conv/conv.h op/reduce/reduce.h
-  op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
+  iter/iter.h op/call.h op/composite.h op/cost/fuel.h op/frame.h op/impls.h
+  op/op.h op/value.h op/move/copy.h op/view/view.h op/conv/conv.h
+  op/reduce/reduce.h op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
   tensor/host/remote.h io/bytes.h io/json.h io/map.h io/stream.h io/zip.h
-  io/flate.h io/decimal.h
+  io/flate.h io/decimal.h io/narrow.h
   op/scalar_range.h base/os/clock.h base/runtime/local.h op/observe.h
   op/create/window.h op/nn/packed_rows.h base/scratch.h base/log.h op/schema.h
 ]]

@@ -95,7 +95,7 @@ describe("planting", function()
   end)
 
   it("keeps the length of what it reads", function()
-    for _, path in ipairs {"src/op/fuel.c", "src/io/json.c",
+    for _, path in ipairs {"src/op/cost/fuel.c", "src/io/json.c",
                            "tools/mutants/plant.lua"} do
       local file = assert(io.open(path))
       local text = file:read "a"

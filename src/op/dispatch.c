@@ -19,7 +19,7 @@
 #include "op/composite.h"
 #include "op/dispatch.h"
 #include "op/families.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/host/hosted.h"
 #include "op/lockstep.h"
 #include "op/host/device_names.h"

@@ -66,7 +66,7 @@ enum {
 enum {
     LA_COST_none,
 #define COST(kind) LA_COST_##kind,
-#include "op/cost.def"
+#include "op/cost/cost.def"
 #undef COST
 };
 #define LA_BATCH(rule) ((uint64_t)LA_BATCH_##rule << 32)

@@ -4,7 +4,7 @@
 #include "base/runtime/memory.h"
 #include "op/call.h"
 #include "op/host/device_names.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "op/look.h"

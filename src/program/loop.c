@@ -259,8 +259,9 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
 {
     la_recorder *r = l->outer;
     la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond),
-        .named = LA_OP(cond), .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
-        la_ctx()->no_grad, .sequence = la_node_sequence(), .loop = l->loop,
+        .named = LA_OP(cond), .object = LA_PROG_NONE, .view = LA_PROG_NONE,
+        .no_grad = la_ctx()->no_grad, .sequence = la_node_sequence(),
+        .loop = l->loop,
         .lists = r->p->members.n};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s.results[k] = s.outs[k] = LA_PROG_NONE;

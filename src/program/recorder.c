@@ -22,7 +22,7 @@
 #include "grad/graph.h"
 #include "op/call.h"
 #include "op/dispatch.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/host/hosted.h"
 #include "op/op.h"
 #include "op/schema.h"

@@ -7,7 +7,7 @@
 ** Only calls are cut whose elements do not depend on how many rows there are:
 ** element-wise ones, products of matrices, reductions and softmax along other
 ** dims than the first, steps of optimisers, convolutions of batches. Work is
-** counted as fuel is (op/fuel.h).
+** counted as fuel is (op/cost/fuel.h).
 */
 #include "program/passes.h"
 
@@ -15,7 +15,7 @@
 
 #include "base/runtime/memory.h"
 #include "op/families.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/matmul/gemm.h"
 #include "op/op.h"
 #include "op/schema.h"

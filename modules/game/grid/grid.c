@@ -6,7 +6,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/thread_pool.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 
 #define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
 

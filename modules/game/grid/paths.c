@@ -15,7 +15,7 @@
 #define LA_ROWS "modules/game/ops.def"
 #include "base/runtime/interrupt.h"
 #include "op/call.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/impls.h"
 
 #define ROOT2 1.41421356237309504880

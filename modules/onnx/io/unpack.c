@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/narrow.h"
+#include "io/narrow.h"
 
 bool la_onnx_is_packed(const la_onnx_type *type)
 {

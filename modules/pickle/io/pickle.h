@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
-#include "base/narrow.h"
+#include "io/narrow.h"
 #include "base/status.h"
 #include "io/bytes.h"
 #include "io/stream.h"

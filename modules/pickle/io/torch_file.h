@@ -10,7 +10,7 @@
 #include "io/archive.h"
 #include "io/map.h"
 #include "io/zip.h"
-#include "base/narrow.h"
+#include "io/narrow.h"
 #include "modules/pickle/io/pickle.h"
 #include "tensor/tensor.h"
 

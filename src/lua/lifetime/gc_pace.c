@@ -34,7 +34,7 @@
 #include "base/runtime/token.h"
 #include "lua/binding.h"
 #include "op/fft/plans.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 
 /* All three in handles. */
 #define LOOK 64

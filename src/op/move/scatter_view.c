@@ -7,7 +7,7 @@
 ** nothing in place, changes a part of a tensor.
 */
 #include "base/runtime/memory.h"
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 #include "tensor/scalar.h"

@@ -2,14 +2,14 @@
 ** What calls of operations cost where a token counts fuel.
 **
 ** A call costs 1 + work / 1024. Work is what the row's kind of cost counts
-** (op/cost.def): elements, multiply-adds, pairs. A composite costs what the
-** operations in it do, and LA_FUEL_CALL for each of them; what an operation
+** (op/cost/cost.def): elements, multiply-adds, pairs. A composite costs what
+** the operations in it do, and LA_FUEL_CALL for each of them; what an operation
 ** with a cost of its own calls is part of that cost. Entries of lists count as
 ** LA_FUEL_OBJECT. The same shapes, and values where these decide, cost the same
 ** on every machine. Each part is taken before the work that it stands for.
 */
-#ifndef LA_OP_FUEL_H
-#define LA_OP_FUEL_H
+#ifndef LA_OP_COST_FUEL_H
+#define LA_OP_COST_FUEL_H
 
 #include "base/runtime/token.h"
 #include "op/frame.h"
@@ -52,7 +52,7 @@ la_status la_fuel_objects(int64_t n);
 ** steps of a search. */
 la_status la_fuel_more(const la_frame *f, int64_t work);
 
-/* Work of a call by its row's kind (op/cost.c), with the results that are
+/* Work of a call by its row's kind (op/cost/cost.c), with the results that are
 ** there. Its arguments have been checked. */
 int64_t la_cost_of(const la_frame *f);
 

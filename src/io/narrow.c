@@ -1,5 +1,5 @@
 /* Values of narrow floats. */
-#include "base/narrow.h"
+#include "io/narrow.h"
 
 #include <math.h>
 #include <stdbool.h>

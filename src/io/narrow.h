@@ -3,8 +3,8 @@
 ** (OFP8) and microscaling (MX) formats. There is no dtype for them: readers
 ** widen them to float32.
 */
-#ifndef LA_BASE_NARROW_H
-#define LA_BASE_NARROW_H
+#ifndef LA_IO_NARROW_H
+#define LA_IO_NARROW_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* The payment of calls: scopes, one in the other, and what they owe. */
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 
 #include "base/runtime/token.h"
 #include "op/op.h"

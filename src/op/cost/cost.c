@@ -1,7 +1,7 @@
 /* The kinds of cost: work of a call from its sizes. */
 #include <math.h>
 
-#include "op/fuel.h"
+#include "op/cost/fuel.h"
 #include "op/op.h"
 #include "op/families.h"
 
@@ -328,7 +328,7 @@ static int64_t cost_spectrum(const la_frame *f)
 static int64_t (*const kinds[])(const la_frame *f) = {
     [LA_COST_none] = cost_elements,
 #define COST(kind) [LA_COST_##kind] = cost_##kind,
-#include "op/cost.def"
+#include "op/cost/cost.def"
 #undef COST
 };
 
