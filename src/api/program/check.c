@@ -204,11 +204,11 @@ static la_status check_form(const la_prog_step *s)
     return LA_OK;
 }
 
-typedef struct check_walk { const la_prog *p; int32_t step; } check_walk;
+typedef struct check_visit { const la_prog *p; int32_t step; } check_visit;
 
 static void check_look(void *context, int32_t view)
 {
-    check_walk *w = context;
+    check_visit *w = context;
     la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->last = w->step;
 }
 
@@ -216,7 +216,7 @@ static void check_look(void *context, int32_t view)
 static la_status check_alias(const la_prog *p, int32_t i)
 {
     const la_prog_step *s = la_prog_step_at(p, i);
-    check_walk w = {p, i};
+    check_visit w = {p, i};
     la_prog_reads(p, s, check_look, &w);
     for (int32_t k = 0; k < LA_MAX_RESULTS + s->nlisted; k++) {
         int32_t view = k < LA_MAX_RESULTS ? s->results[k]
@@ -264,7 +264,7 @@ static const la_tensor *check_output_form(const la_prog *p, int32_t i)
 
 static void check_outer(void *context, int32_t view)
 {
-    check_walk *w = context;
+    check_visit *w = context;
     const la_prog_slot *s = la_prog_slot_at(w->p,
         la_prog_view_at(w->p, view)->slot);
     if (s->kind == LA_SLOT_OBJECT) w->step = -1;
@@ -274,7 +274,7 @@ static void check_outer(void *context, int32_t view)
 static la_status check_part(la_prog *p, int32_t arguments)
 {
     LA_TRY(la_program_check(p));
-    check_walk w = {p, 0};
+    check_visit w = {p, 0};
     if (p->narguments != arguments || p->objects.n != arguments || p->chooses)
         return check_broken("a part of a loop with other arguments");
     for (int32_t i = 0; i < p->objects.n; i++) {
