@@ -6,6 +6,7 @@
 -- frames of their own, into which values of the graphs around are captured.
 -- Everything that no row can do is noted, not raised.
 local rows = require "lunarray.onnx.rows"
+local patterns = require "lunarray.onnx.patterns"
 local numbers = require "lunarray.numbers"
 
 local graph = {}
@@ -504,6 +505,7 @@ end
 -- Numbers for the values of a graph: constants first, whose index in the list
 -- of all constants begins behind g.first.
 local function number(context, g)
+  g.patterns = patterns.of(g)
   g.first = #context.constants
   local n = 0
   local function give(value)
@@ -557,12 +559,24 @@ end
 
 -- ---- plans ----
 
+-- The step that stands for a pattern which ends with this one, if nobody asks
+-- for a value inside, and nobody looks at single steps.
+local function joined(g, step, need)
+  local found = g.patterns[step]
+  if not found or g.single then return step end
+  for _, value in ipairs(found.inside) do
+    if need[value] then return step end
+  end
+  return found.step
+end
+
 -- Marks what is needed for the wanted values, from the end.
-local function needed_steps(g, wanted, mode)
+local function needed_steps(g, wanted, mode, swaps)
   local need, list = {}, {}
   for _, value in ipairs(wanted) do need[value] = true end
   for k = #g.steps, 1, -1 do
     local step = g.steps[k]
+    if not swaps and mode ~= "whole" then step = joined(g, step, need) end
     local use = false
     for i = 1, step.nout do
       if step.outs[i] and need[step.outs[i]] then use = true end
@@ -619,7 +633,7 @@ end
 -- computed), "live" (what follows from parameters is computed), "whole". swaps:
 -- functions that steps of the graph run instead of their own.
 function graph.plan(g, mode, wanted, swaps)
-  local steps, need = needed_steps(g, wanted, mode)
+  local steps, need = needed_steps(g, wanted, mode, swaps)
   local list = {}
   for k, step in ipairs(steps) do
     local keeps = step.row.keeps

@@ -127,7 +127,8 @@ end
 
 local function new_cache(model, mode)
   local cache = {mode = mode, constants = {}, computed = {}, versions = {},
-    parts = {}, fixed = setmetatable({}, {__mode = "k"})}
+    parts = setmetatable({}, {__mode = "k"}),
+    fixed = setmetatable({}, {__mode = "k"})}
   cache.kit = run.kit(cache.fixed)
   local data, values = model.data, rawget(model, STATE).values
   for index in ipairs(model.plan.constants) do

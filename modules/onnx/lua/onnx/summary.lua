@@ -132,20 +132,21 @@ local function count(model, sizes, execute)
         undo[step] = f
         step.run = function(...)
           local out = table.pack(f(...))
-          total = total + work({...}, out)
+          local ins = {select(step.row.state and 3 or 1, ...)}
+          total = total + work(ins, out)
           return table.unpack(out, 1, out.n)
         end
       end
       for _, inner in ipairs(step.inner) do watch(inner) end
     end
-    g.plans = {}
+    g.plans, g.single = {}, true
   end
   local function restore(g)
     for _, step in ipairs(g.steps) do
       step.run = undo[step] or step.run
       for _, inner in ipairs(step.inner) do restore(inner) end
     end
-    g.plans = {}
+    g.plans, g.single = {}, nil
   end
   watch(model.plan.graph)
   local ok, problem = pcall(la.no_grad, function()

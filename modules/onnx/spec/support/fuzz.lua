@@ -2,7 +2,7 @@
 --   build/asan/lunarray modules/onnx/spec/support/fuzz.lua [COUNT [SEED]]
 -- Every change must give a model or an error, in bounded memory: the memory
 -- that is left is capped, and a sanitizer watches. The files are the packed
--- cases of golden/cases.bin.
+-- cases of golden/cases.bin and golden/microsoft.bin.
 local la = require "lunarray"
 local cases = dofile("modules/onnx/spec/support/cases.lua")
 
@@ -55,6 +55,9 @@ local function changed(s)
 end
 
 local list = cases.unpack("modules/onnx/spec/golden/cases.bin")
+for _, case in ipairs(cases.unpack("modules/onnx/spec/golden/microsoft.bin")) do
+  list[#list + 1] = case
+end
 local loaded, ran = 0, 0
 la.set_memory_limit(256 << 20)
 local function too_long() error("too many steps", 0) end
