@@ -748,6 +748,15 @@ LA_API la_program *la_program_load(la_runtime *rt, const void *bytes,
 ** several files, and NULL for the whole. */
 LA_API la_program *la_program_load_from(la_runtime *rt, la_source *source,
                                         const char *name);
+/* New: a model of a file of another program, "onnx" (format NULL, too), for the
+** sizes that the file says; dims that it leaves open are 1. A Lua state that
+** lives for this call reads it by the module onnx, so that a library without
+** Lua, or without the module, gives LA_ESUPPORT. LA_EIO for the file, and where
+** elements of inputs choose what is computed. */
+LA_API la_program *la_model_load(la_runtime *rt, const void *bytes, size_t n,
+                                 const char *format);
+LA_API la_program *la_model_load_from(la_runtime *rt, la_source *source,
+                                      const char *format);
 /* To the host, with the weights as they are now: a .safetensors file. 'format'
 ** NULL or "laprog". 0 or a status: LA_ESUPPORT for what no file can hold. */
 LA_API int la_program_save_to(la_program *p, la_sink *sink,

@@ -108,18 +108,6 @@ local function choose(what, flag, yes, no, where, of)
   end, yes, no, where)
 end
 
--- la.cond(pred, f, g, ...): f(...) where pred holds, else g(...).
-function control.cond(behind, pred, f, g, ...)
-  check_arg("cond", 2, f, "function")
-  check_arg("cond", 3, g, "function")
-  local holds, flag = truth("cond", behind, "pred", pred)
-  if holds then return f(...) end
-  if holds == false then return g(...) end
-  local yes, no = table.pack(f(...)), table.pack(g(...))
-  local out = choose("cond", flag, yes, no, "result", "the second function's")
-  return table.unpack(out, 1, out.n)
-end
-
 -- The leaves of a value as a list, in the order of those of 'like'; the value
 -- like another that has those of a list. nil where one of them is no tensor.
 local function flatten(like, value)
@@ -136,6 +124,47 @@ local function unflatten(value, list)
     n = n + 1
     return list[n]
   end, value, nil, "carry")
+end
+
+-- Both functions as parts of the program that is recorded: the results, or nil
+-- where they can't be that.
+local function both(behind, pred, f, g, ...)
+  local args = {...}
+  local list = la._recording() and is_tensor(pred)
+    and select("#", ...) == #args and flatten(args, args)
+  if not list or pred:numel() ~= 1 then return end
+  local like
+  local function part(h)
+    return function(leaves)
+      local values = unflatten(args, leaves)
+      local out = table.pack(h(table.unpack(values, 1, #args)))
+      local n = out.n
+      out.n = nil
+      if n == 0 or n ~= #out then return end
+      if not like then like = out end
+      if not pcall(check_same, "cond", 2, out, like, "result", "f's") then
+        return
+      end
+      return flatten(like, out)
+    end
+  end
+  local flag = pred.dtype == "bool" and pred or pred:ne(0)
+  local leaves = behind(part(f), part(g), list, flag)
+  return leaves and unflatten(like, leaves)
+end
+
+-- la.cond(pred, f, g, ...): f(...) where pred holds, else g(...).
+function control.cond(behind, pred, f, g, ...)
+  check_arg("cond", 2, f, "function")
+  check_arg("cond", 3, g, "function")
+  local results = both(behind, pred, f, g, ...)
+  if results then return table.unpack(results) end
+  local holds, flag = truth("cond", behind, "pred", pred)
+  if holds then return f(...) end
+  if holds == false then return g(...) end
+  local yes, no = table.pack(f(...)), table.pack(g(...))
+  local out = choose("cond", flag, yes, no, "result", "the second function's")
+  return table.unpack(out, 1, out.n)
 end
 
 -- The loop as a step of the program that is recorded: the carry behind it, and

@@ -92,16 +92,51 @@ static la_tensor *around(la_chain *w, const problem *p)
     return any ? R(constant_pad_nd, p->a, la_v_ints(pads, 2 * p->ndim)) : p->a;
 }
 
-/* More than three dims: the windows of a as a matrix. */
-static la_tensor *by_windows(la_chain *w, const problem *p, la_tensor *a,
-                             la_tensor *kernel)
+/* --- more than three dims --- */
+
+/* *sum plus the correlation of the last three dims at one position, the k-th,
+** of the kernel's dims before them: those of 'a' are a batch. */
+static la_status add_layer(const problem *p, la_tensor *a, la_tensor *kernel,
+                           const int64_t *at, int64_t k, la_tensor **sum)
 {
-    int64_t rows[2] = {-1, p->v->numel}, flat[1] = {-1};
-    for (int d = 0; d < p->ndim; d++)
-        a = R(unfold, a, d, size_of(p->v, d), (int64_t)1);
-    a = R(reshape, a, la_v_ints(rows, 2));
-    a = R(matmul, a, R(reshape, kernel, la_v_ints(flat, 1)));
-    return R(reshape, a, la_v_ints(p->count, p->ndim));
+    LA_CHAIN(w);
+    int lead = p->ndim - 3;
+    int64_t sizes[5] = {-1, 1}, layers[5] = {-1, 1};
+    memcpy(sizes + 2, la_sizes(a) + lead, 3 * sizeof(*sizes));
+    memcpy(layers + 2, la_sizes(kernel) + lead, 3 * sizeof(*layers));
+    for (int d = 0; d < lead; d++)
+        if (size_of(p->v, d) > 1) a = R(narrow, a, d, at[d], p->count[d]);
+    kernel = R(narrow, R(reshape, kernel, la_v_ints(layers, 5)), 0, k, 1);
+    a = R(conv3d, R(reshape, a, la_v_ints(sizes, 5)), kernel);
+    a = R(reshape, a, la_v_ints(p->count, p->ndim));
+    if (*sum) a = R(add, *sum, a);
+    LA_TRY(w->status);
+    la_tensor_retain(a);
+    if (*sum) la_tensor_release(*sum);
+    *sum = a;
+    return LA_OK;
+}
+
+/* One layer after another, so that windows are never copied. */
+static la_tensor *by_layers(la_chain *w, const problem *p, la_tensor *a,
+                            la_tensor *kernel)
+{
+    int64_t at[LA_MAX_DIMS] = {0};
+    la_tensor *sum = NULL;
+    int64_t k = 0;
+    int d;
+    do {
+        la_status status = add_layer(p, a, kernel, at, k++, &sum);
+        if (status) {
+            if (sum) la_tensor_release(sum);
+            return la_chain_fail(w, status);
+        }
+        for (d = p->ndim - 4; d >= 0; d--) {
+            if (++at[d] < size_of(p->v, d)) break;
+            at[d] = 0;
+        }
+    } while (d >= 0);
+    return la_chain_own(w, sum);
 }
 
 static la_tensor *directly(la_chain *w, problem *p)
@@ -116,7 +151,7 @@ static la_tensor *directly(la_chain *w, problem *p)
     la_tensor *kernel = R(flip, p->v, la_v_ints(dims, p->ndim));
     la_tensor *a = around(w, p);
     if (w->status || p->ndim > 3)
-        return w->status ? NULL : by_windows(w, p, a, kernel);
+        return w->status ? NULL : by_layers(w, p, a, kernel);
     memcpy(sizes + 2, la_sizes(a), (size_t)p->ndim * sizeof(*sizes));
     a = R(reshape, a, la_v_ints(sizes, p->ndim + 2));
     memcpy(sizes + 2, la_sizes(kernel), (size_t)p->ndim * sizeof(*sizes));

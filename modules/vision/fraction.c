@@ -54,6 +54,8 @@ static la_status samples_for(const la_frame *f, la_tensor *t, int nd,
                    f->args[GENERATOR]);
 }
 
+/* The samples are drawn before the operation runs, as a tensor: a recorded
+** call repeats with the same windows, and gradients need no second draw. */
 static la_status fraction_pool(la_frame *f, int nd)
 {
     la_tensor *t = la_arg(f, INPUT);
@@ -85,6 +87,7 @@ LA_FORWARD(la_impl_fractional_max_pool3d,
 
 /* ---- fractional_max_pool(input, kernel_size, output_size, samples) ---- */
 
+/* Windows step by at least one: more of them than positions would not fit. */
 la_status la_meta_fractional_max_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0), *s = la_arg(f, 3);
@@ -109,6 +112,8 @@ la_status la_meta_fractional_max_pool(la_frame *f)
     return la_set_output(f, 1, t->ndim, sizes, NULL, LA_INT64);
 }
 
+/* Planes differ in their samples, so that each computes its own steps, into
+** scratch. */
 typedef struct job {
     la_fraction first;        /* of the first plane */
     la_fraction_fn run;

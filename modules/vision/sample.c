@@ -34,6 +34,8 @@ static la_status sample_find_word(const la_value *v, int arg,
 }
 
 /* (input, grid, mode, padding_mode, align_corners) */
+/* Keywords become numbers here; the operation behind takes a direction as
+** well, which derivatives need and users do not. */
 la_status la_impl_grid_sample(la_frame *f)
 {
     static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
@@ -96,6 +98,8 @@ static la_status sample_check_grid(const la_frame *f, const operands *o,
 }
 
 /* Planes that 32 bits count, none of them empty. */
+/* Kernels count pixels of a plane in 32 bits, so that a vector holds twice as
+** many positions as with 64. */
 static la_status sample_check_planes(const int64_t *sizes, int nd)
 {
     int64_t n = 1;
@@ -146,6 +150,8 @@ static void drop_held(held *h)
     la_tensor_drop(&h->value);
 }
 
+/* Kernels read dense tensors only. Results were allocated dense, so that
+** holding them copies nothing. */
 static la_status sample_hold(const operands *o, la_tensor *plane,
                              la_tensor *value, held *h)
 {
@@ -156,6 +162,8 @@ static la_status sample_hold(const operands *o, la_tensor *plane,
     return la_as_contiguous(value, &h->value);
 }
 
+/* Sizes stand in the order of the coordinates (x first), which is the reverse
+** of the order of dims. */
 static job sample_job_of(const operands *o, const held *h)
 {
     const la_tensor *plane = h->plane, *value = h->value;
@@ -197,6 +205,8 @@ static la_sample chunk_of(const job *j, int64_t n, int64_t k, int64_t c,
     return s;
 }
 
+/* A chunk of points for all channels: positions and weights are found once and
+** serve each of them. */
 static la_status read_unit(void *context, int64_t u, char *scratch)
 {
     const job *j = context;
@@ -228,6 +238,8 @@ static la_status add_unit(void *context, int64_t u, char *scratch)
 }
 
 /* The nearest pixel stays the same as points move: results are zero. */
+/* Only the derivative along a direction vanishes: without a direction the
+** values themselves are asked for. */
 static bool is_flat(const operands *o)
 {
     return o->mode == LA_SAMPLE_NEAREST && o->direction;
@@ -235,6 +247,9 @@ static bool is_flat(const operands *o)
 
 #define CHANNELS_TOGETHER 8   /* they share the work of finding the taps */
 
+/* Reading is cut by points, adding by channels: two points may add to one
+** pixel, two channels never do. So sums have one order, whatever the number of
+** threads. */
 static la_status sample_run_units(job *j, la_unit_fn run)
 {
     int64_t work = LA_SAMPLE_POINTS * (j->channels + 4) * 16;
@@ -307,6 +322,7 @@ la_status la_meta_grid_sampler_grad_input(la_frame *f)
     return la_set_output(f, 0, grad->ndim, sizes, NULL, (la_dtype)grad->dtype);
 }
 
+/* Pixels that no point touches keep their zero. */
 la_status la_impl_grid_sampler_grad_input(la_frame *f)
 {
     operands o = sample_operands_of(f, ADD_GRID);
@@ -364,6 +380,8 @@ la_status la_impl_grid_sampler_grad_grid(la_frame *f)
 /* ---- affine_grid ---- */
 
 /* Coordinates of n pixels, shaped to lie along dim d of nd + 2. */
+/* -1 and 1 are centres of the corner pixels (align_corners), or their outer
+** edges; a single pixel is at 0. */
 static la_status sample_coordinates(la_frame *f, int64_t n, int d, int nd,
                                     la_tensor **out)
 {

@@ -126,4 +126,16 @@ describe("the map of specs", function()
       end
     end
   end)
+
+  it("has no row without a source", function()
+    local paths = {}
+    for path in io.popen "find src lua modules -type f":lines() do
+      paths[#paths + 1] = path
+    end
+    for _, row in ipairs(specs.rows) do
+      local fits = false
+      for _, path in ipairs(paths) do fits = fits or path:find(row[1]) end
+      assert.is_truthy(fits, row[1])
+    end
+  end)
 end)

@@ -125,6 +125,25 @@ describe("examples", function()
     os.remove(path)
   end)
 
+  it("host_program runs a saved function in slices", function()
+    local host = io.open "build/examples/host_program"
+    if not host then return end
+    host:close()
+    local path = os.tmpname()
+    local program = path .. ".laprog"
+    local w = la.randn(200, 200)
+    local f = la.compile(function(x) return x:matmul(w):tanh() end)
+    f(la.zeros(100, 200))
+    la.save(f, program)
+    local pipe = assert(io.popen("build/examples/host_program " .. program
+      .. " 3"))
+    local said = pipe:read "a"
+    assert.is_true(pipe:close())
+    assert.is_truthy(said:find("3 frames, %d+ results"), said)
+    os.remove(path)
+    os.remove(program)
+  end)
+
   it("host_particles moves structs of its own", function()
     local host = io.open "build/examples/host_particles"
     if not host then return end

@@ -352,7 +352,7 @@ describe("passes", function()
       local z = x * y
       local d = z - z:mean(2, true)
       return d / (d * d):mean(2, true):sqrt(), z:sum(2)
-    end, large, "fuse: [^\n]*: 7\n")
+    end, large, "fuse: [^\n]*: 8\n")
     agree(function(x, y)
       local a = x * 2
       local b = (a + 1):matmul(y:t())
@@ -365,6 +365,52 @@ describe("passes", function()
       y:add_(a)
       return a * a, (x - y):square():sum()
     end, large)
+    agree(function(x, y)        -- results of the chain that are written again
+      local a = x * y
+      local b = a + 1
+      a:add_(b):mul_(y)
+      la.exp(a, {out = b})
+      return a, b, a + b
+    end, large, "fuse: [^\n]*: 6\n")
+    agree(function(x, y)        -- the same memory in two geometries
+      local a = x:t()
+      x:add_(1)
+      return a * 2, x:narrow(2, 1, 60):mul_(x:narrow(2, 61, 60)) + 1, y
+    end, large)
+  end)
+
+  it("pack constant matrices, anew after each write", function()
+    local w, b = la.randn(20, 30), la.randn(20)
+    local function f(x) return la.linear(x, w, b):relu() end
+    for _, dtype in ipairs{"float32", "float64"} do
+      w, b = w:to(dtype), b:to(dtype)
+      local step, plain = la.compile(f), la.compile(f, {without = {"pack"}})
+      for k = 1, 6 do
+        for _, rows in ipairs{1, 8, 9, 70} do
+          local x = la.randn(rows, 30, {dtype = dtype})
+          local want = f(x)
+          assert.equal(want, step(x))
+          assert.equal(want, plain(x))
+        end
+        if k == 2 then w:mul_(2) end
+        if k == 3 then la.no_grad(w.copy_, w, w * 3) end
+      end
+      assert.matches("pack: [^\n]*: 1\n", step:explain())
+      assert.matches("pack: left out", plain:explain())
+      local bytes = dtype == "float32" and "2400 bytes" or "4800 bytes"
+      assert.matches("packed: " .. bytes, step:explain())
+    end
+    local step = la.compile(function(x)     -- written inside: no constant
+      w:add_(1)
+      return x:matmul(w:t())
+    end)
+    local own = w:clone()
+    for _ = 1, 3 do
+      local x = la.randn(12, 30, {dtype = "float64"})
+      own:add_(1)
+      assert.equal(x:matmul(own:t()), step(x))
+    end
+    assert.matches("pack: [^\n]*: 0\n", step:explain())
   end)
 
   it("leave out what repeats, what nobody reads and what is constant",

@@ -125,12 +125,52 @@ describe("la.cond in a compiled function", function()
       {la.full({3}, 2.)}}, 2)
   end)
 
+  it("is recorded once where nothing has derivatives", function()
+    local w = la.full({3}, 1.5)
+    agree(function(x)
+      local y = x * 2
+      local a, t = la.cond(x:sum():gt(0), function(v)
+        return v + y, {w * 2, k = v:sum()}
+      end, function(v) return v * w, {w + 1, k = v:prod()} end, x)
+      return a, t[1], t.k
+    end, {{la.ones(3)}, {-la.ones(3)}, {la.ones(3) * 3}, {-la.ones(3)}}, 1)
+    agree(function(x)
+      w:copy_(x)
+      return (la.cond(w:sum():gt(0), function() return w * 2 end,
+                      function() return w + 1 end))
+    end, {{la.ones(3)}, {-la.ones(3)}, {la.ones(3)}}, 1)
+  end)
+
+  it("leaves nothing of a branch that is not taken", function()
+    local n = la.zeros(1)
+    local w = la.ones(3):requires_grad_()
+    local function count() n:add_(1) return n + 0 end
+    agree(function(x)
+      return (la.cond(x:sum():gt(0), function(v) return v:sum():reshape(1) end,
+                      count, x))
+    end, {{la.ones(3)}, {la.ones(3)}, {la.ones(3)}}, 1)
+    assert.equal(0, n:item())
+    local loss = (w * w):sum()
+    agree(function(x)
+      return (la.cond(x:sum():gt(0), function(v) return v + 1 end, function(v)
+        loss:backward()
+        return v
+      end, x))
+    end, {{la.ones(3)}, {la.ones(3)}}, 1)
+    assert.is_nil(w.grad)
+    agree(function(x)
+      return (la.cond(x:sum():gt(0), function(v) return v end, function(v)
+        return v:sum()
+      end, x))
+    end, {{la.ones(3)}, {-la.ones(3)}, {la.ones(3)}}, 2)
+  end)
+
   it("runs as it is where its value comes too late", function()
     local w = la.zeros(1)
     agree(function(x)
       w:copy_(x)
       w:add_(la.rand(1))
-      return (la.cond(w:gt(0.5), function() return w * 2 end,
+      return (la.cond(w:gt(0.5), function() return w:mul_(2) end,
                       function() return w + 1 end))
     end, {{la.zeros(1)}, {la.ones(1)}, {la.zeros(1)}, {la.zeros(1)}})
   end)

@@ -234,3 +234,27 @@ describe("random numbers in la.vmap", function()
     end)
   end)
 end)
+
+describe("dims that an element has not, in la.vmap", function()
+  local x = la.rand(3, 4, 5)
+
+  -- The sizes are those of the element, the argument that of the call.
+  it("are refused by the numbers of the call", function()
+    for text, f in pairs{
+      ["#2 to 'sum' (dimension 3 is out of range, 1 to 2 or -2 to -1)"] =
+        function(v) return v:sum(3) end,
+      ["#2 to 'sum' (dimension -3 is out of range, 1 to 2 or -2 to -1)"] =
+        function(v) return v:sum{1, -3} end,
+      ["#3 to 'transpose' (dimension 3 is out of range, 1 to 2 or -2"] =
+        function(v) return v:transpose(1, 3) end,
+      ["#2 to 'softmax' (dimension -3 is out of range, 1 to 2 or -2"] =
+        function(v) return v:softmax(-3) end,
+      ["#2 to 'cumsum' (dimension 3 is out of range, 1 to 2 or -2"] =
+        function(v) return v:cumsum(3) end,
+    } do
+      local ok, why = pcall(la.vmap(f), x)
+      assert.is_false(ok)
+      assert.truthy(why:find(text, 1, true), why)
+    end
+  end)
+end)

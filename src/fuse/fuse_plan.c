@@ -256,6 +256,7 @@ static void write_copy(la_fuse_plan *p, la_fuse_location to,
 {
     la_fuse_line *l = &p->lines[p->nlines++];
     l->kind = LA_STEP_EACH;
+    l->step = -1;
     l->loop = la_fuse_copy_loop(size);
     l->params = NULL;
     l->n = 2;
@@ -322,6 +323,7 @@ static void write_line(la_fuse_plan *p, order *o, int i,
     int first = o->first[i];
     p->rows |= s->kind != LA_STEP_EACH;
     l->kind = s->kind;
+    l->step = i;
     l->loop = first < 0 ? s->plan.loop
         : la_fuse_chain(&p->z->steps[first], s, o->side[i]);
     l->params = &s->plan.params;
@@ -410,6 +412,7 @@ void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
     }
     p->block = plan_block_of(p);
     p->reduce_block = REDUCE_BLOCK;
+    p->nkept = p->nregisters;
 }
 
 /* ---- arenas ---- */
@@ -436,8 +439,14 @@ la_status la_fuse_make_arenas(la_fuse_plan *p, int64_t elements,
     p->arena_bytes = at;
     p->nslots = nslots < MAX_SLOTS ? nslots : MAX_SLOTS;
     p->busy = 0;
-    p->bytes = at * p->nslots + ALIGN;
-    if (!(p->memory = la_mem_alloc((size_t)p->bytes))) return LA_ENOMEM;
+    int64_t bytes = at * p->nslots + ALIGN;
+    if (p->memory && p->bytes != bytes) {       /* of a run before */
+        la_mem_free(p->memory, (size_t)p->bytes);
+        p->memory = NULL;
+    }
+    p->bytes = bytes;
+    if (!p->memory && !(p->memory = la_mem_alloc((size_t)bytes)))
+        return LA_ENOMEM;
     p->arenas = p->memory + (-(uintptr_t)p->memory & (ALIGN - 1));
     return LA_OK;
 }

@@ -47,6 +47,7 @@ typedef struct la_fuse_step {
     bool write;                       /* into a tensor that was given, */
     bool replaced;                    /* which a later step writes again */
     bool copies;                      /* its one source */
+    bool renewed;                     /* of a chain: its numbers change */
     la_loop_plan plan;                     /* the loop and its numbers */
     la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int nsources;
@@ -55,13 +56,16 @@ typedef struct la_fuse_step {
 } la_fuse_step;
 
 struct la_fuse {
-    int nsteps, ninputs;
+    int nsteps, ninputs, most;        /* steps at most */
+    bool kept;                        /* of a chain (fuse/chain.h): it is laid
+                                      ** out now and run later */
+    struct la_fuse_plan *plans;       /* ... its passes, the last one first */
     la_shape shape;                   /* of the steps but those of rows */
     int64_t strides[LA_MAX_DIMS];
     int ntrail;                       /* last dims that make a row; 0: none */
     int64_t n, rows;                  /* elements of a row; rows */
-    la_fuse_step steps[LA_FUSE_STEPS];
     la_tensor *inputs[LA_FUSE_INPUTS];        /* owned */
+    la_fuse_step steps[LA_FUSE_STEPS];        /* a chain has 'most' */
 };
 
 static inline bool la_fuse_is_pending(const la_fuse_step *s)
@@ -86,6 +90,18 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted);
 /* ---- recording (recorder.c) ---- */
 
 bool la_fuse_is_simple(const la_tensor *t);
+/* Begins an empty program of at most so many steps. */
+void la_fuse_init(la_fuse *z, int most);
+/* Drops the references of steps and inputs. Deferred tensors that somebody
+** still holds have no value afterwards. */
+void la_fuse_forget(la_fuse *z);
+/* Does the family compute such a call as a step, and are its inputs simple? */
+bool la_fuse_is_recordable(const la_frame *f);
+/* Write a call down as a step, if it can be one of this program; *done says
+** whether it was. Where not, nothing has changed but that the program may have
+** been run. A refusal is the call's own error. */
+la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done);
+la_status la_fuse_record_given(la_fuse *z, la_frame *f, bool *done);
 /* The step whose result it is, or -1. */
 int la_fuse_step_of(const la_fuse *z, const la_tensor *t);
 /* Capacity for a step of n sources. LA_ENOMEM and what computing may give. */
@@ -160,6 +176,7 @@ typedef struct la_fuse_location {
 
 typedef struct la_fuse_line {
     la_fuse_kind kind;
+    int step;                 /* whose result it is; -1: it copies */
     la_loop loop;
     const la_params *params;
     la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
@@ -193,7 +210,9 @@ typedef struct la_fuse_plan {
     bool rows;                /* some line is no LA_STEP_EACH */
     bool short_rows;          /* blocks are whole rows, reduced one by one */
     bool packs;               /* some operand is packed into a register */
-    la_fuse_line lines[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
+    int nkept;                /* registers before it is run */
+    struct la_fuse_plan *next;        /* of a chain: the pass before */
+    int32_t from[LA_FUSE_OPERANDS];   /* ... and what its operands are */
     la_fuse_operand operands[LA_FUSE_OPERANDS];   /* wanted first */
     la_fuse_register registers[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
     int64_t block;            /* elements that lines run over at a time, and */
@@ -204,6 +223,8 @@ typedef struct la_fuse_plan {
     bool begun;               /* something may be written: it cannot be run
                                 ** a second time */
     _Atomic uint64_t busy;    /* slots of the arenas */
+    la_fuse_line lines[LA_FUSE_STEPS + LA_FUSE_OPERANDS];     /* the last
+                                ** member: a chain's has what it needs */
 } la_fuse_plan;
 
 void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted);
@@ -238,6 +259,10 @@ static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
     la_reduce_rows r = {in, size, n, n * size, rows};
     la_reduce_dense(&l->reduction, &r, p->z->rows == 1, out);
 }
+/* The passes of a chain end. */
+void la_fuse_drop_plans(la_fuse *z);
+/* A pass whose operands all have their memory. */
+la_status la_fuse_run_plan(la_fuse_plan *p);
 /* One pass with reductions; outputs have their storage. */
 la_status la_fuse_run_rows(la_fuse_plan *p);
 

@@ -172,7 +172,7 @@ la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
                               &t));
     la_fuse_step *s = &z->steps[z->nsteps];
     s->kind = LA_STEP_REDUCE;
-    s->squares = s->write = s->replaced = s->copies = false;
+    s->squares = s->write = s->replaced = s->copies = s->renewed = false;
     s->pending = true;
     s->reduction = plan;
     s->nsources = 1;

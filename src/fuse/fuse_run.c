@@ -176,6 +176,16 @@ static la_status fuse_check_memory(const la_fuse_plan *p)
     return LA_OK;
 }
 
+la_status la_fuse_run_plan(la_fuse_plan *p)
+{
+    la_fuse_plan_verify(p);
+    if (__builtin_expect(la_trace_on, 0)) trace_plan(p);
+    LA_TRY(fuse_check_memory(p));
+    la_status status = p->rows ? la_fuse_run_rows(p) : iterate(p);
+    la_clear_upper();
+    return status;
+}
+
 /* The tensors have storage while the pass runs; deferred they stay until it is
 ** through. */
 static la_status fuse_run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
@@ -184,15 +194,11 @@ static la_status fuse_run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     s->p->memory = NULL;
     s->p->begun = false;
     la_fuse_make_plan(s->p, z, wanted);
-    la_fuse_plan_verify(s->p);
-    if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(fuse_allocate(s));
-    LA_TRY(fuse_check_memory(s->p));
     for (int k = 0; k < s->p->noutputs; k++)
         if (!s->p->operands[k].given)
             s->p->operands[k].tensor->storage = s->storages[k];
-    la_status status = s->p->rows ? la_fuse_run_rows(s->p) : iterate(s->p);
-    la_clear_upper();
+    la_status status = la_fuse_run_plan(s->p);
     for (int k = 0; k < s->p->noutputs; k++) {
         la_tensor *t = s->p->operands[k].tensor;
         if (s->p->operands[k].given) continue;
@@ -205,11 +211,47 @@ static la_status fuse_run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     return status;
 }
 
+static size_t kept_bytes(const la_fuse_plan *p)
+{
+    return offsetof(la_fuse_plan, lines)
+        + (size_t)p->nlines * sizeof(la_fuse_line);
+}
+
+/* The pass is laid out and kept; its steps count as done. */
+static la_status keep_pass(la_fuse *z, la_fuse_set wanted)
+{
+    la_fuse_plan *p = la_mem_alloc(sizeof *p), *own = NULL;
+    if (!p) return LA_ENOMEM;
+    p->memory = NULL;
+    p->begun = false;
+    p->next = z->plans;
+    la_fuse_make_plan(p, z, wanted);
+    own = la_mem_alloc(kept_bytes(p));
+    if (own) memcpy(own, p, kept_bytes(p));
+    la_mem_free(p, sizeof *p);
+    if (!own) return LA_ENOMEM;
+    z->plans = own;
+    for (int i = 0; i < z->nsteps; i++)
+        if (wanted >> i & 1) z->steps[i].pending = false;
+    return LA_OK;
+}
+
+void la_fuse_drop_plans(la_fuse *z)
+{
+    while (z->plans) {
+        la_fuse_plan *p = z->plans;
+        z->plans = p->next;
+        if (p->memory) la_mem_free(p->memory, (size_t)p->bytes);
+        la_mem_free(p, kept_bytes(p));
+    }
+}
+
 /* 'wanted' and all pending steps that it needs, in one iteration. Writes count
 ** as done when it fails: they may be in part. Where memory was out before
 ** anything was written, all is as it was and may be tried again. */
 static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 {
+    if (z->kept) return keep_pass(z, wanted);
     pass s = {0};
     la_status status = fuse_run_pass(&s, z, wanted);
     bool done = status != LA_ENOMEM || (s.p && s.p->begun);
@@ -337,7 +379,7 @@ static la_status fuse_run_run(la_fuse *z, la_fuse_set wanted)
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
 {
     la_observed call;
-    bool observed = la_ctx()->observed;
+    bool observed = la_ctx()->observed && !z->kept;
     if (observed)
         la_observe_begin(&call, LA_OBSERVED_PASS, "fused chain", 11, 0);
     la_fuse_verify(z);

@@ -27,6 +27,14 @@ static void recorder_connect(void)
 
 bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
 
+void la_fuse_init(la_fuse *z, int most)
+{
+    z->nsteps = z->ninputs = z->ntrail = 0;
+    z->most = most;
+    z->kept = false;
+    z->plans = NULL;
+}
+
 /* The context owns the recording. The Fuse key is included from here on, so
 ** that every call comes to fuse_call first. LA_ENOMEM. */
 la_status la_fuse_open(void)
@@ -36,7 +44,7 @@ la_status la_fuse_open(void)
     la_fuse *z = la_mem_alloc(sizeof *z);
     if (!z) return LA_ENOMEM;
     la_run_once(&once, recorder_connect);
-    z->nsteps = z->ninputs = z->ntrail = 0;
+    la_fuse_init(z, LA_FUSE_STEPS);
     c->fuse = z;
     c->included_keys |= 1u << LA_KEY_FUSE;
     return LA_OK;
@@ -99,9 +107,7 @@ la_status la_fuse_finish(int n, la_tensor *const *tensors)
 
 la_status la_fuse_value(la_tensor *t) { return la_fuse_values(1, &t); }
 
-/* Drops the references of steps and inputs. Deferred tensors that somebody
-** still holds have no value afterwards: see no_value. */
-static void forget(la_fuse *z)
+void la_fuse_forget(la_fuse *z)
 {
     for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
     for (int i = 0; i < z->ninputs; i++) la_tensor_release(z->inputs[i]);
@@ -117,7 +123,7 @@ void la_fuse_close(void)
     c->fuse = NULL;
     c->included_keys &= ~(1u << LA_KEY_FUSE);
     la_fuse_show(z);
-    forget(z);
+    la_fuse_forget(z);
     la_mem_free(z, sizeof *z);
 }
 
@@ -131,7 +137,7 @@ la_status la_fuse_start_anew(la_fuse *z)
             held |= (la_fuse_set)1 << i;
     }
     if (held) LA_TRY(la_fuse_run(z, held));
-    forget(z);
+    la_fuse_forget(z);
     return LA_OK;
 }
 
@@ -172,9 +178,9 @@ static la_dtype recorder_common_dtype(const la_frame *f,
     return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
 }
 
-/* An element-wise call whose inputs are simple and need no gradient: autograd's
-** nodes hold values, which a step has not yet. */
-static bool is_recordable(const la_frame *f)
+/* Autograd's nodes hold values, which a step has not yet: no input may need a
+** gradient. */
+bool la_fuse_is_recordable(const la_frame *f)
 {
     const la_family *family = f->op->family;
     if (!family || (f->op->forms & LA_MUTATES)
@@ -288,9 +294,11 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
     return true;
 }
 
-/* Does anything wait that somebody could ask for? */
+/* Does anything wait that somebody could ask for? The steps of a chain wait to
+** be run. */
 static bool has_pending(const la_fuse *z)
 {
+    if (z->kept) return z->nsteps > 0;
     for (int i = 0; i < z->nsteps; i++)
         if (la_fuse_is_pending(&z->steps[i])) return true;
     return false;
@@ -306,7 +314,7 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
         && same_dims(ndim, sizes, z->shape.sizes)
         && same_dims(ndim, strides, z->strides)) return true;
     if (has_pending(z)) return false;
-    forget(z);
+    la_fuse_forget(z);
     z->shape.ndim = ndim;
     memcpy(z->shape.sizes, sizes, bytes);
     memcpy(z->strides, strides, bytes);
@@ -316,7 +324,7 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
 /* Capacity for one more step and n more inputs. */
 la_status la_fuse_reserve(la_fuse *z, int n)
 {
-    bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
+    bool full = z->nsteps == z->most || z->ninputs > LA_FUSE_INPUTS - n;
     return full ? la_fuse_start_anew(z) : LA_OK;
 }
 
@@ -361,18 +369,17 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 }
 
 /* Does the call's plan ask for elements that a step has not computed yet? */
-static bool asks_too_early(const la_frame *f, const la_loop_plan *plan, int n)
+static bool asks_too_early(const la_fuse *z, const la_frame *f,
+                           const la_loop_plan *plan, int n)
 {
+    if (plan->inspect && z->kept) return true;
     for (int k = 0; plan->inspect && k < n; k++)
         if ((la_arg(f, k)->flags & LA_F_DEFERRED)
             || la_fuse_is_owed(la_arg(f, k))) return true;
     return false;
 }
 
-/* Write the call down as a step, if it can be one of this program. *done says
-** whether it was; where not, nothing has changed but that the program may have
-** been run. A refusal is the call's own error. */
-static la_status recorder_record(la_fuse *z, la_frame *f, bool *done)
+la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
     la_shape shape;
@@ -392,14 +399,14 @@ static la_status recorder_record(la_fuse *z, la_frame *f, bool *done)
     LA_TRY(la_fuse_reserve(z, n));
     if (!z->nsteps || !la_fuse_kind_of(z, f, n, &shape, strides, &kind)) {
         if (has_pending(z)) return LA_OK;
-        forget(z);
+        la_fuse_forget(z);
         la_fuse_begin(z, shape.ndim, shape.sizes, strides);
         kind = LA_STEP_EACH;
     }
     s = &z->steps[z->nsteps];
     s->kind = kind;
     LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
-    if (asks_too_early(f, &s->plan, n)) return LA_OK;
+    if (asks_too_early(z, f, &s->plan, n)) return LA_OK;
     if (s->plan.inspect) LA_TRY(s->plan.inspect(f, dtype));
     s->squares = is_square(f, dtype, s->plan.loop);
     la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
@@ -410,15 +417,15 @@ static la_status recorder_record(la_fuse *z, la_frame *f, bool *done)
                             k < family->nraw ? LA_BOOL : dtype);
     s->tensor = la_tensor_retain(t);
     s->pending = true;
-    s->write = s->replaced = s->copies = false;
+    s->write = s->replaced = s->copies = s->renewed = false;
     z->nsteps++;
     la_set_result(f, 0, t);
     *done = true;
     return LA_OK;
 }
 
-/* Records a call that writes a tensor which was given. */
-static la_status record_given(la_fuse *z, la_frame *f, bool *done)
+/* Calls that write a tensor which was given. */
+la_status la_fuse_record_given(la_fuse *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
     la_shape shape;
@@ -432,7 +439,7 @@ static la_status record_given(la_fuse *z, la_frame *f, bool *done)
         || !same_dims(out->ndim, shape.sizes, la_sizes(out))) return LA_OK;
     c.result = family->result != LA_UNDEFINED ? family->result : c.dtype;
     LA_TRY(la_pointwise_plan(f, c.dtype, &c.plan));
-    if (asks_too_early(f, &c.plan, c.n)) return LA_OK;
+    if (asks_too_early(z, f, &c.plan, c.n)) return LA_OK;
     if (c.plan.inspect) LA_TRY(c.plan.inspect(f, c.dtype));
     return la_fuse_record_write(z, f, &c, done);
 }
@@ -504,13 +511,13 @@ static la_status fuse_call(la_frame *f)
     bool done = false;
     if (recorder_forwards(f)) return f->op->impl(f);
     bool given = la_fuse_is_write(f);
-    if ((given || !recorder_writes(f)) && is_recordable(f)) {
+    if ((given || !recorder_writes(f)) && la_fuse_is_recordable(f)) {
         const la_family *family = f->op->family;
         if (family->check) LA_TRY(family->check(f));
         LA_TRY(la_fuse_settle(z, f, family->ninputs));
         LA_TRY(la_fuse_make_way(z, f, family->ninputs));
-        LA_TRY(given ? record_given(z, f, &done)
-               : recorder_record(z, f, &done));
+        LA_TRY(given ? la_fuse_record_given(z, f, &done)
+               : la_fuse_record(z, f, &done));
     } else if (given && f->op == LA_OP(copy_)) {
         LA_TRY(la_fuse_make_way(z, f, 2));
         LA_TRY(la_fuse_record_copy(z, f, &done));

@@ -26,6 +26,7 @@ la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
                       int side)
 {
     la_dtype d = (la_dtype)first->tensor->dtype;
+    if (first->renewed || second->renewed) return NULL;
     if (first->kind != LA_STEP_EACH || second->kind != LA_STEP_EACH
         || second->tensor->dtype != d) return NULL;
     la_two_steps a = arithmetic_of(first, d), b = arithmetic_of(second, d);

@@ -29,7 +29,7 @@ la_fuse_set la_fuse_writes(const la_fuse *z)
 
 void la_fuse_show(const la_fuse *z)
 {
-    for (int i = 0; i < z->nsteps; i++) {
+    for (int i = 0; i < z->nsteps && !z->kept; i++) {
         la_storage *s = z->steps[i].tensor->storage;
         if (!z->steps[i].write || !(s->flags & LA_S_OWED)) continue;
         s->flags &= ~(uint32_t)LA_S_OWED;
@@ -39,7 +39,7 @@ void la_fuse_show(const la_fuse *z)
 
 void la_fuse_hide(const la_fuse *z)
 {
-    for (int i = 0; i < z->nsteps; i++) {
+    for (int i = 0; i < z->nsteps && !z->kept; i++) {
         la_storage *s = z->steps[i].tensor->storage;
         if (!z->steps[i].write || !z->steps[i].pending) continue;
         s->flags |= LA_S_OWED;
@@ -81,7 +81,7 @@ static bool is_full(const la_fuse *z, int n)
     int all = z->ninputs + n;
     for (int i = 0; i < z->nsteps; i++)
         all += z->steps[i].write || !z->steps[i].pending;
-    return all > LA_ITER_MAX_OPS || z->nsteps == LA_FUSE_STEPS
+    return all > LA_ITER_MAX_OPS || z->nsteps == z->most
         || z->ninputs + n > LA_FUSE_INPUTS;
 }
 
@@ -196,11 +196,11 @@ static void add_step(la_fuse *z, la_frame *f, const la_fuse_call *c,
         }
     s->tensor = la_tensor_retain(target);
     s->write = s->pending = true;
-    s->replaced = false;
+    s->replaced = s->renewed = false;
     s->copies = c->copies;
     z->nsteps++;
     la_fuse_hide(z);
-    la_bump_version(target);
+    if (!z->kept) la_bump_version(target);
     la_set_result(f, 0, la_tensor_retain(target));
 }
 
@@ -209,11 +209,14 @@ la_status la_fuse_record_write(la_fuse *z, la_frame *f, const la_fuse_call *c,
 {
     la_tensor *target = target_of(f);
     int64_t strides[LA_MAX_DIMS];
-    if (target->dtype != c->result || !program_strides(target, strides)
-        || shares(f, f->op == LA_OP(copy_) ? 2 : c->n, target)) return LA_OK;
-    if (is_full(z, 1 + new_inputs(z, f, c->first, c->n))
-        || is_read_otherwise(z, target)
-        || is_owed_elsewhere(z, target))
+    if (target->dtype != c->result || !program_strides(target, strides))
+        return LA_OK;
+    bool full = is_full(z, 1 + new_inputs(z, f, c->first, c->n));
+    if (z->kept && full) return LA_OK;
+    if (!z->kept && shares(f, f->op == LA_OP(copy_) ? 2 : c->n, target))
+        return LA_OK;
+    if (full || (!z->kept && (is_read_otherwise(z, target)
+                              || is_owed_elsewhere(z, target))))
         LA_TRY(la_fuse_start_anew(z));
     if (!write_fits(z, target, strides)) return LA_OK;
     add_step(z, f, c, target);

@@ -28,11 +28,11 @@ static const la_node_class class_operation =
 static bool opnode_is_spent(const la_node *n)
 {
     if (!n->run) return false;
-    if (n->class != &class_operation) return true;
+    if (n->class != &class_operation) return n->class->clear != NULL;
     const la_op_node *o = la_node_extra((la_node *)n);
     for (int k = 0; k < o->nsaved; k++)
         if (!o->saved[k].data) return true;
-    return o->sizes != NULL;
+    return false;
 }
 
 bool la_history_is_spent(const la_node *n)

@@ -6,6 +6,8 @@
 la_status (*la_record_look)(const la_op *op, const la_look_question *q,
                             la_tensor *t, int64_t answer);
 
+void (*la_record_resizes)(void);
+
 bool la_look_decides(la_look_kind kind)
 {
     static const bool decides[] = {

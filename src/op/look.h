@@ -42,4 +42,7 @@ la_status la_look_alone(const la_tensor *t);
 extern la_status (*la_record_look)(const la_op *op, const la_look_question *q,
                                    la_tensor *t, int64_t answer);
 
+/* Set by src/program: an output of a composite takes other sizes. */
+extern void (*la_record_resizes)(void);
+
 #endif

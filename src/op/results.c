@@ -1,11 +1,13 @@
 /* Results of a call: making them ready, handing them over, copying them to
 ** given outputs. */
+#include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "op/call.h"
 #include "op/host/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"
 #include "op/schema.h"
+#include "op/look.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -284,8 +286,10 @@ static la_status copy_to_out(la_frame *f, int k)
     la_tensor *out = f->outs[k], *fresh = f->results[k].tensor;
     LA_TRY(results_check_shape(f, out, fresh->ndim, la_sizes(fresh)));
     LA_TRY(la_check_out_dtype(f, k, (la_dtype)fresh->dtype));
-    if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh)))
+    if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh))) {
+        if (la_ctx()->recorder) la_record_resizes();
         LA_TRY(la_tensor_resize(out, fresh->ndim, la_sizes(fresh)));
+    }
     LA_TRY(la_run_(copy_, out, fresh));
     f->results[k].tensor = la_tensor_retain(out);
     la_tensor_release(fresh);

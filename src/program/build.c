@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "fuse/chain.h"
 #include "op/op.h"
 #include "program/bind.h"
 #include "program/passes.h"
@@ -186,6 +187,12 @@ void la_prog_free(la_prog *p)
     }
     la_prog_free(p->recorded);
     la_tensor_release(p->arena);
+    for (int32_t i = 0; i < p->groups.n; i++)
+        la_chain_free(LA_PROG_AT(p->groups, la_prog_group, i)->chain);
+    la_prog_drop_list(&p->groups, sizeof(la_prog_group));
+    for (int32_t i = 0; i < p->packs.n; i++)
+        la_tensor_release(LA_PROG_AT(p->packs, la_prog_packed, i)->copy);
+    la_prog_drop_list(&p->packs, sizeof(la_prog_packed));
     if (p->notes) la_mem_free(p->notes, la_prog_notes_bytes());
     la_prog_drop_list(&p->steps, sizeof(la_prog_step));
     la_prog_drop_list(&p->views, sizeof(la_prog_view));

@@ -122,6 +122,7 @@ static la_status copy_steps(la_prog *to, const la_prog *from)
         s->views = NULL;
         s->sources = NULL;
         s->loop = NULL;
+        s->joined = s->packed = 0;
     }
     for (int32_t i = 0; i < to->steps.n; i++)
         LA_TRY(copy_step(la_prog_step_at(to, i), la_prog_step_at(from, i)));

@@ -166,6 +166,7 @@ static void graph_give(graph_run *g, int32_t view, la_tensor *t)
     for (int32_t i = la_prog_slot_at(g->p, own->slot)->views; i >= 0;
          i = la_prog_view_at(g->p, i)->next) {
         const la_prog_view *v = la_prog_view_at(g->p, i);
+        if ((v->whole || v->object >= 0) && g->now[i]) continue;
         if (v->grad == grad && la_prog_same_view(v, own)
             && (v->step < 0 || v->step == g->step)) graph_set(g, i, t);
     }
@@ -229,8 +230,9 @@ static la_status graph_loop(graph_run *g, la_prog_step *s)
     LA_TRY(la_loop_run(s, operands, out, g->host));
     la_status status = LA_OK;
     for (int32_t k = 0; k < s->nlisted; k++) {
-        if (!status && grad && !s->no_grad && out[k] != operands[k])
-            status = la_loop_history(out[k]);
+        if (!status && grad && !s->no_grad && !s->loop->chooses
+            && out[k] != operands[k])
+            status = la_loop_history(out[k], la_loop_operands(s), operands);
         int32_t view = la_prog_member(g->p, s->list_results + k);
         if (!status && view >= 0) graph_give(g, view, out[k]);
         la_tensor_release(out[k]);

@@ -22,7 +22,8 @@ enum { LOOP_MOST = 64 };        /* operands of a loop */
 
 int32_t la_loop_operands(const la_prog_step *s)
 {
-    return s->loop->ncarry + s->loop->ntest + s->loop->nbody;
+    return s->loop->ncarry + s->loop->ntest + s->loop->nbody
+        + s->loop->chooses;
 }
 
 void la_loop_free(la_prog_loop *loop)
@@ -35,11 +36,18 @@ void la_loop_free(la_prog_loop *loop)
 
 /* ---- recording ---- */
 
-bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
+bool la_loop_is_dry(void)
+{
+    const la_recorder *r = la_ctx()->recorder;
+    return r && r->dry;
+}
+
+bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
+                   la_tensor *const *carry)
 {
     la_recorder *r = la_ctx()->recorder;
     *l = (la_loop_record){.outer = r};
-    if (!r || r->failed || r->p->eager || r->outer || n < 1
+    if (!r || r->failed || r->p->eager || r->outer || n < !condition
         || n > LOOP_MOST / 2 || la_ctx()->excluded_keys & 1u << LA_KEY_RECORD)
         return false;
     for (int i = 0; i < n; i++)
@@ -48,9 +56,16 @@ bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
     l->loop = la_mem_zalloc(sizeof *l->loop);
     if (!l->loop) return false;
     l->loop->ncarry = n;
+    l->loop->chooses = condition != NULL;
+    if (condition) {
+        l->tensors[l->n] = la_tensor_retain(condition);
+        l->operands[l->n++] = la_meet_operand(r, condition);
+        if (l->operands[0] < 0) return false;
+    }
     for (int i = 0; i < n; i++) {
         int32_t view = la_meet_operand(r, carry[i]);
         if (view < 0) return false;
+        l->tensors[l->n] = la_tensor_retain(carry[i]);
         l->operands[l->n++] = view;
     }
     return true;
@@ -58,8 +73,10 @@ bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry)
 
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry)
 {
-    return la_record_begin(n, carry, l->outer->where, l->outer->host, false,
-                           &l->part);
+    LA_TRY(la_record_begin(n, carry, l->outer->where, l->outer->host, false,
+                           &l->part));
+    l->part->dry = l->loop->chooses;
+    return LA_OK;
 }
 
 typedef struct loop_walk { la_prog *p; bool no; } loop_walk;
@@ -98,10 +115,11 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         int32_t view = l->n < LOOP_MOST ? la_meet_operand(l->outer, o->tensor)
                                         : LA_PROG_NONE;
         if (view < 0) return false;
+        l->tensors[l->n] = o->tensor;
+        o->tensor = NULL;
         l->operands[l->n++] = view;
         ++*n;
         o->argument = p->narguments++;
-        la_tensor_drop(&o->tensor);
     }
     for (int32_t i = 0; i < p->outputs.n; i++) {
         la_prog_output *o = la_prog_output_at(p, i);
@@ -117,6 +135,7 @@ static bool loop_outputs(la_loop_record *l, const la_prog *p)
     for (int32_t i = 0; i < p->outputs.n; i++) {
         const la_prog_output *o = la_prog_output_at(p, i);
         if (o->object >= 0) {
+            if (l->loop->chooses) return false;
             l->through[i] = la_prog_object_at(p, o->object)->argument == i;
             if (!l->through[i]) return false;
             continue;
@@ -146,16 +165,18 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
     la_prog **to = test ? &l->loop->test : &l->loop->body;
     for (int i = 0; i < n; i++) {
         fits = fits && la_record_output(l->part, results[i]) == i;
-        fits = fits && (test || loop_same_form(results[i], carry[i]));
+        if (!l->loop->chooses)
+            fits = fits && (test || loop_same_form(results[i], carry[i]));
+        else if (la_requires_grad(results[i])) fits = false;
     }
     /* Histories of results are the outer recording's. */
     l->part->no_graph = NULL;
     la_record_end(l->part, to);
     l->part = NULL;
     fits = fits && *to && loop_is_closed(*to)
-        && (test || loop_outputs(l, *to))
+        && ((test && !l->loop->chooses) || loop_outputs(l, *to))
         && loop_close(l, *to, test ? &l->loop->ntest : &l->loop->nbody);
-    if (!fits && n)
+    if (!fits && n && !l->loop->chooses)
         la_record_refuse("the body of la.while_loop writes what is around, "
                          "draws numbers, or gives tensors of other strides or "
                          "such that are not its own");
@@ -172,6 +193,7 @@ void la_loop_drop(la_loop_record *l)
     }
     la_loop_free(l->loop);
     l->loop = NULL;
+    for (int i = 0; i < LOOP_MOST; i++) la_tensor_drop(&l->tensors[i]);
 }
 
 /* ---- no derivatives ---- */
@@ -188,15 +210,18 @@ static const la_node_class class_loop = {
     "WhileLoop", loop_backward, NULL, NULL, NULL
 };
 
-la_status la_loop_history(la_tensor *t)
+la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands)
 {
-    la_node *n = NULL;
+    la_node *node = NULL;
     if (!la_is_float((la_dtype)t->dtype) && !la_is_complex((la_dtype)t->dtype))
         return LA_OK;
-    LA_TRY(la_node_new(&class_loop, 0, 1, 0, &n));
-    la_status status = la_node_output(n, 0, t);
-    if (!status) status = la_set_history(t, n, 0);
-    la_node_release(n);
+    LA_TRY(la_node_new(&class_loop, n, 1, 0, &node));
+    la_status status = la_node_output(node, 0, t);
+    for (int i = 0; i < n && !status; i++)
+        if (la_requires_grad(operands[i]))
+            status = la_gradient_edge(operands[i], &node->edges[i]);
+    if (!status) status = la_set_history(t, node, 0);
+    la_node_release(node);
     return status;
 }
 
@@ -234,7 +259,7 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
 {
     la_recorder *r = l->outer;
     la_prog_step s = {.kind = LA_STEP_LOOP, .op = LA_OP(cond),
-        .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
+        .named = LA_OP(cond), .object = LA_PROG_NONE, .view = LA_PROG_NONE, .no_grad =
         la_ctx()->no_grad, .sequence = la_node_sequence(), .loop = l->loop,
         .lists = r->p->members.n};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
@@ -250,12 +275,16 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
     }
     s.list_results = r->p->members.n;
     if (loop_results(l, &s, n, results)) r->failed = true;
+    grad &= !s.loop->chooses;
     l->loop = NULL;
     if (r->failed) la_loop_free(s.loop);
     else la_record_step(r, &s);
+    la_status status = LA_OK;
     for (int i = 0; i < n && grad && !s.no_grad; i++)
-        if (!l->through[i]) LA_TRY(la_loop_history(results[i]));
-    return LA_OK;
+        if (!l->through[i] && !status)
+            status = la_loop_history(results[i], l->n, l->tensors);
+    la_loop_drop(l);
+    return status;
 }
 
 /* ---- a run ---- */
@@ -286,12 +315,33 @@ static la_status loop_test(const la_prog_loop *l, la_tensor **carry,
     return LA_OK;
 }
 
+/* la.cond: one of the two programs. */
+static la_status loop_choose(const la_prog_loop *l, la_tensor *const *operands,
+                             la_tensor **out, const la_prog_host *host)
+{
+    la_tensor *carry[LOOP_MOST], *const *others = operands + 1 + l->ncarry;
+    la_context *c = la_ctx();
+    bool no_grad = c->no_grad;
+    LA_TRY(la_tensor_check_bounds(operands[0]));
+    bool holds = *(const uint8_t *)la_data(operands[0]) != 0;
+    for (int32_t i = 0; i < l->ncarry; i++) carry[i] = operands[1 + i];
+    LA_WITHOUT_KEYS(1u << LA_KEY_AUTOGRAD | 1u << LA_KEY_RECORD);
+    c->no_grad = true;
+    la_status status = holds
+        ? loop_call(l->test, carry, l->ncarry, others, l->ntest, out, host)
+        : loop_call(l->body, carry, l->ncarry, others + l->ntest, l->nbody, out,
+                    host);
+    c->no_grad = no_grad;
+    return status;
+}
+
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const la_prog_host *host)
 {
     const la_prog_loop *l = s->loop;
     la_tensor *carry[LOOP_MOST], *next[LOOP_MOST];
     int n = l->ncarry;
+    if (l->chooses) return loop_choose(l, operands, out, host);
     bool more = true;
     la_context *c = la_ctx();
     bool no_grad = c->no_grad;

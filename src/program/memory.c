@@ -38,7 +38,7 @@ static void memory_lives(la_prog *p)
     for (int32_t i = 0; i < p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(p, i);
         if (i > end) first = end = i;
-        if (s->joined > end) end = s->joined;
+        if (s->joined) end = la_prog_group_of(p, s)->end;
         memory_walk w = {p, end, s->early ? 0 : first};
         if (!p->live && !la_prog_runs(s)) continue;
         la_prog_reads(p, s, memory_use, &w);
@@ -115,7 +115,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
         la_prog_slot *s = la_prog_slot_at(p, i);
         bool given = s->kind == LA_SLOT_STEP
             && la_prog_step_at(p, s->maker)->kind == LA_STEP_LOOP;
-        s->memory = s->joined || given ? LA_MEMORY_TAKEN
+        s->memory = s->inner || given ? LA_MEMORY_TAKEN
             : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
         if (p->live || !memory_in_arena(s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};

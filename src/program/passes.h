@@ -33,6 +33,8 @@ static inline size_t la_prog_notes_bytes(void)
 
 const char *la_prog_pass_name(int k);
 const char *la_prog_pass_text(int k);
+/* The step's arguments are set; a packed copy replaces its matrix. */
+void la_prog_put_packed(la_prog *p, la_prog_step *s);
 /* Frees what a step owns. */
 void la_prog_cut_step(la_prog_step *s);
 

@@ -46,8 +46,7 @@ typedef struct la_prog_slot {
     bool written;       /* by a step */
     bool escapes;       /* a result or a gradient lies in it */
     bool kept;          /* of a step that is kept */
-    bool joined;        /* of a step in a group; it has no piece */
-    bool inner;         /* and nobody else reads it */
+    bool inner;         /* nobody but its group reads it: it has no memory */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
     int32_t maker;
@@ -96,11 +95,14 @@ typedef enum la_step_kind {
     LA_STEP_LOOP        /* la.while_loop, 'loop': loop.c */
 } la_step_kind;
 
-/* Two programs of a loop. Their arguments are the carry, and then what each of
-** them uses of what is around. */
+/* Two programs of a loop, or of la.cond. Their arguments are the carry, and
+** then what each of them uses of what is around. */
 typedef struct la_prog_loop {
     struct la_prog *test, *body;
     int32_t ncarry, ntest, nbody;
+    bool chooses;       /* la.cond: 'test' runs, or 'body'; the first operand,
+                        ** before the carry, tells which */
+    int32_t nresults;
 } la_prog_loop;
 
 /* A number that is read anew in each run: argument 'arg' of the step. */
@@ -112,8 +114,9 @@ typedef struct la_prog_step {
     bool alias;         /* only makes views of its arguments */
     bool dead;          /* its results are not needed */
     bool kept;          /* on constants: its results stay for the next runs */
-    int32_t joined;     /* of the first of a group that runs as one: its last
-                        ** step; else 0 */
+    int32_t joined;     /* of the first of a group that runs as one: the
+                        ** group's number, from 1; else 0 */
+    int32_t packed;     /* its entry in 'packs', from 1; 0: none */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
     bool early;         /* a question whose answer decides, or what it depends
@@ -135,6 +138,20 @@ typedef struct la_prog_step {
     la_prog_source *sources;
 } la_prog_step;
 
+/* Steps that run as one, a chain (fuse/chain.h) whose operands are views. */
+typedef struct la_prog_group {
+    struct la_fuse *chain;  /* owned */
+    int32_t first, end;     /* its first and its last step */
+} la_prog_group;
+
+/* A constant matrix of a product, in the order that it reads (pack.c). */
+typedef struct la_prog_packed {
+    int arg;            /* of the step */
+    la_tensor *copy;    /* owned; NULL: none yet */
+    const la_storage *storage;      /* what it is a copy of, */
+    uint32_t version;               /* as of then */
+} la_prog_packed;
+
 /* A result of the whole: a view, or the object itself. */
 typedef struct la_prog_output {
     int32_t view, object;
@@ -150,6 +167,7 @@ typedef struct la_prog_list {
 
 typedef struct la_prog {
     la_prog_list slots, views, objects, steps, outputs, members, names;
+    la_prog_list groups, packs;
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
@@ -166,7 +184,7 @@ typedef struct la_prog {
     la_tensor *arena;       /* owned */
     struct la_prog_bind *bind;
     struct la_prog_spare *spare;    /* with 'alone' */
-    int64_t arena_bytes;
+    int64_t arena_bytes, packed_bytes;
     int64_t runs;
     int32_t at;         /* of a run: the next step */
     bool were_fresh;    /* ... 'fresh' at its begin */
@@ -197,6 +215,12 @@ static inline la_prog_step *la_prog_step_at(const la_prog *p, int32_t i)
 static inline la_prog_output *la_prog_output_at(const la_prog *p, int32_t i)
 {
     return LA_PROG_AT(p->outputs, la_prog_output, i);
+}
+/* Group that the step begins. */
+static inline la_prog_group *la_prog_group_of(const la_prog *p,
+                                              const la_prog_step *s)
+{
+    return LA_PROG_AT(p->groups, la_prog_group, s->joined - 1);
 }
 static inline int32_t la_prog_member(const la_prog *p, int32_t i)
 {
@@ -253,6 +277,8 @@ la_tensor *la_spare_take(la_prog *p, int32_t slot);
 /* The tensor that step 'i' gave a leaf in the last run, if it shows 'base' and
 ** can be given again; NULL. */
 la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base);
+/* The slot has this base in the run: of results, if it is one of these. */
+void la_spare_hold(la_prog *p, int32_t slot, la_tensor *base);
 /* Step 'i' gives 't', which lies in 'base', the slot's. */
 void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,
                    la_tensor *t);
@@ -315,10 +341,13 @@ typedef struct la_loop_record {
     struct la_recorder *outer, *part;
     la_prog_loop *loop;
     int32_t operands[64], n;    /* views of the outer recording */
+    la_tensor *tensors[64]; /* which they are; owned */
     bool through[64];       /* the body gives what it got */
 } la_loop_record;
-/* False: nothing is recorded here, or these can't be a carry. */
-bool la_loop_begin(la_loop_record *l, int n, la_tensor *const *carry);
+/* False: nothing is recorded here, or these can't be a carry. With a condition
+** it is la.cond. */
+bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
+                   la_tensor *const *carry);
 /* A part begins, and ends with its results. False, with the reason told to the
 ** recording, where it can't be a part. */
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
@@ -328,13 +357,16 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
 la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results);
 void la_loop_drop(la_loop_record *l);
+/* Is a branch recorded that may not be taken? It does nothing that lasts. */
+bool la_loop_is_dry(void);
 void la_loop_free(la_prog_loop *loop);
 /* Runs it: out[i] is owned; the operand itself where no pass changed it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const struct la_prog_host *host);
 int32_t la_loop_operands(const la_prog_step *s);
-/* A history that tells why there is no derivative. */
-la_status la_loop_history(la_tensor *t);
+/* A history that leads to the operands, and tells why there is no
+** derivative. */
+la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands);
 
 /* ---- running ---- */
 

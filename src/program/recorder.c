@@ -325,6 +325,26 @@ static la_status recorder_below(la_frame *f)
     return status;
 }
 
+static bool recorder_outer(const la_recorder *r, const la_tensor *t)
+{
+    int32_t slot = t->storage ? la_meet_slot_of(r, t->storage) : LA_PROG_NONE;
+    if (slot >= 0) return la_prog_slot_at(r->p, slot)->kind == LA_SLOT_OBJECT;
+    return !t->storage || t->storage->born != r->birth;
+}
+
+/* Does the call leave anything but its results? */
+static bool recorder_lasts(const la_recorder *r, const la_frame *f)
+{
+    if (la_draws_numbers(la_schema_of(f->op)) || la_hosted_of(f->op))
+        return true;
+    if (!recorder_is_write(f)) return false;
+    bool lasts = f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
+        && recorder_outer(r, f->args[0].tensor);
+    for (int k = 0; k < LA_MAX_RESULTS && f->form != LA_FUNCTIONAL; k++)
+        lasts |= f->outs[k] && recorder_outer(r, f->outs[k]);
+    return lasts;
+}
+
 /* The kernel of the Record key. What the operation calls itself is a part of
 ** it. */
 static la_status recorder_call(la_frame *f)
@@ -332,6 +352,9 @@ static la_status recorder_call(la_frame *f)
     la_recorder *r = la_ctx()->recorder;
     if (!r || r->failed || r->p->eager) return recorder_below(f);
     if (recorder_reads_values(f)) LA_TRY(la_check_reads(f));
+    if (r->dry && recorder_lasts(r, f))
+        return la_error(LA_ESTATE, "a branch of la.cond writes what is around, "
+                        "or draws numbers");
     la_prog_step s;
     recorder_step(r, f, &s);
     LA_WITHOUT_KEYS(RECORD_BIT);
@@ -419,12 +442,19 @@ static void recorder_ran(uint32_t flags)
 
 /* ---- the interface ---- */
 
+/* The memory of the output is another one then. */
+static void recorder_resizes(void)
+{
+    la_record_refuse("it changes the sizes of a tensor by out=");
+}
+
 static void recorder_connect(void)
 {
     la_record_kernel = recorder_call;
     la_record_read = recorder_read;
     la_record_peek = recorder_peek;
     la_record_look = la_look_record;
+    la_record_resizes = recorder_resizes;
     la_record_body = recorder_body;
     la_storage_ends = la_meet_storage_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,

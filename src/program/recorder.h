@@ -22,6 +22,7 @@ struct la_recorder {
     uint32_t birth, birth_before;
     bool failed, partial, retained;
     bool ran;                   /* a backward pass */
+    bool dry;                   /* refuses calls that leave anything */
     const la_op *composite;     /* whose body runs: the outermost */
     const char *no_graph;       /* why steps can't make the results' history */
     la_prog_where where;

@@ -10,7 +10,8 @@
 #include "base/os/clock.h"
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "fuse/fuse.h"
+#include "base/runtime/token.h"
+#include "fuse/chain.h"
 #include "op/call.h"
 #include "op/op.h"
 #include "program/bind.h"
@@ -98,6 +99,7 @@ static la_status run_new(run_state *r, int32_t view)
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_tensor *f = v->form;
     la_tensor *t = run_given(r, view);
+    bool given = t != NULL;
     if (t) la_tensor_retain(t);
     else if (p->spare && (t = la_spare_take(p, v->slot))) (void)t;
     else if (la_is_row_major(f))
@@ -107,6 +109,7 @@ static la_status run_new(run_state *r, int32_t view)
                                   (la_dtype)f->dtype, &t));
     if (f->names) la_tensor_set_names(t, la_names_retain(f->names));
     p->bind->bases[v->slot] = t;
+    if (p->spare && !given) la_spare_hold(p, v->slot, t);
     LA_TRY(la_bind_slot(p, v->slot, t));
     p->bind->tensors[view] = t;
     return LA_OK;
@@ -162,7 +165,7 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     LA_LET(own, la_tensor_empty_on(LA_CPU, t->ndim, la_sizes(v->form),
                                    la_strides(v->form), (la_dtype)t->dtype,
                                    &own));
-    LA_TRY(la_run_(copy_, own, t));
+    if (t->numel > 0) LA_TRY(la_run_(copy_, own, t));
     return run_take(p, view, own);
 }
 
@@ -219,6 +222,7 @@ static la_status run_call(run_state *r, int32_t i)
     f.args = s->args;
     memset(f.scratch, 0, sizeof f.scratch);
     run_arguments(r->p, s);
+    if (s->packed) la_prog_put_packed(r->p, s);
     bool functional = f.form == LA_FUNCTIONAL && !(s->op->forms & LA_MUTATES);
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         f.outs[k] = s->outs[k] < 0 ? NULL : r->p->bind->tensors[s->outs[k]];
@@ -257,66 +261,90 @@ static la_status run_grad(run_state *r, const la_prog_step *s)
 
 /* ---- groups ---- */
 
-enum { RUN_MOST = 64 };
+typedef struct run_group { run_state *r; const la_prog_group *g; } run_group;
 
-typedef struct run_group {
-    int n;
-    int32_t views[RUN_MOST];
-    la_tensor *results[RUN_MOST];       /* owned */
-} run_group;
-
-/* The forms that the result is read by, in the group. */
-static void run_stand_in(la_prog *p, int32_t view, la_tensor *t)
+/* Operand 'view' of a chain. What is made gets its memory; what comes from
+** outside is looked at as the gate would. */
+static la_status run_operand(void *context, int32_t view, la_tensor **out)
 {
+    const run_group *x = context;
+    la_prog *p = x->r->p;
     const la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
-    for (int32_t v = s->views; v >= 0; v = la_prog_view_at(p, v)->next)
-        p->bind->tensors[v] = t;
+    if (s->kind == LA_SLOT_STEP && s->maker >= x->g->first
+        && s->maker <= x->g->end) return run_target(x->r, s->maker, view, out);
+    *out = p->bind->tensors[view];
+    if (s->kind != LA_SLOT_OBJECT) return LA_OK;
+    LA_TRY(la_tensor_check_bounds(*out));
+    return s->written ? la_tensor_check_writable(*out) : LA_OK;
 }
 
-static la_status run_member(run_state *r, int32_t i, run_group *g)
+/* Tensor that step 's' of a group writes, which was there; NULL: none. */
+static la_tensor *run_written(const la_prog *p, const la_prog_step *s)
 {
-    la_prog_step *s = la_prog_step_at(r->p, i);
-    la_frame f = {.op = s->op, .nargs = s->nargs, .args = s->args};
-    run_arguments(r->p, s);
-    r->p->failed = s;
-    LA_TRY(la_dispatch(&f));
-    g->views[g->n] = s->results[0];
-    g->results[g->n++] = f.results[0].tensor;
-    run_stand_in(r->p, s->results[0], f.results[0].tensor);
+    int32_t view = s->form != LA_FUNCTIONAL ? s->outs[0]
+        : (s->op->forms & LA_MUTATES) ? s->views[0] : LA_PROG_NONE;
+    return view < 0 ? NULL : p->bind->tensors[view];
+}
+
+/* Numbers that are read anew. */
+static la_status run_renew(run_state *r, const la_prog_group *g)
+{
+    int n = -1;
+    for (int32_t i = g->first; i <= g->end; i++) {
+        la_prog_step *s = la_prog_step_at(r->p, i);
+        n += la_prog_runs(s);
+        if (!la_prog_runs(s) || !s->nsources) continue;
+        LA_TRY(run_sources(r, s));
+        for (int k = 0; k < s->nargs; k++)
+            if (s->views[k] >= 0)
+                s->args[k].tensor = la_prog_view_at(r->p, s->views[k])->form;
+        la_frame f = {.op = s->op, .form = (la_form)s->form, .args = s->args,
+                      .nargs = s->nargs, .keys = 1u << LA_KEY_CPU};
+        LA_TRY(la_chain_renew(g->chain, n, &f));
+    }
     return LA_OK;
 }
 
-/* Values for what others read; the rest is never computed. */
-static la_status run_values(run_state *r, run_group *g)
+static la_status run_chain(run_state *r, const la_prog_group *g)
 {
-    la_tensor *list[RUN_MOST];
-    int n = 0;
-    for (int k = 0; k < g->n; k++) {
-        int32_t slot = la_prog_view_at(r->p, g->views[k])->slot;
-        if (!la_prog_slot_at(r->p, slot)->inner) list[n++] = g->results[k];
+    run_group x = {r, g};
+    LA_TRY(run_renew(r, g));
+    la_status status = la_chain_run(g->chain, run_operand, &x);
+    for (int32_t i = g->first; i <= g->end; i++) {
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (!la_prog_runs(s) || (status && !la_is_stop(status))) continue;
+        la_tensor *t = run_written(r->p, s);
+        if (t) la_bump_version(t);
     }
-    return la_fuse_finish(n, list);
+    return status;
 }
 
-static la_status run_joined(run_state *r, int32_t first, int32_t end)
+static la_status run_step(run_state *r, int32_t i);
+
+/* A group where each call counts: fuel is taken for it, or the chain found no
+** memory, or would write what it must not. */
+static la_status run_apart(run_state *r, const la_prog_group *g)
 {
-    run_group g = {.n = 0};
-    LA_TRY(la_fuse_open());
-    la_status status = LA_OK;
-    for (int32_t i = first; i <= end && !status; i++)
-        if (la_prog_runs(la_prog_step_at(r->p, i)))
-            status = run_member(r, i, &g);
-    if (!status) status = run_values(r, &g);
-    la_fuse_close();
-    for (int k = 0; k < g.n; k++) {
-        int32_t view = g.views[k];
-        run_stand_in(r->p, view, NULL);
-        if (!status && !la_prog_slot_at(r->p, la_prog_view_at(r->p, view)
-                                        ->slot)->inner)
-            status = run_take(r->p, view, g.results[k]);
-        la_tensor_release(g.results[k]);
+    for (int32_t i = g->first; i <= g->end; i++)
+        if (la_prog_runs(la_prog_step_at(r->p, i))) LA_TRY(run_step(r, i));
+    return LA_OK;
+}
+
+static la_status run_joined(run_state *r, int32_t first)
+{
+    const la_prog_step *s = la_prog_step_at(r->p, first);
+    const la_prog_group *g = la_prog_group_of(r->p, s);
+    la_token *token = la_ctx()->token;
+    if (la_token_armed(token)) {
+        LA_TRY(la_token_ask(token));
+        if (la_token_counts(token)) return run_apart(r, g);
     }
-    if (!status) r->p->failed = NULL;
+    la_status status = run_chain(r, g);
+    if (status && !la_is_stop(status)) {
+        la_error_clear();
+        return run_apart(r, g);
+    }
+    if (status) r->p->failed = s;
     return status;
 }
 
@@ -343,7 +371,7 @@ static la_status run_loop(run_state *r, int32_t i)
     la_status status = la_loop_run(s, operands, out, r->host);
     for (int32_t k = 0; k < s->nlisted && !status; k++) {
         int32_t view = la_prog_member(r->p, s->list_results + k);
-        if (view >= 0 && out[k] == operands[k])
+        if (view >= 0 && !s->loop->chooses && out[k] == operands[k])
             status = run_unshare(r, la_prog_member(r->p, s->lists + k),
                                  &out[k]);
         if (!status) status = run_result(r, i, view, out[k]);
@@ -406,9 +434,9 @@ static la_status run_steps(run_state *r, int64_t end)
         if (ran && end != INT64_MAX && la_nanoseconds() >= end) return LA_OK;
         ran = true;
         int64_t begun = clock ? la_nanoseconds() : 0;
-        LA_TRY(s->joined ? run_joined(r, i, s->joined) : run_step(r, i));
+        LA_TRY(s->joined ? run_joined(r, i) : run_step(r, i));
         if (clock) la_prog_count(clock, i, la_nanoseconds() - begun);
-        if (s->joined) *at = s->joined;
+        if (s->joined) *at = la_prog_group_of(r->p, s)->end;
     }
     r->p->fresh = r->p->keeps;
     return LA_OK;
@@ -443,7 +471,9 @@ static la_status run_output(run_state *r, int32_t i, la_tensor **out)
 {
     const la_prog_output *o = la_prog_output_at(r->p, i);
     la_tensor *given = r->given ? r->given[i] : NULL, *t = NULL;
-    if (o->object >= 0)
+    if (given && o->object < 0 && r->p->bind->tensors[o->view])
+        t = la_tensor_retain(r->p->bind->tensors[o->view]);
+    else if (o->object >= 0)
         LA_TRY(la_tensor_same(la_bind_object(r->p, o->object, r->arguments),
                               &t));
     else LA_TRY(run_export(r, i, &t));

@@ -256,7 +256,8 @@ static la_prog_step *slice_add(slicer *w, const la_prog_step *like, int nargs)
     *s = (la_prog_step){.kind = LA_STEP_CALL, .line = like->line,
         .source = like->source, .lists = LA_PROG_NONE, .object = LA_PROG_NONE,
         .view = LA_PROG_NONE, .no_grad = like->no_grad,
-        .nargs = (uint8_t)nargs, .nresults = 1, .op = like->op};
+        .nargs = (uint8_t)nargs, .nresults = 1, .op = like->op,
+        .named = like->named};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
     s->args = la_mem_zalloc((nargs ? nargs : 1) * sizeof(la_value));

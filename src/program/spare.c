@@ -4,15 +4,19 @@
 ** nobody else has a reference, the next run writes to it again.
 **
 ** A slot whose memory two leaves share, or which is a result too, is made anew
-** in each run.
+** in each run. So is one of results alone, unless they were copied to given
+** tensors and nobody has a reference.
 */
 #include "program/program.h"
 
 #include "base/runtime/memory.h"
 #include "program/bind.h"
 
+enum { SEVERAL = -2 };
+
 typedef struct spare_slot {
-    int32_t step;           /* that gives it; LA_PROG_NONE: none, or several */
+    int32_t step;           /* that gives it; LA_PROG_NONE: none; SEVERAL */
+    bool result;            /* a result lies in it */
     la_tensor *base, *given;    /* owned; of the last run */
 } spare_slot;
 
@@ -42,11 +46,14 @@ la_status la_spare_new(la_prog *p)
         const la_prog_step *s = la_prog_step_at(p, i);
         if (s->kind != LA_STEP_GRAD || s->view < 0) continue;
         spare_slot *slot = &m->slots[la_prog_view_at(p, s->view)->slot];
-        slot->step = slot->step == LA_PROG_NONE ? i : -2;
+        slot->step = slot->step == LA_PROG_NONE ? i : SEVERAL;
     }
     for (int32_t i = 0; i < p->outputs.n; i++) {
         int32_t view = la_prog_output_at(p, i)->view;
-        if (view >= 0) m->slots[la_prog_view_at(p, view)->slot].step = -2;
+        if (view < 0) continue;
+        spare_slot *slot = &m->slots[la_prog_view_at(p, view)->slot];
+        slot->result = slot->step == LA_PROG_NONE;
+        if (!slot->result) slot->step = SEVERAL;
     }
     p->spare = m;
     return LA_OK;
@@ -72,12 +79,13 @@ static bool spare_is_ours(const la_tensor *t, int32_t refs)
 la_tensor *la_spare_take(la_prog *p, int32_t slot)
 {
     spare_slot *s = &p->spare->slots[slot];
-    if (s->step < 0 || !s->base) return NULL;
-    bool same = s->given == s->base;
-    int32_t refs = same ? 2 : 1 + (s->given->base == s->base);
+    if ((s->step < 0 && !s->result) || !s->base) return NULL;
+    const la_tensor *given = s->given ? s->given : s->base;
+    bool same = given == s->base;
+    int32_t refs = !s->given ? 1 : same ? 2 : 1 + (given->base == s->base);
     la_storage *memory = s->base->storage;
-    if (!spare_is_ours(s->base, refs) || !spare_is_ours(s->given, same ? 2 : 1)
-        || s->given->storage != memory
+    if (!spare_is_ours(s->base, refs) || !spare_is_ours(given, same ? refs : 1)
+        || given->storage != memory
         || atomic_load_explicit(&memory->refs, memory_order_acquire)
            != (same ? 1 : 2)
         || memory->flags & (LA_S_WATCHED | LA_S_LOCKED | LA_S_READ_ONLY)) {
@@ -94,6 +102,14 @@ la_tensor *la_spare_given(la_prog *p, int32_t i, const la_tensor *base)
     int32_t view = la_prog_step_at(p, i)->view;
     spare_slot *s = &p->spare->slots[la_prog_view_at(p, view)->slot];
     return s->step == i && base && s->base == base ? s->given : NULL;
+}
+
+void la_spare_hold(la_prog *p, int32_t slot, la_tensor *base)
+{
+    spare_slot *s = &p->spare->slots[slot];
+    if (!s->result || s->base == base) return;
+    spare_drop(s);
+    s->base = la_tensor_retain(base);
 }
 
 void la_spare_keep(la_prog *p, int32_t i, int32_t slot, la_tensor *base,

@@ -3,9 +3,9 @@
 -- folders or parts of paths, and a C test is a name without test_.
 local ROWS = {
   {"^src/base/os", "spec/lua/parallel", "base pool memory fault background"},
-  {"^src/base/math", "spec/op/elementwise/math spec/registry/lockstep",
+  {"^src/base/libm", "spec/op/elementwise/math spec/registry/lockstep",
    "libm"},
-  {"^src/base/text", "spec/lua/print spec/registry/locale",
+  {"^src/base/[df][%w_]*%.", "spec/lua/print spec/registry/locale",
    "decimal locale base"},
   {"^src/base", "spec/lua/parallel spec/lifetime spec/lua/safety",
    "base errors memory pool runtime token decimal libm background fault"},
@@ -38,7 +38,11 @@ local ROWS = {
   {"^src/kernel", "spec/registry/golden spec/registry/dtypes"},
   {"^src/simd", "spec/op/elementwise spec/registry/golden"},
   {"^src/grad", "spec/autograd spec/registry/derivatives spec/vmap", "grad"},
-  {"^src/program", "spec/program"},
+  {"^src/program", "spec/program", "program"},
+  {"^src/api/program", "spec/program", "program"},
+  {"^src/lua/transform/host", "spec/program", "program"},
+  {"^src/lua/transform/loaded", "spec/program", "program"},
+  {"^src/lua/files/program", "spec/program", "program"},
   {"^src/lua/transform/compile", "spec/program"},
   {"^src/fuse", "spec/fuse spec/registry/chains"},
   {"^src/vmap", "spec/vmap spec/registry/vmap"},
@@ -49,7 +53,6 @@ local ROWS = {
   {"^src/lua/api", "spec/host", "abi api callbacks device host struct frames"},
   {"^src/lua/sandbox", "", "sandbox caps finalizers attacks stack"},
   {"^src/lua/files", "spec/io", "files"},
-  {"^src/lua/grad", "spec/autograd"},
   {"^src/lua/transform", "spec/vmap spec/fuse spec/lua/parallel "
      .. "spec/autograd"},
   {"^src/repl", "spec/prompt"},
@@ -68,11 +71,10 @@ local ROWS = {
   {"^lua/lunarray/repl", "spec/prompt"},
   {"^lua/lunarray/kernel", "spec/prompt/kernel"},
   {"^lua/lunarray/help", "spec/manual/help spec/manual/ref"},
-  {"^lua/lunarray/array", "spec/lua/array"},
-  {"^lua/lunarray/profile", "spec/profile"}
+  {"^lua/lunarray/array", "spec/lua/array"}
 }
 
-local specs = {}
+local specs = {rows = ROWS}
 
 -- Operations with golden records that the text of a source names: la_impl_x,
 -- la_meta_x, #define NAME x.

@@ -41,9 +41,9 @@ tensor([[1, 2],
 see: view, reshape_as
 == flatten
 Use it between convolutions and linear layers: x:flatten(2) keeps the batch.
+With a name last, dims given by numbers or by names become one of that name.
 > la.ones(2, 3, 4):flatten().shape
 {24}
-With a name last, dims given by numbers or by names become one of that name.
 > la.ones(2, 3, 4):flatten(2).shape
 {2, 12}
 > x = la.zeros(2, 3, 4, {names = {"N", "C", "H"}})

@@ -153,10 +153,12 @@ la_status la_gguf_read(la_gguf *g, la_gguf_kind kind, la_gguf_value *out)
 
 /* ---- tensors ---- */
 
-/* The first number of a file is the size of the fastest dim. */
+/* The first number of a file is the size of the fastest dim. The product must
+** fit without the zeros among the sizes, too. */
 static la_status read_sizes(la_gguf *g, la_gguf_tensor *t)
 {
     uint64_t ndim, size;
+    int64_t whole = 1;
     t->numel = 1;
     LA_TRY(gguf_little(g, 4, &ndim));
     if (ndim > LA_GGUF_DIMS)
@@ -165,9 +167,11 @@ static la_status read_sizes(la_gguf *g, la_gguf_tensor *t)
     t->ndim = (int)ndim;
     for (int d = t->ndim - 1; d >= 0; d--) {
         LA_TRY(gguf_little(g, 8, &size));
-        if (size > INT64_MAX || !la_mul_ok(t->numel, (int64_t)size, &t->numel))
+        if (size > INT64_MAX
+            || !la_mul_ok(whole, size ? (int64_t)size : 1, &whole))
             return la_error(LA_EIO, "the product of the sizes overflows");
         t->sizes[d] = (int64_t)size;
+        t->numel *= (int64_t)size;
     }
     return LA_OK;
 }
@@ -179,7 +183,8 @@ static la_status check_rows(la_gguf_tensor *t)
         return la_error(LA_EIO, "rows of %lld numbers are no blocks of %lld "
                         "(%s)", (long long)last, (long long)t->type->size,
                         t->type->name);
-    if (!la_mul_ok(t->numel / t->type->size, t->type->bytes, &t->bytes))
+    if (!la_mul_ok(t->numel / t->type->size, t->type->bytes, &t->bytes)
+        || !la_mul_ok(last / t->type->size, t->type->bytes, &last))
         return la_error(LA_EIO, "the number of bytes overflows");
     return LA_OK;
 }

@@ -49,39 +49,70 @@ static inline float total(floats8 sum)
     return lane[0];
 }
 
+/* Two groups of x, from g on. */
+static inline twin_bytes groups_of(const la_byte_row *x, int64_t g)
+{
+    return twin_load(x->q + 32 * g, x->q + 32 * g + 32);
+}
+
 static float dot_Q4_0(const uint8_t *b, int64_t n, const la_byte_row *x)
 {
-    floats8 sum = {0};
-    float shift = 0;
-    for (int64_t g = 0; g < n; g++, b += 18) {
+    twin_floats sum = twin_zero();
+    float_pair shifts = pair_zero();
+    int64_t g = 0;
+    for (; g + 2 <= n; g += 2, b += 36) {
+        float_pair d = pair_halves(b, b + 18);
+        twin_ints dots = twin_dot(twin_nibbles(b + 2, b + 20), groups_of(x, g));
+        sum = twin_fma(dots, pair_mul(d, pair_load(x->scale + g)), sum);
+        shifts = pair_add(shifts, pair_mul(d, pair_load(x->sum + g)));
+    }
+    floats8 all = twin_total(sum);
+    float shift = pair_sum(shifts);
+    if (g < n) {
         float d = block_half(b);
         ints8 dots = bytes_dot(bytes_nibbles(b + 2), group_of(x, g));
-        sum = bytes_fma(dots, d * x->scale[g], sum);
+        all = bytes_fma(dots, d * x->scale[g], all);
         shift += d * x->sum[g];
     }
-    return total(sum) - 8 * shift;
+    return total(all) - 8 * shift;
 }
 
 static float dot_Q4_1(const uint8_t *b, int64_t n, const la_byte_row *x)
 {
-    floats8 sum = {0};
-    float shift = 0;
-    for (int64_t g = 0; g < n; g++, b += 20) {
+    twin_floats sum = twin_zero();
+    float_pair shifts = pair_zero();
+    int64_t g = 0;
+    for (; g + 2 <= n; g += 2, b += 40) {
+        float_pair d = pair_halves(b, b + 20), m = pair_halves(b + 2, b + 22);
+        twin_ints dots = twin_dot(twin_nibbles(b + 4, b + 24), groups_of(x, g));
+        sum = twin_fma(dots, pair_mul(d, pair_load(x->scale + g)), sum);
+        shifts = pair_add(shifts, pair_mul(m, pair_load(x->sum + g)));
+    }
+    floats8 all = twin_total(sum);
+    float shift = pair_sum(shifts);
+    if (g < n) {
         ints8 dots = bytes_dot(bytes_nibbles(b + 4), group_of(x, g));
-        sum = bytes_fma(dots, block_half(b) * x->scale[g], sum);
+        all = bytes_fma(dots, block_half(b) * x->scale[g], all);
         shift += block_half(b + 2) * x->sum[g];
     }
-    return total(sum) + shift;
+    return total(all) + shift;
 }
 
 static float dot_Q8_0(const uint8_t *b, int64_t n, const la_byte_row *x)
 {
-    floats8 sum = {0};
-    for (int64_t g = 0; g < n; g++, b += 34) {
-        ints8 dots = bytes_sdot((sbytes32)bytes_load(b + 2), group_of(x, g));
-        sum = bytes_fma(dots, block_half(b) * x->scale[g], sum);
+    twin_floats sum = twin_zero();
+    int64_t g = 0;
+    for (; g + 2 <= n; g += 2, b += 68) {
+        float_pair d = pair_halves(b, b + 34);
+        twin_ints dots = twin_sdot(twin_load(b + 2, b + 36), groups_of(x, g));
+        sum = twin_fma(dots, pair_mul(d, pair_load(x->scale + g)), sum);
     }
-    return total(sum);
+    floats8 all = twin_total(sum);
+    if (g < n) {
+        ints8 dots = bytes_sdot((sbytes32)bytes_load(b + 2), group_of(x, g));
+        all = bytes_fma(dots, block_half(b) * x->scale[g], all);
+    }
+    return total(all);
 }
 
 /* Types whose 4 bits name one of 16 values. */

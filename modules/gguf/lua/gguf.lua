@@ -20,6 +20,9 @@ end
 -- The object for blocks of a type; the shape of the numbers is theirs but for
 -- the last dim.
 function gguf.quantized(blocks, type)
+  if not la.is_tensor(blocks) then
+    error("gguf.quantized: blocks: a tensor of bytes expected", 2)
+  end
   local probe = la.gguf.unpack(blocks:narrow(1, 1, 0), type)
   local shape = {table.unpack(probe.shape)}
   shape[1] = blocks.shape[1]

@@ -1,6 +1,7 @@
 /* Recursive filters; the contract is filter.h. */
 #include "modules/signal/kernel/filter.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "simd/vec.h"

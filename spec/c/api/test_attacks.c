@@ -227,6 +227,11 @@ static void callbacks_harm_nothing(void **state)
     total += attacks_of("callbacks");
 }
 
+static void themes_keep_the_limits(void **state)
+{
+    total += attacks_of("themes");
+}
+
 static void settings_are_the_hosts(void **state)
 {
     total += attacks_of("settings");
@@ -242,6 +247,7 @@ int main(void)
         cmocka_unit_test(strings_end),
         cmocka_unit_test(coroutines_end),
         cmocka_unit_test(callbacks_harm_nothing),
+        cmocka_unit_test(themes_keep_the_limits),
         cmocka_unit_test(chains_end_by_every_limit),
         cmocka_unit_test(what_is_deep_and_fair_runs),
         cmocka_unit_test(settings_are_the_hosts),

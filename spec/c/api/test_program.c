@@ -304,6 +304,7 @@ static void slices_have_the_same_values(void **state)
         la_program *p = la_program_load(NULL, text, n);
         la_program *q = la_program_load(NULL, text, n);
         free(text);
+        la_tensor *given[4] = {NULL};
         for (int i = 0; i < 3; i++) {
             la_tensor *a[4] = {NULL}, *b[4] = {NULL};
             if (la_program_run(p, in[k], a)) fail_msg("%s", la_error_text());
@@ -314,6 +315,13 @@ static void slices_have_the_same_values(void **state)
                 la_release(b[m]);
             }
         }
+        for (int i = 0; k == 0 && i < 3; i++) {
+            uint64_t blocks = la_mem_stat().allocations;
+            run_parts(q, in[k], given);
+            /* the workspace of the convolution */
+            if (i == 2) assert_true(la_mem_stat().allocations <= blocks + 1);
+        }
+        for (int m = 0; m < 4; m++) la_release(given[m]);
         la_program_release(p);
         la_program_release(q);
         lua_settop(L, 0);
@@ -534,6 +542,27 @@ static void sources_are_read_and_closed(void **state)
     lua_close(L);
 }
 
+/* By its extension, and by its bytes under another name. */
+static void a_sandbox_loads_what_the_host_gives(void **state)
+{
+    static bytes b;
+    lua_State *L = open_script();
+    la_program *p = program(L, "step");
+    save(p, &b);
+    la_program_release(p);
+    lua_close(L);
+    L = open_state(&b);
+    load_once(L, "net.laprog", 0, 1);
+    load_once(L, "brain", 0, 1);
+    if (luaL_dostring(L, "local p = lunarray.load('net.laprog')\n"
+        "assert(#p > 5 and p:weights().lr:item() == 0.01)\n"
+        "assert(not pcall(lunarray.save, p, 'x.laprog'))\n"
+        "return p(lunarray.ones(5, 6), lunarray.tensor{1, 2, 3, 1, 2})"))
+        fail_msg("%s", lua_tostring(L, -1));
+    assert_non_null(la_test(L, -2));
+    lua_close(L);
+}
+
 /* Programs of a runtime keep it, as tensors do. */
 static void a_program_belongs_to_its_runtime(void **state)
 {
@@ -632,6 +661,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_call_ends),
         cmocka_unit_test(every_allocation_can_fail),
         cmocka_unit_test(sources_are_read_and_closed),
+        cmocka_unit_test(a_sandbox_loads_what_the_host_gives),
         cmocka_unit_test(a_program_belongs_to_its_runtime),
         cmocka_unit_test(damaged_files_are_errors),
     };

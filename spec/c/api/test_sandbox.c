@@ -565,6 +565,58 @@ static void structs_are_checked(void **state)
     assert_int_equal(la_open_sandboxed(NULL, NULL), LA_EARG);
 }
 
+/* A PNG of 69 bytes that says it has 10000 x 10000 pixels of three bytes, and a
+** state whose cap would hold them. */
+static const unsigned char large_png[] = {
+    137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 39,
+    16, 0, 0, 39, 16, 8, 2, 0, 0, 0, 53, 44, 245, 112, 0, 0, 0, 12, 73, 68,
+    65, 84, 120, 156, 99, 96, 160, 61, 0, 0, 0, 100, 0, 1, 134, 100, 60, 53,
+    0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130};
+
+static void loads_have_a_default_limit(void **state)
+{
+    la_limits limits = {.size = sizeof limits, .memory = (size_t)1 << 30};
+    (void)state;
+    lua_State *L = luaL_newstate();
+    assert_int_equal(la_open_sandboxed(L, &limits), 0);
+    lua_pushlstring(L, (const char *)large_png, sizeof large_png);
+    lua_setglobal(L, "png");
+    if (luaL_dostring(L, "return lunarray.image.decode") == LUA_OK) {
+        lua_settop(L, 0);
+        expect_error(L, "lunarray.image.decode(png)", LA_EIO,
+                     "300000000 bytes, more than the limit of 268435456");
+        expect_error(L, "lunarray.image.decode(png, {limit = 1000})", LA_EIO,
+                     "more than the limit of 1000");
+        expect_error(L, "lunarray.image.decode(png, {limit = 1 << 40})", LA_EIO,
+                     "too few bytes");
+    }
+    lua_close(L);
+}
+
+/* What can't be stopped is refused above a size, and nothing of it begins. */
+static void lapack_is_for_small_ones(void **state)
+{
+    static const char *const calls[] = {
+        "svd(x)", "svdvals(x)", "eig(x)", "eigvals(x)", "eigh(x)",
+        "eigvalsh(x)", "matrix_norm(x, 2)", "cond(x)", "matrix_rank(x)",
+        "pinv(x)"};
+    la_limits limits = {.size = sizeof limits, .memory = (size_t)64 << 20};
+    (void)state;
+    lua_State *L = luaL_newstate();
+    assert_int_equal(la_open_sandboxed(L, &limits), 0);
+    run(L, "x, la = lunarray.ones(700, 700), lunarray.linalg"
+           " few = lunarray.eye(30)");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char script[100];
+        snprintf(script, sizeof script, "return la.%s", calls[i]);
+        expect_error(L, script, LA_ESUPPORT, "a matrix of 700 x 700 is too "
+                     "large in a sandbox");
+        snprintf(script, sizeof script, "local x = few return la.%s", calls[i]);
+        run(L, script);
+    }
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +633,8 @@ int main(void)
         cmocka_unit_test(modules_are_fields),
         cmocka_unit_test(names_are_the_hosts),
         cmocka_unit_test(structs_are_checked),
+        cmocka_unit_test(loads_have_a_default_limit),
+        cmocka_unit_test(lapack_is_for_small_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,102 @@ attacks.settings = {
   "la.optim.Adam({x:clone():requires_grad_()}, {lr = -1 / 0})"
 }
 
+-- Themes that read formats, keep programs or call functions of the script.
+-- Those that a build has not are nil here, and the script ends by that.
+attacks.themes = {
+  "local ok = pcall(la.onnx.load, '/etc/passwd') ESCAPED = ok or nil",
+  "for _, f in pairs {la.onnx.load, la.onnx.read, la.llm.load,"
+    .. " la.tokenizer.load, la.gguf.load, la.gguf.info, la.read_jsonl,"
+    .. " la.gguf.map} do"
+    .. " for _, n in ipairs {'/etc/passwd', '/dev/zero', '/proc/self/mem',"
+    .. " ('../'):rep(2000), 'a\\0b', 'lunarray.onnx'} do if pcall(f, n) then"
+    .. " ESCAPED = n end end end",
+  "ESCAPED = pcall(la.onnx.save, function(v) return v * 2 end,"
+    .. " '/tmp/lunarray_attack.onnx', {x}) or nil",
+  "ESCAPED = pcall(la.onnx.write, 'x', '/tmp/lunarray_attack.onnx') or nil",
+  "ESCAPED = pcall(la.gguf.save, {metadata = {}, tensors = {x = x}},"
+    .. " '/tmp/lunarray_attack.gguf') or nil",
+  "ESCAPED = pcall(la.write_jsonl, la.frame{a = x},"
+    .. " '/tmp/lunarray_attack.jsonl') or nil",
+  "for i = 1, 1e7 do pcall(la.onnx.read, string.char(i % 256,"
+    .. " (i // 256) % 256, 255, 255, 127):rep(50)) end",
+  "for i = 1, 1e7 do pcall(la.gguf.decode, 'GGUF\\3\\0\\0\\0' .."
+    .. " string.pack('<i8i8', i % 3 - 1, 2^62 // 1 | 0)) end",
+  "for i = 1, 1e7 do pcall(la.tokenizer.decode, ('['):rep(1e5)) end",
+  "for i = 1, 1e7 do pcall(la.tokenizer.decode, '{\"model\":{\"type\":\"BPE\","
+    .. "\"vocab\":{\"' .. ('a'):rep(1e5) .. '\":' .. i .. '},\"merges\":[]}}')"
+    .. " end",
+  "la.tokenizer.from_metadata(setmetatable({}, {__index = function(t) return t"
+    .. " end, __len = function() return 1 << 40 end}))",
+  "la.onnx.encode(setmetatable({}, {__index = function(t) return t end,"
+    .. " __len = function() return 1 << 40 end}))",
+  "local t = {} t.graph = t la.onnx.encode(t)",
+  "local t = {} t.metadata = t t.tensors = {} la.gguf.encode(t)",
+  "la.onnx.register('', 'Add', function() while true do end end)",
+  "la.onnx.register('lunarray.attack', 'Loop', function() return _G end)"
+    .. " ESCAPED = la.onnx.operators and la.onnx.operators.io",
+  "la.onnx.trace(function(v) while true do v = v + 1 end end, x)",
+  "la.gguf.quantized(('x'):rep(1e5), 'q4_0') la.gguf.quantized('', 'f32')",
+  "for i = 1, 1e7 do la.compile(function(v) return v + i end)(x) end",
+  "local f f = la.compile(function(v) return f(v) end) f(x)",
+  "local f = la.compile(function(v) for i = 1, 1e9 do v = v + 1 end return v"
+    .. " end) f(x)",
+  "local f = la.compile(function(v) return v + 1 end) for i = 1, 1e7 do"
+    .. " f(la.ones(i % 4000)) end",
+  "local f = la.compile(function(v) return v * 2 end, {cache = 1 << 40}) for i"
+    .. " = 1, 1e7 do f(la.ones(i)) end",
+  "local keep = {} for i = 1, 1e7 do keep[i] = la.compile(function(v) return v"
+    .. " * 2 end) keep[i](x) end",
+  "local f = la.compile(function(v) coroutine.yield() return v end)"
+    .. " coroutine.wrap(f)(x)",
+  "local f = la.compile(function(v) error(setmetatable({}, {__tostring ="
+    .. " function() while true do end end})) end) while true do pcall(f, x)"
+    .. " end",
+  "local f = la.compile(function(v) return v + 1 end) f(x) local p ="
+    .. " f:program() for k, v in pairs(p) do ESCAPED = v == io end"
+    .. " ESCAPED = type(getmetatable(p)) == 'table' and 'open' or nil",
+  "local f = la.compile(function(v) return v + 1 end) ESCAPED ="
+    .. " type(getmetatable(f)) == 'table' and 'open' or nil",
+  "local f = la.compile(function(v) la.set_default_dtype('float64') return"
+    .. " v:double() end) f(x) f(x)",
+  "local f = la.compile(function(v) x:resize_(1e6) return v + x end)"
+    .. " while true do f(x) end",
+  "local f = la.compile(function(v) return v:matmul(v) end) while true do"
+    .. " f(la.ones(200, 200)) end",
+  "la.frame(setmetatable({}, {__index = function() return x end, __len ="
+    .. " function() return 1 << 40 end, __pairs = function() return function()"
+    .. " return 'a', x end end}))",
+  "local f = la.frame{a = la.arange(3000)} while true do f = f:join(f, 'a',"
+    .. " {suffix = 'b'}) end",
+  "local f = la.frame{a = la.zeros(3000)} f:join(f, 'a')",
+  "local f = la.frame{a = la.arange(1000)} while true do f = la.frame.concat{f,"
+    .. " f} end",
+  "local f = la.frame{a = la.arange(5)} f:map(function() while true do end"
+    .. " end)",
+  "local f = la.frame{a = la.arange(5)} f:group('a'):apply(function() while"
+    .. " true do end end)",
+  "local f = la.frame{a = la.arange(5)} f:group('a'):apply(function() return f"
+    .. " end) f:group('a'):apply(function() coroutine.yield() end)",
+  "local t = la.frame.text{('a'):rep(30) .. 'b'} while true do"
+    .. " t:has(('a*'):rep(20) .. 'c') end",
+  "while true do la.frame.date_range('0001-01-01', '9999-12-31', 'second') end",
+  "la.frame.date(la.zeros(3):fill_(1e300)):format(('%c'):rep(1e5))",
+  "local f = la.frame{a = la.arange(3)} while true do f:print{width = 1 << 40,"
+    .. " rows = 1 << 40} end",
+  "local f = la.frame{a = la.arange(3)} f:tostring{width = -1, rows = 0 / 0}",
+  "local f = la.frame{a = la.arange(3000)} while true do f:rolling(2999,"
+    .. " function(v) return v:sum() end) end",
+  "while true do la.frame.rolling(la.arange(3000), 2999, 'median') end",
+  "local f = la.frame{a = la.arange(2000), b = la.arange(2000)}"
+    .. " f:pivot{index = 'a', columns = 'b', values = 'a'}",
+  "local f = la.frame{['\\27[31m' .. ('x'):rep(1e6)] = x} tostring(f)"
+    .. " f:describe() f:html()",
+  "local f = la.frame{a = x} f.b = f",
+  "local f = la.frame{a = x} ESCAPED = type(getmetatable(f)) == 'table' and"
+    .. " rawequal(getmetatable(f).__index, io) and 'io' or nil",
+  "local c = la.read_csv and pcall(la.read_csv, 'text:a,b') ESCAPED = c or nil"
+}
+
 -- Work in one instruction of Lua, chains of metatables above all. None ends by
 -- itself, or before all limits.
 attacks.chains = {

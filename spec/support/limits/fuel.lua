@@ -224,6 +224,34 @@ end
 
 ---------------------------------------------------------------------------
 
+-- A compiled call costs what its calls do, up to the rounding of their sum and
+-- the call itself. The number of functions that do not.
+local function compiled()
+  local x, y, faults = la.rand(64, 64), la.rand(2, 3, 32, 32), 0
+  local weight = la.rand(4, 3, 3, 3)
+  local list = {
+    function(a) return a + 1 end,
+    function(a) return ((a * 2 + 1):exp() - a):sum() end,
+    function(a) return (a:matmul(a) + 1):relu() end,
+    function(_, b) return la.conv2d(b, weight) end,
+    function(a) return a:softmax(2):sort(1) end,
+    function(a) local z = a:clone() z:add_(1) z[1] = 3 return z end,
+    function(a) return la.fft.rfft(a % 3) end,
+  }
+  for k, f in ipairs(list) do
+    local g = la.compile(f)
+    for _ = 1, 3 do g(x, y) end
+    local eager = measured(function() f(x, y) end)
+    local again = measured(function() g(x, y) end)
+    if math.abs(again - eager) > 3 then
+      print(("compiled function %d: %d units, %d as it is"):format(k, again,
+                                                                   eager))
+      faults = faults + 1
+    end
+  end
+  return faults
+end
+
 -- Nanoseconds that adding takes for a unit of fuel.
 local function adding()
   local x, best = la.rand(1000000), math.huge
@@ -253,4 +281,4 @@ for _, name in ipairs(names) do
   end
   if ratio > LIMIT then faults = faults + 1 end
 end
-return mode == "check" and faults or 0
+return mode == "check" and faults + compiled() or 0

@@ -457,6 +457,7 @@ static void recording_step(la_program_reader *r, la_prog *p)
     else if (what == LA_STEP_LOOK) recording_look(r, p, s);
     else if (what == LA_STEP_LOOP) recording_loop(r, p, s);
     else recording_event(r, p, s);
+    s->named = s->op;
     la_jtext_leave(&r->t, '}');
 }
 

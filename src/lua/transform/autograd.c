@@ -14,6 +14,7 @@
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
 #include "op/frame.h"
+#include "program/program.h"
 
 /* ---- attributes ---- */
 
@@ -244,6 +245,9 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
 static la_status autograd_settle(int nroots, la_tensor **roots,
                                  la_tensor **seeds)
 {
+    if (la_loop_is_dry())
+        return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
+                        "computes no gradients");
     LA_TRY(la_fuse_values(nroots, roots));
     return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
 }

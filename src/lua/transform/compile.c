@@ -308,8 +308,7 @@ static const char *const known[] = {"cache", "partial", "fast", "without",
 /* Names that other versions have passes of: leaving one out is no mistake. */
 static bool compile_is_pass(const char *name)
 {
-    static const char *const names[] = {"fuse", "epilogue", "pack", "layout",
-                                        "threads"};
+    static const char *const names[] = {"epilogue", "layout", "threads"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return true;
     for (int k = 0; k < LA_NPASSES; k++)

@@ -30,7 +30,8 @@ static void methods_push_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
     else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
-    else if (s->kind == LA_STEP_LOOP) lua_pushliteral(L, "while_loop");
+    else if (s->kind == LA_STEP_LOOP) lua_pushstring(L,
+        s->loop->chooses ? "cond" : "while_loop");
     else if (s->kind == LA_STEP_REQUIRE) lua_pushliteral(L, "requires_grad");
     else {
         size_t n = la_op_name_length(s->op);
@@ -200,7 +201,10 @@ static void methods_explain_plan(lua_State *L, luaL_Buffer *b,
         luaL_addstring(b, "arena: ");
         methods_bytes(L, p->arena_bytes);
         luaL_addvalue(b);
-        luaL_addstring(b, "; packed: 0 bytes\n");
+        luaL_addstring(b, "; packed: ");
+        methods_bytes(L, p->packed_bytes);
+        luaL_addvalue(b);
+        luaL_addstring(b, "\n");
     }
     methods_explain_bound(L, b, p);
 }

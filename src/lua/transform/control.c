@@ -3,6 +3,8 @@
 ** forms themselves are in lua/lunarray/control.lua; here is what they need of
 ** the library, and how la.cond tells its two meanings apart.
 */
+#include <string.h>
+
 #include "lua/binding.h"
 #include "lua/embed.h"
 #include "op/call.h"
@@ -141,9 +143,13 @@ static int control_while(lua_State *L)
     lua_pushvalue(L, 3);
     lua_insert(L, 3);           /* the carry as it came stays at 3 */
     control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    memset(l, 0, sizeof *l);
     int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0;
     if (n > 32 || !control_read(L, 3, n, l->carry)
-        || !la_loop_begin(&l->record, n, l->carry)) return 0;
+        || !la_loop_begin(&l->record, NULL, n, l->carry)) {
+        if (n <= 32) la_loop_drop(&l->record);
+        return 0;
+    }
     l->n = n;
     /* A loop without a pass gives the carry itself. */
     if (!control_call(L, 1, 3)) return control_fail(L, l);
@@ -178,12 +184,72 @@ static int control_while(lua_State *L)
     return control_give(L, s, l, list);
 }
 
+/* One branch of la.cond on the list at 4: true with its results at the top, as
+** many as 'n' says, which it sets where it is below 0. Errors of the branch are
+** those of the way without a program. */
+static bool control_branch(lua_State *L, control_loop *l, int f, int *n,
+                           la_tensor **out)
+{
+    LA_CHECK(L, "cond", la_loop_part(&l->record, l->n, l->carry));
+    if (!control_call(L, f, 4)) return false;
+    int at = lua_gettop(L), have = lua_istable(L, at)
+        ? (int)lua_rawlen(L, at) : -1;
+    if (have < 1 || have > 32 || (*n >= 0 && have != *n)
+        || !control_read(L, at, have, out)) return false;
+    *n = have;
+    return la_loop_part_end(&l->record, have, out, l->carry);
+}
+
+static bool control_alike(const la_tensor *a, const la_tensor *b)
+{
+    return a->dtype == b->dtype && a->ndim == b->ndim && a->names == b->names
+        && !((a->flags ^ b->flags) & (LA_F_CONJ | LA_F_NEG))
+        && memcmp(la_sizes(a), la_sizes(b), 16 * (size_t)a->ndim) == 0;
+}
+
+/* (f, g, list, pred): while a program is recorded, the list that f or g gives,
+** and both are parts of it. Nothing where they can't be: they have derivatives,
+** write what is around, or give tensors of other forms. */
+static int control_cond(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_tensor *yes[64], *no[64], *flag;
+    int n = -1;
+    lua_settop(L, 4);
+    lua_pushvalue(L, 4);
+    bool fits = control_flag(L, &flag);
+    lua_settop(L, 4);
+    control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    memset(l, 0, sizeof *l);
+    l->n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 33;
+    if (!fits || l->n > 32 || !control_read(L, 3, l->n, l->carry)) return 0;
+    bool holds = *(const uint8_t *)la_data(flag) != 0;
+    if (!la_loop_begin(&l->record, flag, l->n, l->carry)) {
+        la_loop_drop(&l->record);
+        return 0;
+    }
+    control_copies(L, s, l);
+    fits = control_branch(L, l, 1, &n, yes);
+    int first = lua_gettop(L);
+    fits = fits && control_branch(L, l, 2, &n, no);
+    for (int i = 0; i < n && fits; i++) fits = control_alike(yes[i], no[i]);
+    la_enter(L);
+    if (!fits) {
+        la_error_clear();
+        la_loop_drop(&l->record);
+        return 0;
+    }
+    l->n = n;
+    return control_give(L, s, l, holds ? first : lua_gettop(L));
+}
+
 /* (t), whose elements are a condition: what stands behind a tensor with a batch
 ** of la.vmap, through all levels; nil and its truth while a program is
 ** recorded, which then knows of it; nothing for any other tensor. */
 static int behind(lua_State *L)
 {
-    if (lua_type(L, 1) == LUA_TFUNCTION) return control_while(L);
+    if (lua_type(L, 1) == LUA_TFUNCTION)
+        return lua_gettop(L) > 3 ? control_cond(L) : control_while(L);
     la_state *s = la_enter(L);
     la_vmap *level;
     int holds;

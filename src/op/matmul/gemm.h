@@ -19,4 +19,11 @@
 ** LA_EDTYPE for bool and complex32. */
 la_status la_gemm_run(const la_gemm *g);
 
+/* Are the bits of an m x n product the same whatever its operands' strides? Of
+** fewer rows or columns some strides have a path with sums in another order. */
+static inline bool la_gemm_ignores_strides(int64_t m, int64_t n)
+{
+    return m > LA_GEMM_FEW && n > LA_GEMM_FEW;
+}
+
 #endif

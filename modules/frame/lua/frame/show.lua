@@ -175,6 +175,7 @@ end
 
 function methods:print(options)
   local o = columns.options("print", options, OPTIONS)
+  if not print then error("print: the host gives no print, use tostring", 2) end
   print(table.concat(lines_of(self,
     check_size("print", "width", o.width, window_width()),
     check_size("print", "rows", o.rows, ROWS)), "\n"))
