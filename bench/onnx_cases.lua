@@ -16,9 +16,9 @@ if pattern == "page" then
   out:write(([[
 # Real networks in ONNX files
 
-Times are microseconds of a call in the steady state, float32, one thread, best
-of many calls, CPU path %s. R is lunarray's time divided by onnxruntime's in the
-same run; load is milliseconds to the first result, for onnxruntime to the ready
+Times are microseconds of a call in the steady state, one thread, best of many
+calls, CPU path %s. R is lunarray's time divided by onnxruntime's of the same
+run; load is milliseconds to the first result, for onnxruntime to the ready
 session. The difference is the largest one of all results, as a part of their
 largest number. The files come in packages of PyPI (`bench/onnx.sh`).
 

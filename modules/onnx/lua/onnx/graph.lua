@@ -653,7 +653,10 @@ function graph.plan(g, mode, wanted, swaps)
   for k, value in ipairs(wanted) do outputs[k] = value.slot end
   local captures = {}
   for k, value in ipairs(g.captures) do
-    captures[k] = {value.captured.slot, value.slot}
+    local from = value
+    while from.captured do from = from.captured end
+    captures[k] = {value.captured.slot, value.slot, constant =
+      from.const == "pure" or mode == "frozen" and from.const ~= nil}
   end
   return {steps = list, inputs = inputs, outputs = outputs,
     captures = captures, first = g.first, constants = g.constants, need = need}

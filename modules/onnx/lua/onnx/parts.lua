@@ -139,7 +139,9 @@ end
 function parts.of(plan)
   local list = {maker = makers_of(plan), given = {}}
   for _, input in ipairs(plan.inputs) do list.given[input.slot] = true end
-  for _, capture in ipairs(plan.captures) do list.given[capture[2]] = true end
+  for _, capture in ipairs(plan.captures) do
+    if not capture.constant then list.given[capture[2]] = true end
+  end
   cut(list, plan, 1, #plan.steps, list)
   return list
 end
