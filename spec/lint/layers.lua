@@ -43,7 +43,8 @@ local CORE = [[
   tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h
   iter/iter.h op/call.h op/composite.h op/cost/fuel.h op/frame.h op/impls.h
   op/op.h op/value.h op/move/copy.h op/view/view.h op/conv/conv.h
-  op/reduce/reduce.h op/lockstep.h grad/formulas/formula.h grad/formulas/formula_terms.h
+  op/reduce/reduce.h op/lockstep.h grad/formulas/formula.h
+  grad/formulas/formula_terms.h
   kernel/sort/sorting.h kernel/matmul/muladd.h base/os/os.h
   tensor/host/remote.h io/bytes.h io/json.h io/map.h io/stream.h io/zip.h
   io/flate.h io/decimal.h io/narrow.h

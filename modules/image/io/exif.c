@@ -18,14 +18,15 @@ typedef struct block {
     const la_reader *source;
     int64_t at, n;
     bool little;
+    la_status status;           /* of a read that failed */
 } block;
 
 /* 'n' bytes of the block from 'offset' on. */
-static bool exif_get(const block *b, int64_t offset, int64_t n,
-                     unsigned char *out)
+static bool exif_get(block *b, int64_t offset, int64_t n, unsigned char *out)
 {
-    return offset >= 0 && offset <= b->n - n
-        && la_reader_read(b->source, b->at + offset, out, (size_t)n) == LA_OK;
+    if (offset < 0 || offset > b->n - n) return false;
+    b->status = la_reader_read(b->source, b->at + offset, out, (size_t)n);
+    return !b->status;
 }
 
 static unsigned two(const block *b, const unsigned char *p)
@@ -60,27 +61,30 @@ static int read_block(block *b)
     return 1;
 }
 
-int la_jpeg_orientation(const la_reader *source)
+la_status la_jpeg_orientation(const la_reader *source, int *out)
 {
     unsigned char b[4 + TIFF];
     int64_t at = 2;
-    if (source->size < 4 || la_reader_read(source, 0, b, 2)
-        || b[0] != 0xff || b[1] != 0xd8) return 1;
-    for (int k = 0; k < MOST_SEGMENTS; k++) {
-        if (at + 4 > source->size || la_reader_read(source, at, b, 4)
-            || b[0] != 0xff || b[1] == SCAN || b[1] == END) return 1;
+    *out = 1;
+    if (source->size < 4) return LA_OK;
+    LA_TRY(la_reader_read(source, 0, b, 2));
+    if (b[0] != 0xff || b[1] != 0xd8) return LA_OK;
+    for (int k = 0; k < MOST_SEGMENTS && at + 4 <= source->size; k++) {
+        LA_TRY(la_reader_read(source, at, b, 4));
+        if (b[0] != 0xff || b[1] == SCAN || b[1] == END) return LA_OK;
         if (b[1] == 0xff) {                 /* a byte of filling */
             at++;
             continue;
         }
         int64_t n = b[2] << 8 | b[3], from = at + 4 + TIFF;
-        if (n < 2) return 1;
+        if (n < 2) return LA_OK;
         at += 2 + n;
-        if (b[1] != APP1 || n < 2 + TIFF || at > source->size
-            || la_reader_read(source, from - TIFF, b, TIFF)
-            || memcmp(b, "Exif\0\0", TIFF)) continue;
-        block whole = {source, from, n - 2 - TIFF, false};
-        return read_block(&whole);
+        if (b[1] != APP1 || n < 2 + TIFF || at > source->size) continue;
+        LA_TRY(la_reader_read(source, from - TIFF, b, TIFF));
+        if (memcmp(b, "Exif\0\0", TIFF) != 0) continue;
+        block whole = {source, from, n - 2 - TIFF, false, LA_OK};
+        *out = read_block(&whole);
+        return whole.status;
     }
-    return 1;
+    return LA_OK;
 }

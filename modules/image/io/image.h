@@ -31,8 +31,8 @@ typedef struct la_image_info {
 la_status la_image_info_read(const la_reader *, la_image_info *out);
 
 /* The orientation of a JPEG, as EXIF counts it: 1 (as it is) to 8. 1 for
-** other formats and for what is malformed. */
-int la_jpeg_orientation(const la_reader *);
+** other formats and for what is malformed. A status where reading fails. */
+la_status la_jpeg_orientation(const la_reader *, int *out);
 
 /* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
 ** converts, 0 leaves as many as the file has. LA_EIO, LA_ENOMEM, LA_EINTR. */

@@ -233,7 +233,8 @@ static la_status lua_image_read_one(const la_reader *source, const options *o,
                                     lua_image *out)
 {
     static const int64_t one = 1;
-    int orientation = o->upright ? la_jpeg_orientation(source) : 1;
+    int orientation = 1;
+    if (o->upright) LA_TRY(la_jpeg_orientation(source, &orientation));
     LA_LET(t, la_image_read(source, o->channels, &t));
     if (!o->frames) return lua_image_finish(t, o, orientation, &out->pixels);
     LA_LET(image, lua_image_finish(t, o, orientation, &image));
@@ -323,7 +324,9 @@ static la_status lua_image_read_info(const char *path, la_image_info *info)
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
     LA_TRY(la_media_name(la_image_info_read(&source, info), path));
-    if (la_jpeg_orientation(&source) < 5) return LA_OK;
+    int orientation;
+    LA_TRY(la_media_name(la_jpeg_orientation(&source, &orientation), path));
+    if (orientation < 5) return LA_OK;
     int64_t width = info->width;
     info->width = info->height;
     info->height = width;
