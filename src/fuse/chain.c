@@ -16,7 +16,7 @@ static size_t chain_bytes(int most)
     return offsetof(la_fuse, steps) + (size_t)most * sizeof(la_fuse_step);
 }
 
-la_status la_chain_new(int most, la_chain **out)
+la_status la_fused_new(int most, la_fused **out)
 {
     if (most > LA_FUSE_STEPS) most = LA_FUSE_STEPS;
     if (!(*out = la_mem_alloc(chain_bytes(most)))) return LA_ENOMEM;
@@ -25,7 +25,7 @@ la_status la_chain_new(int most, la_chain **out)
     return LA_OK;
 }
 
-void la_chain_free(la_chain *c)
+void la_fused_free(la_fused *c)
 {
     if (!c) return;
     la_fuse_drop_plans(c);
@@ -35,13 +35,13 @@ void la_chain_free(la_chain *c)
 
 /* ---- steps ---- */
 
-static bool chain_is_full(const la_chain *c)
+static bool chain_is_full(const la_fused *c)
 {
     return c->nsteps == c->most
         || c->ninputs > LA_FUSE_INPUTS - LA_FUSE_SOURCES;
 }
 
-static la_status chain_record(la_chain *c, la_frame *f, bool *done)
+static la_status chain_record(la_fused *c, la_frame *f, bool *done)
 {
     bool given = f->form != LA_FUNCTIONAL;
     const la_family *family = f->op->family;
@@ -59,7 +59,7 @@ static la_status chain_record(la_chain *c, la_frame *f, bool *done)
 }
 
 /* A step takes the kernel that its call would take, in lockstep too. */
-static la_status chain_record_here(la_chain *c, la_frame *f, bool *done)
+static la_status chain_record_here(la_fused *c, la_frame *f, bool *done)
 {
     unsigned before;
     if (!la_ctx()->lockstep) return chain_record(c, f, done);
@@ -69,7 +69,8 @@ static la_status chain_record_here(la_chain *c, la_frame *f, bool *done)
     return status;
 }
 
-la_status la_chain_add(la_chain *c, la_frame *f, bool renewed, la_tensor **out)
+la_status la_fused_add(la_fused *c, la_frame *f, bool renewed,
+                       la_tensor **out)
 {
     bool done = false;
     *out = NULL;
@@ -86,14 +87,15 @@ la_status la_chain_add(la_chain *c, la_frame *f, bool renewed, la_tensor **out)
     return LA_OK;
 }
 
-void la_chain_take_back(la_chain *c)
+void la_fused_take_back(la_fused *c)
 {
     la_tensor_release(c->steps[--c->nsteps].tensor);
 }
 
 /* ---- passes ---- */
 
-static void chain_name(la_chain *c, int32_t (*name)(void *, const la_tensor *),
+static void chain_name(la_fused *c,
+                       int32_t (*name)(void *, const la_tensor *),
                        void *context)
 {
     la_fuse_plan *p = c->plans, *first = NULL;
@@ -110,7 +112,8 @@ static void chain_name(la_chain *c, int32_t (*name)(void *, const la_tensor *),
     c->plans = first;
 }
 
-la_status la_chain_finish(la_chain *c, int n, la_tensor *const *wanted,
+la_status la_fused_finish(la_fused *c, int n,
+                          la_tensor *const *wanted,
                           int32_t (*name)(void *, const la_tensor *),
                           void *context)
 {
@@ -124,7 +127,7 @@ la_status la_chain_finish(la_chain *c, int n, la_tensor *const *wanted,
     return LA_OK;
 }
 
-la_status la_chain_renew(la_chain *c, int i, la_frame *f)
+la_status la_fused_renew(la_fused *c, int i, la_frame *f)
 {
     la_fuse_step *s = &c->steps[i];
     LA_TRY(la_pointwise_plan(f, (la_dtype)s->tensor->dtype, &s->plan));
@@ -147,7 +150,7 @@ static la_status chain_run_pass(la_fuse_plan *p, la_status (*give)(void *,
     return status ? status : la_region_status(LA_OK);
 }
 
-la_status la_chain_run(la_chain *c, la_status (*give)(void *, int32_t,
+la_status la_fused_run(la_fused *c, la_status (*give)(void *, int32_t,
                        la_tensor **), void *context)
 {
     la_observed call;

@@ -12,28 +12,30 @@
 
 #include "op/frame.h"
 
-typedef struct la_fuse la_chain;
+typedef struct la_fuse la_fused;
 
 /* A chain for so many steps at most. LA_ENOMEM. */
-la_status la_chain_new(int most, la_chain **out);
-void la_chain_free(la_chain *c);
+la_status la_fused_new(int most, la_fused **out);
+void la_fused_free(la_fused *c);
 /* One more step, whose numbers may change from run to run where 'renewed' is
 ** set; *out stands for its result among the arguments of later ones,
 ** borrowed: a new header, or the tensor that the call writes. NULL: the call
 ** can't be a step of this chain. LA_ENOMEM. */
-la_status la_chain_add(la_chain *c, la_frame *f, bool renewed, la_tensor **out);
+la_status la_fused_add(la_fused *c, la_frame *f, bool renewed,
+                       la_tensor **out);
 /* Takes the last step back. */
-void la_chain_take_back(la_chain *c);
+void la_fused_take_back(la_fused *c);
 /* Lays the passes out, which store the results among n tensors and all writes.
 ** 'name' gives each operand of a pass a number of the caller's. LA_ENOMEM. */
-la_status la_chain_finish(la_chain *c, int n, la_tensor *const *wanted,
+la_status la_fused_finish(la_fused *c, int n,
+                          la_tensor *const *wanted,
                           int32_t (*name)(void *, const la_tensor *),
                           void *context);
 /* The call of step i has other numbers than before. */
-la_status la_chain_renew(la_chain *c, int i, la_frame *f);
+la_status la_fused_renew(la_fused *c, int i, la_frame *f);
 /* Runs it on the tensors that 'give' has for the numbers of the operands.
 ** LA_ENOMEM, LA_EINTR, and what 'give' says. */
-la_status la_chain_run(la_chain *c, la_status (*give)(void *, int32_t,
+la_status la_fused_run(la_fused *c, la_status (*give)(void *, int32_t,
                        la_tensor **), void *context);
 
 #endif

@@ -188,7 +188,7 @@ void la_prog_free(la_prog *p)
     la_prog_free(p->recorded);
     la_tensor_release(p->arena);
     for (int32_t i = 0; i < p->groups.n; i++)
-        la_chain_free(LA_PROG_AT(p->groups, la_prog_group, i)->chain);
+        la_fused_free(LA_PROG_AT(p->groups, la_prog_group, i)->chain);
     la_prog_drop_list(&p->groups, sizeof(la_prog_group));
     for (int32_t i = 0; i < p->packs.n; i++)
         la_tensor_release(LA_PROG_AT(p->packs, la_prog_packed, i)->copy);

@@ -27,7 +27,7 @@ typedef struct join_walk {
     la_prog *p;
     la_tensor **stand;  /* [views]: in the group at hand; NULL: not met */
     int32_t *written;   /* [slots]: the first step of the group that does */
-    la_chain *chain;
+    la_fused *chain;
     int32_t first;      /* of the group at hand */
     int64_t numel;      /* of its largest tensor */
     int n;              /* its steps */
@@ -180,14 +180,14 @@ static la_status join_add(join_walk *w, int32_t i, bool *done)
     int32_t view = target >= 0 ? target : s->results[0];
     *done = false;
     if (!join_suits(w, s) || !join_frame(w, s, &f)) return LA_OK;
-    LA_TRY(la_chain_add(w->chain, &f, s->nsources > 0, &t));
+    LA_TRY(la_fused_add(w->chain, &f, s->nsources > 0, &t));
     if (!t) return LA_OK;
     if (target >= 0 && !join_remakes(w, s))
         w->written[la_prog_view_at(w->p, target)->slot] = w->first + 1;
     else if (join_looks_like(t, la_prog_view_at(w->p, view)->form))
         join_set(w, view, t);
     else {
-        la_chain_take_back(w->chain);
+        la_fused_take_back(w->chain);
         return LA_OK;
     }
     w->n++;
@@ -267,7 +267,7 @@ static la_status join_close(join_walk *w, int32_t end)
         if (slot && !slot->inner) wanted[n++] = w->stand[s->results[0]];
     }
     w->no = false;
-    LA_TRY(la_chain_finish(w->chain, n, wanted, join_name, w));
+    LA_TRY(la_fused_finish(w->chain, n, wanted, join_name, w));
     if (w->no) {
         join_leave(w, end);
         return LA_OK;
@@ -306,7 +306,7 @@ static la_status join_group(join_walk *w, int32_t first, int32_t *next,
     if (most < 2 || w->numel < LARGE) return LA_OK;
     w->numel = 0;
     memset(w->stand, 0, ((size_t)w->p->views.n + 1) * sizeof *w->stand);
-    LA_TRY(la_chain_new(most, &w->chain));
+    LA_TRY(la_fused_new(most, &w->chain));
     for (int32_t i = first; i < w->p->steps.n && w->n < most; i++) {
         bool done;
         if (!la_prog_runs(la_prog_step_at(w->p, i))) continue;
@@ -329,7 +329,7 @@ static la_status join_all(join_walk *w, la_prog_pass_note *note)
         next = i + 1;
         if (!la_prog_runs(la_prog_step_at(w->p, i))) continue;
         la_status status = join_group(w, i, &next, note);
-        la_chain_free(w->chain);
+        la_fused_free(w->chain);
         w->chain = NULL;
         LA_TRY(status);
     }

@@ -300,7 +300,7 @@ static la_status run_renew(run_state *r, const la_prog_group *g)
                 s->args[k].tensor = la_prog_view_at(r->p, s->views[k])->form;
         la_frame f = {.op = s->op, .form = (la_form)s->form, .args = s->args,
                       .nargs = s->nargs, .keys = 1u << LA_KEY_CPU};
-        LA_TRY(la_chain_renew(g->chain, n, &f));
+        LA_TRY(la_fused_renew(g->chain, n, &f));
     }
     return LA_OK;
 }
@@ -309,7 +309,7 @@ static la_status run_chain(run_state *r, const la_prog_group *g)
 {
     run_group x = {r, g};
     LA_TRY(run_renew(r, g));
-    la_status status = la_chain_run(g->chain, run_operand, &x);
+    la_status status = la_fused_run(g->chain, run_operand, &x);
     for (int32_t i = g->first; i <= g->end; i++) {
         const la_prog_step *s = la_prog_step_at(r->p, i);
         if (!la_prog_runs(s) || (status && !la_is_stop(status))) continue;

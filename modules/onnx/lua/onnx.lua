@@ -27,7 +27,7 @@ end
 -- la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
 function onnx.save(f, path, inputs, options)
   local text = type(f) == "userdata" and tostring(f) or ""
-  if text:find("^lunarray%.Program") then
+  if text:find("^program") then
     error("bad argument #1 to 'onnx.save' (a program: give the compiled "
       .. "function that it is of)", 2)
   elseif not text:find("^lunarray%.Compiled") then
