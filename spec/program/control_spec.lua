@@ -36,6 +36,30 @@ describe("control flow in a compiled function", function()
     end
   end)
 
+  it("gives a view from outside, where a loop makes no pass", function()
+    local function small(y) return y:sum():lt(50) end
+    local function twice(y) return y * 2 end
+    local step = la.compile(function(x)
+      return (la.while_loop(small, twice, x:t()))
+    end)
+    for _ = 1, 2 do step(la.ones(2, 3)) end
+    local x = la.full({2, 3}, 100.)
+    local y = step(x)
+    step(la.ones(2, 3))
+    x:add_(1)
+    assert.is_true(y:equal(x:t()))
+    local w = la.tensor(30.):t():t()
+    local grown = la.compile(function()
+      w:add_(15)
+      return (la.while_loop(small, twice, w))
+    end)
+    for k = 1, 4 do
+      local got = grown()
+      assert.equal(k == 1 and 90 or 30 + 15 * k, got:item())
+      assert.equal(30 + 15 * k, w:item())
+    end
+  end)
+
   it("has the derivatives of a scan", function()
     local w = la.tensor({0.5}, {requires_grad = true})
     local function f(xs)
