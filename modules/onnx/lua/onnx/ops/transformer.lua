@@ -212,6 +212,7 @@ function op.GroupQueryAttention(node)
   if node:get("smooth_softmax", 0) > 0 then
     return node:refuse("smooth_softmax")
   end
+  if node.given[12] then return node:refuse("the input head_sink") end
   return function(q, k, v, past_key, past_value, lengths, total, cos, sin, ids,
     more)
     local y
