@@ -39,15 +39,15 @@ end
 
 -- ---- steps ----
 
--- The weights of a step in bytes, once for each tensor that they are.
+-- The weights of a step in bytes, once for each tensor and its version.
 local function keeping(dim_of, prepare)
   local kept = {}
   return function(w)
-    if not rawequal(kept.w, w) then
+    if not rawequal(kept.w, w) or kept.version ~= w._version then
       local function make()
         local ready = prepare and prepare(w) or w
         kept.q, kept.scale = quantized_weight(ready, dim_of(ready))
-        kept.w = w
+        kept.w, kept.version = w, w._version
       end
       local _, outside = la._recording()
       if outside then outside(make) else make() end
@@ -62,7 +62,7 @@ local function product(seen, transposed)
   return function(x, w)
     local q, scale = weight(w)
     local a, own, zero = activations(x, seen)
-    return quantize.matmul(a, q, zero, nil):to("float32") * (own * scale)
+    return quantize.matmul(a, q, zero, nil, true):to("float32") * (own * scale)
   end
 end
 
