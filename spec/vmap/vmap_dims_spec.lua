@@ -241,6 +241,8 @@ describe("dims that an element has not, in la.vmap", function()
   -- The sizes are those of the element, the argument that of the call.
   it("are refused by the numbers of the call", function()
     for text, f in pairs{
+      ["sum: dimension 1 appears twice in the list of dims"] =
+        function(v) return v:sum{1, -2} end,
       ["#2 to 'sum' (dimension 3 is out of range, 1 to 2 or -2 to -1)"] =
         function(v) return v:sum(3) end,
       ["#2 to 'sum' (dimension -3 is out of range, 1 to 2 or -2 to -1)"] =

@@ -190,15 +190,21 @@ la_status la_vmap_rule_each(la_vcall *c, bool *done)
 
 /* ---- dims ---- */
 
+static bool vmap_has_param(const la_vcall *c, const char *word)
+{
+    size_t n = strlen(word);
+    for (int k = 0; k < c->schema->nparams; k++) {
+        const la_word *name = &c->schema->params[k].name;
+        if ((size_t)name->n == n && memcmp(name->text, word, n) == 0) return true;
+    }
+    return false;
+}
+
 /* Does the row make fewer elements of many? An empty list of dims is all of
 ** them there. */
 static bool vmap_reduces(const la_vcall *c)
 {
-    for (int k = 0; k < c->schema->nparams; k++) {
-        const la_word *name = &c->schema->params[k].name;
-        if (name->n == 7 && memcmp(name->text, "keepdim", 7) == 0) return true;
-    }
-    return false;
+    return vmap_has_param(c, "keepdim");
 }
 
 /* Argument k, a list of dims: by one up, from the end made from the front, nil
@@ -217,7 +223,10 @@ static la_status shift_dims(la_vcall *c, int k, int rank)
             LA_TRY(la_blame(la_wrap_dim(v->ints.list[i], rank, &d), k + 1));
         list[i] = d + 1;
     }
-    return LA_OK;
+    /* While they have the caller's numbers; those of roll may come twice. */
+    uint64_t mask;
+    return all || vmap_has_param(c, "shifts") ? LA_OK
+        : la_dim_mask((int)n, v->ints.list, rank, &mask);
 }
 
 /* The dims of the call, by one up. */
