@@ -195,7 +195,8 @@ static bool vmap_has_param(const la_vcall *c, const char *word)
     size_t n = strlen(word);
     for (int k = 0; k < c->schema->nparams; k++) {
         const la_word *name = &c->schema->params[k].name;
-        if ((size_t)name->n == n && memcmp(name->text, word, n) == 0) return true;
+        if ((size_t)name->n == n && memcmp(name->text, word, n) == 0)
+            return true;
     }
     return false;
 }
