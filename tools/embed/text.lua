@@ -173,7 +173,16 @@ local function put_unit(w, path, id, plan, outer, final)
   w:mark("<head>")
 end
 
+local function has_kernels(plan, cap)
+  for _, kernel in ipairs(plan.kernels) do
+    if kernel.cap == cap and plan.keep(kernel.path) then return true end
+  end
+  return false
+end
+
 local function put_region(w, cap, plan, final)
+  -- clang refuses the target of a region without functions.
+  if not has_kernels(plan, cap) then return end
   local target, outer = plan.targets[cap], plan.renames["@" .. cap]
   w:mark("<head>")
   w:open(cap)
