@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/runtime/host_call.h"
 #include "api/api.h"
 #include "api/api_struct.h"
 #include "api/files.h"
@@ -90,15 +89,9 @@ static la_status load_source(const la_source *source, const char *name,
 {
     la_source s;
     la_reader in;
-    if (!source) return la_error(LA_EARG, "no la_source given");
-    la_status status = LA_READ_STRUCT("la_load_from", la_source, source, &s);
-    if (!status) status = la_reader_of_source(&s, &in);
+    la_status status = la_source_read("la_load_from", source, &s, &in);
     if (!status) status = load_inside(&in, "the source", name, out);
-    if (!s.close) return status;
-    la_host_call call;
-    la_host_begin(&call);
-    s.close(s.context);
-    la_host_end(&call);
+    la_source_close(&s);
     return status;
 }
 

@@ -47,3 +47,12 @@ la_status la_struct_write(const char *function, const char *type,
            most - sizeof size);
     return LA_OK;
 }
+
+la_status la_source_read(const char *function, const la_source *source,
+                         la_source *out, la_reader *in)
+{
+    *out = (la_source){0};
+    if (!source) return la_error(LA_EARG, "no la_source given");
+    LA_TRY(LA_READ_STRUCT(function, la_source, source, out));
+    return la_reader_of_source(out, in);
+}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "io/stream.h"
 
 /* *out = *in, with the 'known' bytes of ours as its size. NULL for 'in' gives
 ** zeros. LA_EARG as above, and for a size of 0, one without the field itself or
@@ -30,5 +31,11 @@ la_status la_struct_write(const char *function, const char *type,
 #define LA_WRITE_STRUCT(function, type, in, out) \
     la_struct_write(function, #type, 1 ? (in) : (const type *)0, \
                     1 ? (out) : (type *)0, sizeof(type))
+
+/* The host's source, read as a struct, and a reader on it, which borrows *out.
+** la_source_close(out) is due in any case: *out is zero where nothing has to be
+** closed. LA_EARG. */
+la_status la_source_read(const char *function, const la_source *source,
+                         la_source *out, la_reader *in);
 
 #endif

@@ -85,6 +85,15 @@ la_status la_reader_of_source(const la_source *source, la_reader *out)
     return LA_OK;
 }
 
+void la_source_close(const la_source *source)
+{
+    la_host_call call;
+    if (!source->close) return;
+    la_host_begin(&call);
+    source->close(source->context);
+    la_host_end(&call);
+}
+
 /* Error that a callback of the host's set by la_fail, else a text of ours. */
 static la_status host_failed(const char *doing, int64_t at)
 {

@@ -31,6 +31,9 @@ void la_reader_of_memory(const void *bytes, size_t n, la_reader *out);
 /* A host's source, of a fixed length; closed by whoever was given it. LA_EARG
 ** without a callback or a length. */
 la_status la_reader_of_source(const la_source *source, la_reader *out);
+/* The source's 'close', where it has one; keeps the record of a failure from
+** what the host does. */
+void la_source_close(const la_source *source);
 void la_reader_close(la_reader *);
 #define LA_READER __attribute__((cleanup(la_reader_close))) la_reader
 

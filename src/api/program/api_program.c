@@ -8,8 +8,6 @@
 #include "api/api_struct.h"
 #include "api/program/program.h"
 #include "base/os/clock.h"
-#include "base/runtime/host_call.h"
-#include "base/runtime/memory.h"
 #include "grad/grad.h"
 
 static la_runtime *api_program_runtime(const la_program *g)
@@ -54,16 +52,9 @@ static la_status api_program_source(const la_source *source, la_program **out)
 {
     la_source s;
     la_reader in;
-    if (!source) return la_error(LA_EARG, "no la_source given");
-    la_status status = LA_READ_STRUCT("la_program_load_from", la_source,
-                                      source, &s);
-    if (!status) status = la_reader_of_source(&s, &in);
+    la_status status = la_source_read("la_program_load_from", source, &s, &in);
     if (!status) status = api_program_first(&in, out);
-    if (!s.close) return status;
-    la_host_call call;
-    la_host_begin(&call);
-    s.close(s.context);
-    la_host_end(&call);
+    la_source_close(&s);
     return status;
 }
 

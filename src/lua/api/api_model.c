@@ -6,13 +6,10 @@
 #include "lunarray.h"
 
 #include <lauxlib.h>
-#include <lualib.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "api/api_struct.h"
-#include "base/runtime/host_call.h"
-#include "base/runtime/memory.h"
 #include "base/runtime/runtime.h"
 #include "lua/transform/autograd.h"
 #include "lua/transform/host_program.h"
@@ -95,12 +92,9 @@ static la_status model_read(const la_bytes *bytes, const char *format,
 {
     if (format && strcmp(format, "onnx") != 0)
         return la_error(LA_EARG, "the format of a model is \"onnx\"");
-    la_runtime *rt = la_runtime_here();
-    lua_State *L = luaL_newstate();
-    if (!L) return LA_ENOMEM;
-    luaL_openlibs(L);
-    la_status status = la_openlibs_in(L, rt) ? la_error_status() : LA_OK;
-    if (!status) status = model_run(L, bytes, out);
+    lua_State *L = la_new_state(la_runtime_here());
+    if (!L) return la_error_status();
+    la_status status = model_run(L, bytes, out);
     la_error_note note;
     la_error_keep(&note);
     lua_close(L);
@@ -140,17 +134,9 @@ static la_status model_source(const la_source *source, const char *format,
     la_source s;
     la_reader in;
     LA_BYTES bytes = {0};
-    if (!source) return la_error(LA_EARG, "no la_source given");
-    la_status status = LA_READ_STRUCT("la_model_load_from", la_source, source,
-                                      &s);
-    if (!status) status = la_reader_of_source(&s, &in);
+    la_status status = la_source_read("la_model_load_from", source, &s, &in);
     if (!status) status = model_bytes(&in, &bytes);
-    if (s.close) {
-        la_host_call call;
-        la_host_begin(&call);
-        s.close(s.context);
-        la_host_end(&call);
-    }
+    la_source_close(&s);
     return status ? status : model_read(&bytes, format, out);
 }
 

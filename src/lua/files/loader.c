@@ -100,23 +100,13 @@ static la_status find_loader(const la_open_file *file, const la_loader **out)
 
 /* ---- open files ---- */
 
-/* Keeps the record of a failure from what the host does. */
-static void close_source(const la_source *source)
-{
-    la_host_call call;
-    if (!source->close) return;
-    la_host_begin(&call);
-    source->close(source->context);
-    la_host_end(&call);
-}
-
 static void close_file(la_open_file *file)
 {
     la_source source = file->source;
     file->source = (la_source){0};
     la_reader_close(&file->in);
     la_mapping_drop(&file->mapping);
-    close_source(&source);
+    la_source_close(&source);
 }
 
 /* May run twice: __close, and __gc of one whose slot was never marked. */
