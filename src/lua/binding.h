@@ -130,6 +130,9 @@ static inline la_state *la_up_state(lua_State *L)
 ** floating-point exceptions are masked (la_masked), and it does not begin where
 ** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
+/* The field __index of the metatable on the top: a table of these methods, as
+** la_closure makes them, without an upvalue of their own. */
+void la_set_methods(lua_State *L, const luaL_Reg *methods);
 /* la_closure for what ends something (__close, __gc), wherever the stack is. */
 void la_ending_closure(lua_State *L, lua_CFunction fn);
 /* la_closure without a body around it, for functions that call la_masked and

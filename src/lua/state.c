@@ -70,6 +70,17 @@ void la_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_body, fn);
 }
 
+void la_set_methods(lua_State *L, const luaL_Reg *methods)
+{
+    lua_newtable(L);
+    for (const luaL_Reg *r = methods; r->name; r++) {
+        lua_pushnil(L);
+        la_closure(L, r->func);
+        lua_setfield(L, -2, r->name);
+    }
+    lua_setfield(L, -2, "__index");
+}
+
 void la_ending_closure(lua_State *L, lua_CFunction fn)
 {
     push_around(L, call_ending, fn);

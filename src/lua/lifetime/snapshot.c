@@ -193,13 +193,7 @@ void la_open_snapshots(lua_State *L, int lib)
     lua_setfield(L, -2, "__close");
     lua_pushcfunction(L, snapshot_text);
     lua_setfield(L, -2, "__tostring");
-    lua_newtable(L);
-    for (const luaL_Reg *r = methods; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, methods);
     la_closure(L, fn_snapshot);
     lua_setfield(L, lib, "snapshot");
 }

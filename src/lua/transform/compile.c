@@ -45,22 +45,9 @@ static int compile_entry_gc(lua_State *L)
     return 0;
 }
 
-static void compile_methods(lua_State *L, const luaL_Reg *r)
-{
-    lua_newtable(L);
-    for (; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
-}
-
 static int compile_steps(lua_State *L)
 {
-    la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
-    if (!e) return la_raise_arg(L, 1, "#", "program expected, got %s",
-                                la_type_text(L, 1));
+    la_called *e = la_check_program(L, "#");
     lua_pushinteger(L, e->p ? la_count_steps(e->p) : 0);
     return 1;
 }
@@ -71,7 +58,7 @@ static la_called *compile_new_entry(lua_State *L)
     la_called *e = lua_newuserdatauv(L, sizeof *e, 1);
     *e = (la_called){0};
     if (la_new_metatable(L, LA_PROGRAM_NAME, NULL)) {
-        compile_methods(L, la_entry_methods);
+        la_set_methods(L, la_entry_methods);
         lua_pushcfunction(L, compile_entry_gc);
         lua_setfield(L, -2, "__gc");
         lua_pushcfunction(L, compile_steps);
@@ -376,7 +363,7 @@ static int fn_compile(lua_State *L)
     *c = (la_compiled){.most = LA_COMPILE_CACHE};
     if (la_new_metatable(L, LA_COMPILED_NAME,
                          "the metatable of compiled functions is locked")) {
-        compile_methods(L, la_compiled_methods);
+        la_set_methods(L, la_compiled_methods);
         lua_pushnil(L);
         la_closure(L, compile_call);
         lua_setfield(L, -2, "__call");

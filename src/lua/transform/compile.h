@@ -192,6 +192,8 @@ extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
 void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */
 lua_Integer la_count_steps(const la_prog *p);
+/* The program at stack index 1; raises as 'name'. */
+la_called *la_check_program(lua_State *L, const char *name);
 /* tostring(p): the steps that run, one to a line. */
 int la_program_tostring(lua_State *L);
 void la_push_steps(lua_State *L, const la_prog *p);

@@ -6,7 +6,7 @@
 #include "op/op.h"
 #include "program/clock.h"
 
-static la_called *methods_entry(lua_State *L, const char *name)
+la_called *la_check_program(lua_State *L, const char *name)
 {
     la_called *e = luaL_testudata(L, 1, LA_PROGRAM_NAME);
     if (!e) la_raise_arg(L, 1, name, "program expected, got %s",
@@ -109,7 +109,7 @@ void la_push_steps(lua_State *L, const la_prog *p)
 
 static int program_steps(lua_State *L)
 {
-    la_called *e = methods_entry(L, "steps");
+    la_called *e = la_check_program(L, "steps");
     luaL_checkstack(L, 10, "steps");
     la_push_steps(L, e->p);
     return 1;
@@ -247,7 +247,7 @@ static void methods_explain_steps(lua_State *L, luaL_Buffer *b,
 int la_program_tostring(lua_State *L)
 {
     luaL_Buffer b;
-    la_called *e = methods_entry(L, "tostring");
+    la_called *e = la_check_program(L, "tostring");
     luaL_checkstack(L, 10, "tostring");
     luaL_buffinit(L, &b);
     lua_pushfstring(L, "program of %I steps\n",
@@ -300,7 +300,7 @@ static int compiled_explain(lua_State *L)
 
 static int program_explain(lua_State *L)
 {
-    la_called *e = methods_entry(L, "explain");
+    la_called *e = la_check_program(L, "explain");
     luaL_checkstack(L, 20, "explain");
     return methods_explain(L, e);
 }

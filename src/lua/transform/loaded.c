@@ -206,13 +206,7 @@ static void loaded_methods(lua_State *L)
 {
     static const luaL_Reg methods[] = {
         {"weights", loaded_weights}, {"steps", loaded_steps}, {NULL, NULL}};
-    lua_newtable(L);
-    for (const luaL_Reg *r = methods; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, methods);
     lua_pushnil(L);
     la_closure(L, loaded_call);
     lua_setfield(L, -2, "__call");
