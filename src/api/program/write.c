@@ -460,86 +460,85 @@ static int64_t write_object_flags(const la_prog_object *o)
         | (o->geometry ? LA_TEXT_GEOMETRY : 0);
 }
 
-static void write_objects_text(program_writer *w, const la_prog *p)
+/* A list under its key: 'put' writes entry i of 'from', which has n. */
+static void write_each(program_writer *w, const char *key, int32_t n,
+                       const void *from,
+                       void (*put)(program_writer *, const void *from,
+                                   int32_t i))
+{
+    la_jtext_key(&w->text, key);
+    la_jtext_open(&w->text, '[');
+    for (int32_t i = 0; i < n; i++) put(w, from, i);
+    la_jtext_close(&w->text, ']');
+}
+
+static void write_object_text(program_writer *w, const void *p, int32_t i)
 {
     la_jtext_writer *t = &w->text;
-    la_jtext_key(t, "objects");
+    const la_prog_object *o = la_prog_object_at(p, i);
     la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->objects.n; i++) {
-        const la_prog_object *o = la_prog_object_at(p, i);
-        la_jtext_open(t, '[');
-        la_jtext_integer(t, o->argument < 0 ? write_find(w, o->tensor)
-                        : LA_PROG_NONE);
-        la_jtext_integer(t, o->argument);
-        la_jtext_integer(t, o->slot);
-        la_jtext_integer(t, o->grad_slot);
-        la_jtext_integer(t, write_object_flags(o));
-        la_jtext_form(t, o->form);
-        la_jtext_close(t, ']');
-    }
+    la_jtext_integer(t, o->argument < 0 ? write_find(w, o->tensor)
+                    : LA_PROG_NONE);
+    la_jtext_integer(t, o->argument);
+    la_jtext_integer(t, o->slot);
+    la_jtext_integer(t, o->grad_slot);
+    la_jtext_integer(t, write_object_flags(o));
+    la_jtext_form(t, o->form);
     la_jtext_close(t, ']');
 }
 
-static void write_slots_text(program_writer *w, const la_prog *p)
+static void write_slot_text(program_writer *w, const void *p, int32_t i)
 {
     la_jtext_writer *t = &w->text;
-    la_jtext_key(t, "slots");
+    const la_prog_slot *s = la_prog_slot_at(p, i);
     la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->slots.n; i++) {
-        const la_prog_slot *s = la_prog_slot_at(p, i);
-        la_jtext_open(t, '[');
-        la_jtext_integer(t, s->kind);
-        la_jtext_integer(t, s->kind == LA_SLOT_OBJECT ? s->index
-                        : s->kind == LA_SLOT_STEP ? s->maker
-                        : write_find(w, s->own));
-        la_jtext_integer(t, s->grad);
-        la_jtext_integer(t, s->nbytes);
-        la_jtext_integer(t, s->origin);
-        la_jtext_close(t, ']');
-    }
+    la_jtext_integer(t, s->kind);
+    la_jtext_integer(t, s->kind == LA_SLOT_OBJECT ? s->index
+                    : s->kind == LA_SLOT_STEP ? s->maker
+                    : write_find(w, s->own));
+    la_jtext_integer(t, s->grad);
+    la_jtext_integer(t, s->nbytes);
+    la_jtext_integer(t, s->origin);
     la_jtext_close(t, ']');
 }
 
-static void write_views_text(program_writer *w, const la_prog *p)
+static void write_view_text(program_writer *w, const void *p, int32_t i)
 {
     la_jtext_writer *t = &w->text;
-    la_jtext_key(t, "views");
+    const la_prog_view *v = la_prog_view_at(p, i);
     la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->views.n; i++) {
-        const la_prog_view *v = la_prog_view_at(p, i);
-        la_jtext_open(t, '[');
-        la_jtext_integer(t, v->slot);
-        la_jtext_integer(t, v->bytes);
-        la_jtext_integer(t, (v->grad ? LA_TEXT_GRAD : 0)
-                        | (v->whole ? LA_TEXT_WHOLE : 0));
-        la_jtext_form(t, v->form);
-        la_jtext_close(t, ']');
-    }
+    la_jtext_integer(t, v->slot);
+    la_jtext_integer(t, v->bytes);
+    la_jtext_integer(t, (v->grad ? LA_TEXT_GRAD : 0)
+                    | (v->whole ? LA_TEXT_WHOLE : 0));
+    la_jtext_form(t, v->form);
     la_jtext_close(t, ']');
 }
 
-static void write_lists_text(program_writer *w, const la_prog *p)
+static void write_member_text(program_writer *w, const void *p, int32_t i)
 {
-    la_jtext_writer *t = &w->text;
-    la_jtext_key(t, "members");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->members.n; i++)
-        la_jtext_integer(t, la_prog_member(p, i));
-    la_jtext_close(t, ']');
-    la_jtext_key(t, "sources");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->names.n; i++) {
-        const char *name = *LA_PROG_AT(p->names, char *, i);
-        la_jtext_word(t, la_json_is_utf8(name, strlen(name)) ? name : "?");
-    }
-    la_jtext_close(t, ']');
-    la_jtext_key(t, "outputs");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < p->outputs.n; i++) {
-        la_jtext_integer(t, la_prog_output_at(p, i)->view);
-        la_jtext_integer(t, la_prog_output_at(p, i)->object);
-    }
-    la_jtext_close(t, ']');
+    la_jtext_integer(&w->text, la_prog_member(p, i));
+}
+
+static void write_source_text(program_writer *w, const void *p, int32_t i)
+{
+    const char *name = *LA_PROG_AT(((const la_prog *)p)->names, char *, i);
+    la_jtext_word(&w->text, la_json_is_utf8(name, strlen(name)) ? name : "?");
+}
+
+static void write_output_text(program_writer *w, const void *p, int32_t i)
+{
+    la_jtext_integer(&w->text, la_prog_output_at(p, i)->view);
+    la_jtext_integer(&w->text, la_prog_output_at(p, i)->object);
+}
+
+static void write_number_text(program_writer *w, const void *from, int32_t i)
+{
+    const la_program *g = from;
+    const la_program_number *n = LA_PROG_AT(g->numbers, la_program_number, i);
+    la_jtext_integer(&w->text, n->kind);
+    la_jtext_integer(&w->text,
+                     write_find(w, la_program_weight_at(g, n->weight)));
 }
 
 static la_status write_names_text(program_writer *w, const la_program *g)
@@ -561,15 +560,7 @@ static la_status write_names_text(program_writer *w, const la_program *g)
         }
         la_jtext_close(t, ']');
     }
-    la_jtext_key(t, "numbers");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < g->numbers.n; i++) {
-        const la_program_number *n = LA_PROG_AT(g->numbers, la_program_number,
-                                                i);
-        la_jtext_integer(t, n->kind);
-        la_jtext_integer(t, write_find(w, la_program_weight_at(g, n->weight)));
-    }
-    la_jtext_close(t, ']');
+    write_each(w, "numbers", g->numbers.n, g, write_number_text);
     la_jtext_key(t, "call");
     la_jtext_string(t, g->call.n ? (const char *)g->call.data : "", g->call.n);
     return LA_OK;
@@ -588,10 +579,12 @@ static la_status write_recording(program_writer *w, const la_prog *p)
     la_jtext_close(t, ']');
     la_jtext_key(t, "arguments");
     la_jtext_integer(t, p->narguments);
-    write_objects_text(w, p);
-    write_slots_text(w, p);
-    write_views_text(w, p);
-    write_lists_text(w, p);
+    write_each(w, "objects", p->objects.n, p, write_object_text);
+    write_each(w, "slots", p->slots.n, p, write_slot_text);
+    write_each(w, "views", p->views.n, p, write_view_text);
+    write_each(w, "members", p->members.n, p, write_member_text);
+    write_each(w, "sources", p->names.n, p, write_source_text);
+    write_each(w, "outputs", p->outputs.n, p, write_output_text);
     la_jtext_key(t, "steps");
     la_jtext_open(t, '[');
     for (int32_t i = 0; i < p->steps.n; i++)
@@ -611,6 +604,29 @@ static la_status write_program(program_writer *w, const la_program *g)
 
 /* ---- the file ---- */
 
+static void write_operation_text(program_writer *w, const void *none, int32_t i)
+{
+    (void)none;
+    const la_op *op = *LA_PROG_AT(w->ops, const la_op *, i);
+    la_jtext_word(&w->text, op->name);
+    la_jtext_word(&w->text, op->signature);
+}
+
+static void write_tensor_text(program_writer *w, const void *none, int32_t i)
+{
+    (void)none;
+    la_jtext_writer *t = &w->text;
+    const write_entry *e = write_entry_at(w, i);
+    la_jtext_open(t, '[');
+    la_jtext_word(t, write_name_at(w, i));
+    la_jtext_integer(t, e->kind);
+    la_jtext_integer(t, e->of);
+    la_jtext_integer(t, e->bytes);
+    la_jtext_integer(t, e->requires_grad);
+    la_jtext_form(t, e->tensor);
+    la_jtext_close(t, ']');
+}
+
 static void write_head(program_writer *w)
 {
     char version[32];
@@ -621,28 +637,8 @@ static void write_head(program_writer *w)
     la_jtext_word(t, version);
     la_jtext_key(t, "format");
     la_jtext_integer(t, LA_PROGRAM_FORMAT);
-    la_jtext_key(t, "operations");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < w->ops.n; i++) {
-        const la_op *op = *LA_PROG_AT(w->ops, const la_op *, i);
-        la_jtext_word(t, op->name);
-        la_jtext_word(t, op->signature);
-    }
-    la_jtext_close(t, ']');
-    la_jtext_key(t, "tensors");
-    la_jtext_open(t, '[');
-    for (int32_t i = 0; i < w->entries.n; i++) {
-        const write_entry *e = write_entry_at(w, i);
-        la_jtext_open(t, '[');
-        la_jtext_word(t, write_name_at(w, i));
-        la_jtext_integer(t, e->kind);
-        la_jtext_integer(t, e->of);
-        la_jtext_integer(t, e->bytes);
-        la_jtext_integer(t, e->requires_grad);
-        la_jtext_form(t, e->tensor);
-        la_jtext_close(t, ']');
-    }
-    la_jtext_close(t, ']');
+    write_each(w, "operations", w->ops.n, NULL, write_operation_text);
+    write_each(w, "tensors", w->entries.n, NULL, write_tensor_text);
 }
 
 static la_status write_all(program_writer *w, int n, la_program *const *list)
