@@ -2,15 +2,7 @@
 -- what the function itself does, to the bit.
 local la = require "lunarray"
 local nn, optim = require "lunarray.nn", require "lunarray.optim"
-
--- f compiled, and how often f itself ran.
-local function counted(f, options)
-  local count = {0}
-  return la.compile(function(...)
-    count[1] = count[1] + 1
-    return f(...)
-  end, options), count
-end
+local counted = require "spec.support.programs.counted"
 
 -- Calls f compiled and as it is with what make(i) gives, and compares.
 local function same(f, make, calls, runs)

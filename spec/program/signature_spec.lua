@@ -1,14 +1,7 @@
 -- Which calls of a compiled function a recording is for, and what comes back:
 -- compared with the function itself.
 local la = require "lunarray"
-
-local function counted(f, options)
-  local count = {0}
-  return la.compile(function(...)
-    count[1] = count[1] + 1
-    return f(...)
-  end, options), count
-end
+local counted = require "spec.support.programs.counted"
 
 describe("a recording", function()
   it("is for numbers of the same bits", function()

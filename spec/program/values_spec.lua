@@ -2,14 +2,7 @@
 -- elements, la.cond and la.while_loop. Compared with the functions as they are.
 local la = require "lunarray"
 local nn, optim = require "lunarray.nn", require "lunarray.optim"
-
-local function counted(f, options)
-  local count = {0}
-  return la.compile(function(...)
-    count[1] = count[1] + 1
-    return f(...)
-  end, options), count
-end
+local counted = require "spec.support.programs.counted"
 
 -- Results of f and of f compiled are equal for each call; f ran so often.
 local function agree(f, calls, runs)

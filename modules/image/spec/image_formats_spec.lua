@@ -3,19 +3,7 @@ local la = require "lunarray"
 local raises = require "spec.support.raises"
 local samples = require "modules.image.spec.formats"
 local image = la.image
-
-local function unhex(text)
-  return (text:gsub("%s", ""):gsub("%x%x", function(h)
-    return string.char(tonumber(h, 16))
-  end))
-end
-
-local by_name = {}
-for _, s in ipairs(samples) do
-  s.bytes = unhex(s.bytes)
-  s.want = la.from_raw(unhex(s.pixels), s.dtype, s.shape)
-  by_name[s.name] = s
-end
+local by_name = require "modules.image.spec.by_name"(samples)
 
 -- Equal but for the colour of what can't be seen.
 local function same(x, want)

@@ -11,18 +11,7 @@ local function path(name) return files:path(name) end
 local function write(name, bytes) return files:write(name, bytes) end
 local function read(name) return files:read(name) end
 
-local function unhex(text)
-  return (text:gsub("%s", ""):gsub("%x%x", function(h)
-    return string.char(tonumber(h, 16))
-  end))
-end
-
-local by_name = {}
-for _, s in ipairs(samples) do
-  s.bytes = unhex(s.bytes)
-  s.want = la.from_raw(unhex(s.pixels), s.dtype, s.shape)
-  by_name[s.name] = s
-end
+local by_name = require "modules.image.spec.by_name"(samples)
 
 -- The largest difference between two images of equal shapes.
 local function off(x, y)

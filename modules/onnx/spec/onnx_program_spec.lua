@@ -4,20 +4,8 @@
 local la = require "lunarray"
 local nn = require "lunarray.nn"
 local optim = require "lunarray.optim"
-
-local function info(name, shape, elem)
-  local dims = {}
-  for k, size in ipairs(shape) do
-    dims[k] = type(size) == "string" and {dim_param = size}
-      or {dim_value = size}
-  end
-  return {name = name, type = {tensor_type = {elem_type = elem or 1,
-    shape = {dim = dims}}}}
-end
-
-local function node(op, input, output, attribute)
-  return {op_type = op, input = input, output = output, attribute = attribute}
-end
+local protos = require "modules.onnx.spec.support.protos"
+local info, node = protos.info, protos.node
 
 local function model(graph, options)
   options = options or {}

@@ -38,30 +38,25 @@ end
 
 -- ---- activations ----
 
-function op.Elu(node)
-  local alpha = node:get("alpha", 1.0)
-  return function(x) return la.elu(x, alpha) end
+-- f(x, alpha), whose alpha is an attribute.
+local function with_alpha(name, default, f)
+  op[name] = function(node)
+    local alpha = node:get("alpha", default)
+    return function(x) return f(x, alpha) end
+  end
 end
 
-function op.Celu(node)
-  local alpha = node:get("alpha", 1.0)
-  return function(x) return la.celu(x, alpha) end
-end
+with_alpha("Elu", 1.0, la.elu)
+with_alpha("Celu", 1.0, la.celu)
+with_alpha("LeakyRelu", 0.01, la.leaky_relu)
+with_alpha("ThresholdedRelu", 1.0, function(x, alpha)
+  return la.threshold(x, alpha, 0)
+end)
 
 function op.Selu(node)
   local alpha = node:get("alpha", 1.67326319217681884765625)
   local gamma = node:get("gamma", 1.05070102214813232421875)
   return function(x) return la.elu(x, alpha, gamma) end
-end
-
-function op.LeakyRelu(node)
-  local alpha = node:get("alpha", 0.01)
-  return function(x) return la.leaky_relu(x, alpha) end
-end
-
-function op.ThresholdedRelu(node)
-  local alpha = node:get("alpha", 1.0)
-  return function(x) return la.threshold(x, alpha, 0) end
 end
 
 -- PyTorch's own takes the identity from a threshold on, which is one here.
