@@ -640,8 +640,11 @@ la_status la_dispatch(la_frame *f)
     la_fuel_scope scope;
     bool limited = __builtin_expect(la_token_armed(k), 0);
     if (limited) status = la_fuel_begin(&scope, f, k);
+    f->outer = la_running_call;
+    la_running_call = f;
     if (!status) status = __builtin_expect(c->watched, 0)
         ? launch_watched(f, &g, c) : launch(f, &g);
+    la_running_call = f->outer;
     if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);

@@ -55,6 +55,7 @@ struct la_frame {
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */
     int64_t scratch[8];       /* the same, for small facts */
+    const la_frame *outer;    /* the call whose part it is, while it runs */
 };
 
 /* ---- arguments ---- */
