@@ -131,7 +131,9 @@ enum { LA_LOG_ERROR = 1, LA_LOG_WARNING, LA_LOG_INFO, LA_LOG_DEBUG };
 /* Flags of a runtime. */
 enum {
     LA_DETERMINISTIC = 1,   /* the same bits on every machine; operations that
-                            ** can't promise that fail with LA_ESUPPORT */
+                            ** can't promise that fail with LA_ESUPPORT, and
+                            ** so do seeds by the system and, in sandboxes,
+                            ** clocks */
     LA_ZERO_MEMORY = 2      /* no old bytes in empty() */
 };
 
@@ -153,6 +155,10 @@ typedef struct la_config {
     ** LA_EINTR. 'token' is that of the state which works. */
     void *stop_context;
     bool (*stop)(void *context, la_token *token);
+    uint64_t seed;          /* with which the generator of each state and
+                            ** thread begins, and math.random of sandboxes;
+                            ** 0: 67280421310721, and math.random by the
+                            ** system (in lockstep by that number too) */
 } la_config;
 
 /* New; NULL for 'config': all defaults. NULL with LA_EARG or LA_ENOMEM. */

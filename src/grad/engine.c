@@ -680,14 +680,19 @@ const char *la_node_name(const la_node *n)
     return n ? la_op_node_name(n) : "";
 }
 
-static _Thread_local la_where_fn where;
-static _Thread_local void *where_host;
+static _Thread_local const la_anomaly *current_anomaly;
 
-void la_set_anomaly(la_where_fn fn, void *host)
+const la_anomaly *la_set_anomaly(const la_anomaly *anomaly)
 {
-    where = fn;
-    where_host = host;
+    const la_anomaly *before = current_anomaly;
+    current_anomaly = anomaly;
+    return before;
 }
 
-bool la_anomaly_on(void) { return where != NULL; }
-char *la_anomaly_where(void) { return where ? where(where_host) : NULL; }
+bool la_anomaly_on(void) { return current_anomaly != NULL; }
+
+char *la_anomaly_where(void)
+{
+    const la_anomaly *a = current_anomaly;
+    return a ? a->where(a->host) : NULL;
+}

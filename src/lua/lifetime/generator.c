@@ -48,6 +48,16 @@ static void set_seed(la_generator *g, uint64_t seed)
     *g = (la_generator){.seed = seed};
 }
 
+/* A seed of the system's differs on every machine. */
+static void set_fresh_seed(lua_State *L, la_generator *g, const char *name)
+{
+    if (la_state_of(L)->context.lockstep)
+        la_raise(L, name, la_error(LA_ESUPPORT, "a state in lockstep takes no "
+                                   "seed from the system: give one to "
+                                   "manual_seed"));
+    set_seed(g, la_fresh_seed());
+}
+
 /* 63 bits. Where the system has none yet, the clock has to do. */
 uint64_t la_fresh_seed(void)
 {
@@ -114,7 +124,7 @@ static int generator_manual_seed(lua_State *L)
 static int generator_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "seed");
-    set_seed(g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 
@@ -267,7 +277,7 @@ static int manual_seed(lua_State *L)
 static int lifetime_generator_seed(lua_State *L)
 {
     la_generator *g = own(L);
-    set_seed(g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 

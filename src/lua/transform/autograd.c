@@ -511,17 +511,19 @@ static char *where_now(void *host)
     return copy;
 }
 
-/* Anomaly mode ends with f. It is slow: each recorded operation takes a
-** traceback. */
+/* Anomaly mode ends with the outermost f. It is slow: each recorded operation
+** takes a traceback. */
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_check_callable(L, 1, "detect_anomaly");
-    la_set_anomaly(where_now, L);
+    la_anomaly here = {where_now, L};
+    const la_anomaly *outer = la_set_anomaly(&here);
+    bool was_on = s->anomaly;
     s->anomaly = true;
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    s->anomaly = false;
-    la_set_anomaly(NULL, NULL);
+    s->anomaly = was_on;
+    la_set_anomaly(outer);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);
 }

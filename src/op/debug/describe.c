@@ -17,11 +17,11 @@ void la_describe(la_description *text, const char *format, ...)
 {
     va_list list;
     if (text->at + 1 >= text->capacity) return;
-    size_t room = text->capacity - text->at;
+    size_t left = text->capacity - text->at;
     va_start(list, format);
-    int n = la_format_list(text->start + text->at, room, format, list);
+    int n = la_format_list(text->start + text->at, left, format, list);
     va_end(list);
-    if (n > 0) text->at += (size_t)n < room ? (size_t)n : room - 1;
+    if (n > 0) text->at += (size_t)n < left ? (size_t)n : left - 1;
 }
 
 /* Strides are named where they are not the contiguous ones. */
@@ -48,7 +48,8 @@ static void put_tensor(la_description *text, const la_tensor *t)
 static void put_scalar(la_description *text, const la_scalar *s)
 {
     if (s->kind == LA_KINT) la_describe(text, "%lld", (long long)s->i);
-    else if (s->kind == LA_KBOOL) la_describe(text, "%s", s->i ? "true" : "false");
+    else if (s->kind == LA_KBOOL)
+        la_describe(text, "%s", s->i ? "true" : "false");
     else if (s->kind == LA_KFLOAT) la_describe(text, "%g", s->re);
     else la_describe(text, "%g%+gi", s->re, s->im);
 }
@@ -73,15 +74,17 @@ void la_describe_value(la_description *text, const la_value *v)
     case LA_VFLOAT: la_describe(text, "%g", v->d); break;
     case LA_VBOOL: la_describe(text, "%s", v->b ? "true" : "false"); break;
     case LA_VINTS:
-        la_describe(text, "%s", la_sizes_text((int)v->ints.n, v->ints.list, shape,
-                                         sizeof shape));
+        la_describe(text, "%s", la_sizes_text((int)v->ints.n, v->ints.list,
+                                              shape, sizeof shape));
         break;
     case LA_VFLOATS:
         for (int64_t i = 0; i < v->ints.n; i++)
             la_describe(text, "%s%g", i ? ", " : "{", la_float_at(v, i));
         la_describe(text, v->ints.n ? "}" : "{}");
         break;
-    case LA_VSTR: la_describe(text, "'%.*s'", (int)v->str.n, v->str.text); break;
+    case LA_VSTR:
+        la_describe(text, "'%.*s'", (int)v->str.n, v->str.text);
+        break;
     case LA_VDTYPE: la_describe(text, "%s", la_dtype_name(v->dtype)); break;
     default: la_describe(text, "..."); break;
     }
@@ -97,8 +100,8 @@ void la_describe_frame(la_description *text, const la_frame *f)
         if (!v->given && v->tag != LA_VTENSOR && v->tag != LA_VTENSORS)
             continue;
         if (v->tag == LA_VNONE) continue;
-        la_describe(text, "%s%.*s=", first ? "" : ", ", (int)s->params[k].name.n,
-               s->params[k].name.text);
+        la_describe(text, "%s%.*s=", first ? "" : ", ",
+                    (int)s->params[k].name.n, s->params[k].name.text);
         la_describe_value(text, v);
         first = false;
     }
