@@ -186,7 +186,7 @@ describe("examples", function()
       assert.is_truthy(said:find("frame 1: bomber is off: [^\n]*out of fuel\n"),
         said)
       assert.is_truthy(said:find("200 frames, 2 of 3 mods run", 1, true), said)
-      assert.is_truthy(said:find("second half: %d+%.%d+; replays that differ: 0\n"
+      assert.is_truthy(said:find("half: %d+%.%d+; replays that differ: 0\n"
         .. "blocks that are left: 0"), said)
     end)
 

@@ -556,78 +556,70 @@ static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
     la_bare_closure(L, fn);
 }
 
-/* table[name] = the form 'bit' of the operation, if an overload has it. */
-static void add_form(lua_State *L, const la_op *op, const char *name, size_t n,
-                     uint32_t bit, int table)
+bool la_push_operation(lua_State *L, const char *name, size_t n, uint32_t form)
 {
-    op = with_form(op, bit);
-    if (!op) return;
+    const la_op *op = memchr(name, '.', n) ? NULL : la_op_first(name, n);
+    if (op && la_hosted_of(op)) return false;
+    op = with_form(op, form);
+    if (!op) return false;
+    push_closure(L, operation, op, name, n, form, NULL);
+    return true;
+}
+
+bool la_push_theme_operation(lua_State *L, const char *theme, const char *name)
+{
+    char row[40];
+    int n = snprintf(row, sizeof row, "%s_%s", theme, name);
+    if (n < 0 || n >= (int)sizeof row) return false;
+    const la_op *op = la_op_first(row, (size_t)n);
+    if (!op || la_op_name_length(op) != (size_t)n || la_hosted_of(op)
+        || memcmp(op->signature, row, (size_t)n) != 0)
+        return false;
+    op = with_form(op, LA_FN);
+    if (!op) return false;
+    row[strlen(theme)] = '.';           /* errors say it so */
+    push_closure(L, operation, op, row, (size_t)n, LA_FN, NULL);
+    return true;
+}
+
+static void make_operation(lua_State *L, int table, const char *name, size_t n)
+{
     lua_pushlstring(L, name, n);
-    if (bit == LA_INPLACE_FORM) {
-        lua_pushliteral(L, "_");
-        lua_concat(L, 2);
-    }
-    push_closure(L, operation, op, name, n, bit, NULL);
-    lua_rawset(L, table);
+    lua_gettable(L, table);
+    lua_pop(L, 1);
 }
 
-/* 'op' is the first overload of its name. */
-static void add_operation(lua_State *L, const la_op *op, const char *name,
-                          size_t n, int lib, int methods)
+void la_make_operations(lua_State *L, int lib)
 {
-    add_form(L, op, name, n, LA_FN, lib);
-    add_form(L, op, name, n, LA_METHOD, methods);
-    add_form(L, op, name, n, LA_INPLACE_FORM, methods);
-}
-
-/* Other names get closures of their own, so that errors show the name
-** called. */
-static void add_aliases(lua_State *L, int lib, int methods)
-{
-    static const char *const rows[][2] = {
-#define ALIAS(alias, name) {#alias, name},
+    static const char *const aliases[] = {
+#define ALIAS(alias, name) #alias,
 #define THEME(theme, name)
 #include "op/aliases.def"
 #undef ALIAS
 #undef THEME
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const la_op *op = la_op_first(rows[i][1], strlen(rows[i][1]));
-        if (op)
-            add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib, methods);
-    }
-}
-
-/* Operations by theme: "fft_fft" is la.fft.fft too, and errors say so. Rows
-** that only other operations call have no function. */
-static void add_to_theme(lua_State *L, const la_op *op, int lib)
-{
-    char name[40];
-    size_t n = la_op_name_length(op), k = strcspn(op->signature, "_");
-    if (n >= sizeof(name) || !la_is_theme(op->signature, k)) return;
-    op = with_form(op, LA_FN);
-    if (!op) return;
-    memcpy(name, op->signature, n);
-    name[n] = 0;
-    name[k] = '.';
-    lua_pushlstring(L, name, k);
-    lua_rawget(L, lib);
-    lua_pushstring(L, name + k + 1);
-    push_closure(L, operation, op, name, n, LA_FN, NULL);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-}
-
-void la_open_operations(lua_State *L, int lib, int methods)
-{
     for (int id = 0; id < la_op_builtin(); id++) {
         const la_op *op = la_op_at(id);
         size_t n = la_op_name_length(op);
-        if (la_op_first(op->signature, n) != op) continue;
-        add_operation(L, op, op->signature, n, lib, methods);
-        add_to_theme(L, op, lib);
+        if (with_form(la_op_first(op->signature, n), LA_FN))
+            make_operation(L, lib, op->signature, n);
     }
-    add_aliases(L, lib, methods);
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (with_form(la_op_first(aliases[i], strlen(aliases[i])), LA_FN))
+            make_operation(L, lib, aliases[i], strlen(aliases[i]));
+}
+
+void la_make_theme_operations(lua_State *L, const char *theme, int table)
+{
+    size_t k = strlen(theme);
+    for (int id = 0; id < la_op_builtin(); id++) {
+        const la_op *op = la_op_at(id);
+        size_t n = la_op_name_length(op);
+        if (n <= k + 1 || memcmp(op->signature, theme, k) != 0
+            || op->signature[k] != '_'
+            || !with_form(la_op_first(op->signature, n), LA_FN)) continue;
+        make_operation(L, table, op->signature + k + 1, n - k - 1);
+    }
 }
 
 /* Functions of hosts' operations by the address of a member of their rows,
