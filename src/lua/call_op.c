@@ -502,8 +502,9 @@ static bool call_op_operand(call *c, const entry *e, int k)
              && luaL_getmetafield(L, k + 1, e->event) != LUA_TNIL)
         return false;
     else
-        la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
-                     la_type_text(L, k + 1));
+        la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s%s",
+                     la_type_text(L, k + 1), type == LUA_TTABLE
+                     ? ": a tensor of a list is la.tensor{...}" : "");
     return true;
 }
 
