@@ -263,9 +263,8 @@ static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
 {
     la_handle *h = la_to_handle(p->L, at);
     bool self = k == 0 && p->method;
-    if (!h && k == 1 && (p->op->forms & LA_METADATA) && at <= p->top
-        && la_take_storage(p->L, at, p->out->handles[0]))
-        h = la_to_handle(p->L, at);
+    if (!h && k == 1 && (p->op->forms & LA_METADATA) && at <= p->top)
+        h = la_take_storage(p->L, at, p->out->handles[0]);
     if (h) {
         if (!h->tensor) return arg_error(p, arg, "%s", la_freed_text(h));
         *v = (la_value){.tag = LA_VTENSOR, .given = true};

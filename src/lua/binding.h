@@ -303,10 +303,10 @@ static inline la_handle *la_new_handle(lua_State *L, la_state *s)
 /* Empty handle for functions that are no closures of ours: callbacks, and those
 ** that run in protected mode. */
 la_handle *la_empty_handle(lua_State *L, la_state *s);
-/* Operations that set the memory of a tensor take a storage, too: one at 'at' is
-** replaced by a flat tensor on all of it, of self's dtype. False for anything
+/* Operations that set the memory of a tensor take a storage, too: one at 'at'
+** is replaced by a flat tensor on all of it, of self's dtype. NULL for anything
 ** else. Raises for want of memory. */
-bool la_take_storage(lua_State *L, int at, const la_handle *self);
+la_handle *la_take_storage(lua_State *L, int at, const la_handle *self);
 /* Count the data of 't' for the pacing: a handle outside of scopes holds it
 ** from now on. */
 static inline void la_count_bytes(la_state *s, const la_tensor *owned)
