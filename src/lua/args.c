@@ -162,9 +162,8 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
     int64_t *list = reserve_list(p, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
-        bool fits = one_int(p, lua_gettop(L), arg, type, &list[i]);
+        if (!one_int(p, lua_gettop(L), arg, type, &list[i])) return false;
         lua_pop(L, 1);
-        if (!fits) return false;
     }
     *v = (la_value){.tag = LIST_TAG(type), .given = true, .ints = {list, n}};
     return check_leftover(p, at, arg, n, named);
@@ -182,6 +181,7 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
     for (int side = 0; side < 2; side++) {
         lua_rawgeti(L, at, side + 1);
         int sub = lua_gettop(L);
+        la_take_list(L, sub);
         bool whole = lua_type(L, sub) == LUA_TTABLE;
         lua_Integer len = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
         if (len > 64 || (side == 1 && len != n))
@@ -290,7 +290,7 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, param->numbers ? "list of numbers"
                                                    : "list of tensors");
-    lua_Integer n = luaL_len(L, at);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
     if (n > LA_MAX_LIST)
         return arg_error(p, arg, "list of %d is too long", (int)n);
     luaL_checkstack(L, 4, "too many arguments");
@@ -493,7 +493,7 @@ static bool refuse_out(parser *p, const char *why)
 static bool args_read_out(parser *p, int at)
 {
     bool is_list = lua_istable(p->L, at);
-    int n = is_list ? (int)luaL_len(p->L, at) : 1, all = p->schema->nresults;
+    int n = is_list ? (int)lua_rawlen(p->L, at) : 1, all = p->schema->nresults;
     if (n > all) return refuse_out(p, "too many tensors");
     for (int k = 0; k < n; k++) {
         if (is_list) lua_rawgeti(p->L, at, k + 1);  /* anchored there */
@@ -512,14 +512,14 @@ static bool args_read_out(parser *p, int at)
 static bool one_keyword(parser *p, int at)
 {
     size_t n;
-    lua_State *L = p->L;
-    const char *word = lua_tolstring(L, at - 1, &n);
+    const char *word = lua_tolstring(p->L, at - 1, &n);
+    la_take_list(p->L, at);
     if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
         return args_read_out(p, at);
     int k = la_schema_find(p->schema, word, n);
     if (k < 0) return unknown_keyword(p, word, n);
     if (p->out->args[k].given)
-        return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
+        return p->quiet ? false : luaL_error(p->L, "%s: argument '%s' is given "
                                              "twice", p->name, word);
     return args_read_value(p, at, by_name(k), k);
 }

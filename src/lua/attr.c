@@ -20,8 +20,8 @@ static int shape_equal(lua_State *L)
     lua_Integer n = luaL_len(L, 1);
     bool same = lua_istable(L, 2) && n == luaL_len(L, 2);
     for (lua_Integer i = 1; same && i <= n; i++) {
-        lua_rawgeti(L, 1, i);
-        lua_rawgeti(L, 2, i);
+        lua_geti(L, 1, i);
+        lua_geti(L, 2, i);
         same = lua_rawequal(L, -1, -2);
         lua_pop(L, 2);
     }

@@ -508,6 +508,9 @@ void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
 bool la_has_string_key(lua_State *L, int table);
+/* A table with __len at 'at' (from 1) is replaced by a plain list of what its
+** metamethods give, with its own keys that are strings. Their errors pass. */
+void la_take_list(lua_State *L, int at);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that
 ** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);
