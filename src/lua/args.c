@@ -273,9 +273,9 @@ static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
     }
     bool number = !self && !p->schema->params[k].no_number;
     if (!p->quiet && lua_type(p->L, at) == LUA_TTABLE)
-        return arg_error(p, arg, "tensor%s expected, got %s: a tensor of a "
-                         "list is la.tensor{...}", number ? " or number" : "",
-                         la_type_text(p->L, at));
+        return arg_error(p, arg, "tensor%s expected, got %s",
+                         number ? " or number" : "",
+                         la_operand_text(p->L, at));
     if (!number || !number_like(p->L, at))
         return expected(p, at, arg, number ? "tensor or number" : "tensor");
     *v = (la_value){.tag = LA_VSCALAR, .given = true};
@@ -435,6 +435,7 @@ static bool args_read_value(parser *p, int at, int arg, int k)
     la_type type = p->schema->params[k].type;
     la_value *v = &p->out->args[k];
     *v = (la_value){.tag = LA_VNONE, .given = true};
+    if (la_type_is_list(type)) la_take_list(p->L, at);
     switch (type) {
     case LA_TYPE_TENSOR: return args_read_tensor(p, at, arg, k, v);
     case LA_TYPE_TENSORS: return tensor_list(p, at, arg, k, v);
@@ -513,7 +514,6 @@ static bool one_keyword(parser *p, int at)
 {
     size_t n;
     const char *word = lua_tolstring(p->L, at - 1, &n);
-    la_take_list(p->L, at);
     if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
         return args_read_out(p, at);
     int k = la_schema_find(p->schema, word, n);
@@ -590,7 +590,7 @@ static bool read_variadic(parser *p, int *at, int k)
 static bool is_keywords(parser *p, int at, int k)
 {
     if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
-    if (lua_rawlen(p->L, at) > 0) return false;
+    if (la_is_list(p->L, at)) return false;
     return !la_type_is_list(p->schema->params[k].type)
         || la_has_string_key(p->L, at);
 }

@@ -449,6 +449,8 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
+/* That text where a tensor is expected: a list is told how to become one. */
+const char *la_operand_text(lua_State *L, int arg);
 
 /* ---- arguments (lua/args.c) ---- */
 
@@ -508,6 +510,8 @@ void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
 bool la_has_string_key(lua_State *L, int table);
+/* Does the table have a list part, be it what its __len says? */
+bool la_is_list(lua_State *L, int at);
 /* A table with __len at 'at' (from 1) is replaced by a plain list of what its
 ** metamethods give, with its own keys that are strings. Their errors pass. */
 void la_take_list(lua_State *L, int at);

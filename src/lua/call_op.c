@@ -465,7 +465,6 @@ static int run_operation(lua_State *L)
     c.op = e->op;
     c.schema = la_schema_of(e->op);
     if (!la_parse_plain(L, c.schema, is_method(e), &c.args)) {
-        for (int i = lua_gettop(L); i > 0; i--) la_take_list(L, i);
         find_overload(&c, e);
         call_op_begin(&c);      /* lists may have called Lua code */
     }
@@ -510,9 +509,8 @@ static bool call_op_operand(call *c, const entry *e, int k)
              && luaL_getmetafield(L, k + 1, e->event) != LUA_TNIL)
         return false;
     else
-        la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s%s",
-                     la_type_text(L, k + 1), type == LUA_TTABLE
-                     ? ": a tensor of a list is la.tensor{...}" : "");
+        la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
+                     la_operand_text(L, k + 1));
     return true;
 }
 

@@ -120,6 +120,14 @@ bool la_has_string_key(lua_State *L, int table)
     return found;
 }
 
+bool la_is_list(lua_State *L, int at)
+{
+    if (lua_rawlen(L, at) > 0) return true;
+    if (luaL_getmetafield(L, at, "__len") == LUA_TNIL) return false;
+    lua_pop(L, 1);
+    return true;
+}
+
 void la_take_list(lua_State *L, int at)
 {
     if (lua_type(L, at) != LUA_TTABLE
