@@ -680,19 +680,9 @@ const char *la_node_name(const la_node *n)
     return n ? la_op_node_name(n) : "";
 }
 
-static _Thread_local const la_anomaly *current_anomaly;
-
-const la_anomaly *la_set_anomaly(const la_anomaly *anomaly)
-{
-    const la_anomaly *before = current_anomaly;
-    current_anomaly = anomaly;
-    return before;
-}
-
-bool la_anomaly_on(void) { return current_anomaly != NULL; }
-
+bool la_anomaly_on(void) { return la_ctx()->where != NULL; }
 char *la_anomaly_where(void)
 {
-    const la_anomaly *a = current_anomaly;
-    return a ? a->where(a->host) : NULL;
+    la_context *c = la_ctx();
+    return c->where ? c->where(c) : NULL;
 }

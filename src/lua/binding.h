@@ -73,7 +73,7 @@ typedef struct la_state {
     la_context context;
     bool sandboxed;
     bool thrown;            /* a callback's error waits, la_keep_error */
-    bool anomaly;           /* inside la.detect_anomaly */
+    bool uncompiled;        /* compiled functions run as they are */
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     int64_t steps_left;     /* of C in a sandbox, lua/sandbox/guard.h */
@@ -303,6 +303,10 @@ static inline la_handle *la_new_handle(lua_State *L, la_state *s)
 /* Empty handle for functions that are no closures of ours: callbacks, and those
 ** that run in protected mode. */
 la_handle *la_empty_handle(lua_State *L, la_state *s);
+/* Operations that set the memory of a tensor take a storage, too: one at 'at'
+** is replaced by a flat tensor on all of it, of self's dtype. NULL for anything
+** else. Raises for want of memory. */
+la_handle *la_take_storage(lua_State *L, int at, const la_handle *self);
 /* Count the data of 't' for the pacing: a handle outside of scopes holds it
 ** from now on. */
 static inline void la_count_bytes(la_state *s, const la_tensor *owned)
@@ -445,6 +449,8 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
+/* That text where a tensor is expected: a list is told how to become one. */
+const char *la_operand_text(lua_State *L, int arg);
 
 /* ---- arguments (lua/args.c) ---- */
 
@@ -504,6 +510,11 @@ void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
 bool la_has_string_key(lua_State *L, int table);
+/* Does the table have a list part, be it what its __len says? */
+bool la_is_list(lua_State *L, int at);
+/* A table with __len at 'at' (from 1) is replaced by a plain list of what its
+** metamethods give, with its own keys that are strings. Their errors pass. */
+void la_take_list(lua_State *L, int at);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that
 ** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);

@@ -440,6 +440,12 @@ static __attribute__((noinline)) void find_overload(call *c, const entry *e)
     call_op_fits(c, e, best, false);
 }
 
+static inline void call_op_begin(call *c)
+{
+    la_make_current(&c->state->context);
+    la_use_modes(c->L, c->state);
+}
+
 /* Like la_enter, with the state from the entry: one upvalue instead of two. */
 static const entry *call_op_enter(lua_State *L, call *c)
 {
@@ -447,8 +453,7 @@ static const entry *call_op_enter(lua_State *L, call *c)
     c->L = L;
     c->state = e->state;
     la_check_stack(L, e->state);
-    la_make_current(&e->state->context);
-    la_use_modes(L, e->state);
+    call_op_begin(c);
     return e;
 }
 
@@ -459,8 +464,10 @@ static int run_operation(lua_State *L)
     const entry *e = call_op_enter(L, &c);
     c.op = e->op;
     c.schema = la_schema_of(e->op);
-    if (!la_parse_plain(L, c.schema, is_method(e), &c.args))
+    if (!la_parse_plain(L, c.schema, is_method(e), &c.args)) {
         find_overload(&c, e);
+        call_op_begin(&c);      /* lists may have called Lua code */
+    }
     return finish_call(&c, e->name, call_op_form_of(e));
 }
 
@@ -503,7 +510,7 @@ static bool call_op_operand(call *c, const entry *e, int k)
         return false;
     else
         la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
-                     la_type_text(L, k + 1));
+                     la_operand_text(L, k + 1));
     return true;
 }
 

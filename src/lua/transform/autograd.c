@@ -496,10 +496,11 @@ static int protected_traceback(lua_State *L)
 
 /* No error of Lua may leave: the core is in the middle of an operation. NULL
 ** where there is no memory. */
-static char *where_now(void *host)
+static char *where_now(la_context *c)
 {
-    lua_State *L = host;
-    if (!lua_checkstack(L, 4)) return NULL;
+    la_state *s = (la_state *)c;        /* its first member */
+    lua_State *L = s->modes.thread;
+    if (!L || !lua_checkstack(L, 4)) return NULL;
     lua_pushcfunction(L, protected_traceback);
     lua_pcall(L, 0, 1, 0);
     const char *text = lua_tostring(L, -1);
@@ -511,19 +512,58 @@ static char *where_now(void *host)
     return copy;
 }
 
-/* Anomaly mode ends with the outermost f. It is slow: each recorded operation
-** takes a traceback. */
+/* While the mode is on, the state knows which of its threads runs. */
+static bool set_anomaly(lua_State *L, la_state *s, bool on)
+{
+    bool before = s->context.where != NULL;
+    s->context.where = on ? where_now : NULL;
+    la_settle_modes(L, s);
+    return before;
+}
+
+#define ANOMALY_NAME "lunarray.anomaly"
+typedef struct anomaly {
+    bool before, done;
+} anomaly;
+
+/* __close, as scope_end. */
+static int anomaly_end(lua_State *L)
+{
+    anomaly *a = luaL_testudata(L, 1, ANOMALY_NAME);
+    if (!a)
+        return luaL_error(L, "__close: " ANOMALY_NAME " expected, got %s",
+                          la_type_text(L, 1));
+    la_state *s = la_state_of(L);
+    if (s && !a->done) set_anomaly(L, s, a->before);
+    a->done = true;
+    return 0;
+}
+
+static int push_anomaly(lua_State *L, la_state *s)
+{
+    anomaly *a = lua_newuserdatauv(L, sizeof(*a), 0);
+    a->done = true;
+    if (la_new_metatable(L, ANOMALY_NAME, "a scope's metatable is locked")) {
+        lua_pushcfunction(L, anomaly_end);
+        lua_setfield(L, -2, "__close");
+    }
+    la_take_metatable(L);
+    a->before = set_anomaly(L, s, true);
+    a->done = false;
+    return 1;
+}
+
+/* Anomaly mode ends with f, or with the scope. It is slow: each recorded
+** operation takes a traceback. */
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
+    if (lua_isnone(L, 1)) return push_anomaly(L, s);
     la_check_callable(L, 1, "detect_anomaly");
-    la_anomaly here = {where_now, L};
-    const la_anomaly *outer = la_set_anomaly(&here);
-    bool was_on = s->anomaly;
-    s->anomaly = true;
+    bool before = set_anomaly(L, s, true);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    s->anomaly = was_on;
-    la_set_anomaly(outer);
+    la_enter(L);
+    set_anomaly(L, s, before);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);
 }

@@ -196,7 +196,8 @@ static int compile_plain(lua_State *L, int self)
 bool la_compile_is_inside(const la_state *s)
 {
     const la_context *c = &s->context;
-    return c->recorder || c->fuse || c->vmap || s->anomaly;
+    return c->recorder || c->fuse || c->vmap || c->where
+        || s->uncompiled;
 }
 
 static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)

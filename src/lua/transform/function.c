@@ -128,6 +128,9 @@ static int ctx_saved(lua_State *L)
     return count;
 }
 
+/* ctx.name for a field that nobody has set. */
+static int ctx_missing(lua_State *L) { return la_missing_name(L, "ctx", 1); }
+
 static void push_ctx(lua_State *L)
 {
     lua_createtable(L, 0, 4);
@@ -137,6 +140,10 @@ static void push_ctx(lua_State *L)
         lua_setfield(L, -2, "save_for_backward");
         lua_pushcfunction(L, ctx_saved);
         lua_setfield(L, -2, "saved");
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, ctx_missing);
+        lua_setfield(L, -2, "__index");
+        la_set_own_metatable(L, -2);
         lua_setfield(L, -2, "__index");
     }
     la_take_metatable(L);

@@ -87,7 +87,7 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &thrown_key);
     la_open_errors(L);
     if (lua_touserdata(L, -1) == &thrown_key) lua_pushnil(L);
-    if (s->anomaly && lua_type(L, -1) == LUA_TSTRING)
+    if (s->context.where && lua_type(L, -1) == LUA_TSTRING)
         return la_raise(L, name, status);
     return lua_error(L);
 }
