@@ -404,10 +404,11 @@ static bool args_read_names(parser *p, int at, int arg, la_value *v)
 static bool args_read_number(parser *p, int at, int arg, la_type type,
                              la_value *v)
 {
+    la_handle *h = la_to_handle(p->L, at);
     v->given = true;
+    if (h && p->out->exact && p->quiet) return expected(p, at, arg, "number");
     if (type == LA_TYPE_SCALAR) {
         v->tag = LA_VSCALAR;
-        la_handle *h = la_to_handle(p->L, at);
         bool dims = h && h->tensor && h->tensor->ndim > 0;
         return (!dims && la_to_scalar(p->L, at, &v->scalar))
             || expected(p, at, arg, "number");

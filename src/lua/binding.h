@@ -457,6 +457,7 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
+    bool exact;     /* a number is no tensor: another overload may take that */
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
     int wanted_at;  /* the last argument that any overload refused so far, */
     int nwanted;    /* and what was expected there */
@@ -472,9 +473,10 @@ void la_note_wanted(la_call_args *o, int arg, const char *what);
 const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
                            const char *what);
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
-** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
-** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list
-** arguments may run; nothing in 'out' is owned by the caller. */
+** 'quiet' is set (another overload is tried; the caller has set out->exact);
+** raises otherwise. Leaves anchors on the Lua stack. 'out' is filled as far as
+** parsing came. Metamethods of list arguments may run; nothing in 'out' is owned
+** by the caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
 /* la_parse for the plainest calls (lua/args_plain.c): true when it has read
