@@ -423,14 +423,19 @@ static bool call_op_fits(call *c, const entry *e, const la_op *op, bool quiet)
     return true;
 }
 
+static void begin_search(call *c, bool exact)
+{
+    c->args.exact = exact;
+    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
+}
+
 /* The first overload that the arguments fit; NULL where none does, and then
 ** *best is the one that most of them fit, of equal ones the last. */
 static const la_op *first_fitting(call *c, const entry *e, bool exact,
                                   const la_op **best)
 {
     int most = -1;
-    c->args.exact = exact;
-    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
+    begin_search(c, exact);
     for (const la_op *op = e->op; op;
          op = with_form(op->state->next, e->forms)) {
         if (call_op_fits(c, e, op, true)) return op;
@@ -448,10 +453,10 @@ static const la_op *first_fitting(call *c, const entry *e, bool exact,
 static __attribute__((noinline)) void find_overload(call *c, const entry *e)
 {
     const la_op *best = e->op;
+    begin_search(c, false);
     if (with_form(best->state->next, e->forms)
         && (first_fitting(c, e, true, &best)
             || first_fitting(c, e, false, &best))) return;
-    c->args.exact = false;
     call_op_fits(c, e, best, false);
 }
 
