@@ -111,6 +111,11 @@ la_status la_infer_dtype(const la_frame *f, const la_value *asked,
     *dtype = given != LA_UNDEFINED ? given : natural;
     if (asked->tag != LA_VDTYPE) return LA_OK;
     *dtype = asked->dtype;
+    if (f->form == LA_INPLACE && (la_dtype)f->outs[0]->dtype != *dtype)
+        return la_error(LA_EDTYPE, "in place the dtype must be the tensor's, "
+                        "%s, but got %s",
+                        la_dtype_name((la_dtype)f->outs[0]->dtype),
+                        la_dtype_name(*dtype));
     if (given == LA_UNDEFINED || given == *dtype) return LA_OK;
     return la_error(LA_EDTYPE, "Expected out tensor to have dtype %s, but got "
                     "%s instead", la_dtype_name(*dtype),
