@@ -130,14 +130,12 @@ static int ctx_saved(lua_State *L)
 
 static void push_ctx(lua_State *L)
 {
+    static const la_function methods[] = {
+        {"save_for_backward", ctx_save, LA_MANY}, {"saved", ctx_saved, 1},
+        {NULL, NULL, 0}};
     lua_createtable(L, 0, 4);
     if (la_new_metatable(L, CTX_NAME, "a context's metatable is locked")) {
-        lua_createtable(L, 0, 2);
-        lua_pushcfunction(L, ctx_save);
-        lua_setfield(L, -2, "save_for_backward");
-        lua_pushcfunction(L, ctx_saved);
-        lua_setfield(L, -2, "saved");
-        lua_setfield(L, -2, "__index");
+        la_set_methods(L, methods);
     }
     la_take_metatable(L);
 }
