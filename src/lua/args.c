@@ -127,31 +127,27 @@ static bool no_name(parser *p, int at, int arg)
                      la_quote(word, n, quoted, sizeof(quoted)));
 }
 
-static bool is_dim(la_type type)
-{
-    const char *what = la_type_counted(type);
-    return what && *what == 'd';
-}
 
 static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
 {
     int ok = 0;
     const char *what = la_type_counted(type);
+    bool is_dim = what && *what == 'd';
     int t = lua_type(p->L, at);
     if (type == LA_TYPE_FLOATS) {         /* the bits of a double */
         memcpy(out, &(double){lua_tonumber(p->L, at)}, sizeof *out);
         return t == LUA_TNUMBER || expected(p, at, arg, "list of numbers");
     }
     if (t == LUA_TNUMBER) *out = lua_tointegerx(p->L, at, &ok);
-    if (!ok && is_dim(type) && dim_by_name(p, at, out)) ok = 1;
+    if (!ok && is_dim && dim_by_name(p, at, out)) ok = 1;
     if (ok && !(what && *out == 0)) {
         if (what) *out -= *out > 0;
         return true;
     }
     p->out->score += t == LUA_TNUMBER;      /* of the right type at least */
     if (ok) return arg_error(p, arg, "%s 0: counting starts at 1", what);
-    return t == LUA_TSTRING && is_dim(type) ? no_name(p, at, arg)
-                                            : expected(p, at, arg, "number");
+    return t == LUA_TSTRING && is_dim ? no_name(p, at, arg)
+                                      : expected(p, at, arg, "number");
 }
 
 #define LIST_TAG(type) ((type) == LA_TYPE_FLOATS ? LA_VFLOATS : LA_VINTS)
