@@ -130,9 +130,6 @@ static inline la_state *la_up_state(lua_State *L)
 ** floating-point exceptions are masked (la_masked), and it does not begin where
 ** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* The field __index of the metatable on the top: a table of these methods, as
-** la_closure makes them, without an upvalue of their own. */
-void la_set_methods(lua_State *L, const luaL_Reg *methods);
 /* la_closure for what ends something (__close, __gc), wherever the stack is. */
 void la_ending_closure(lua_State *L, lua_CFunction fn);
 /* la_closure without a body around it, for functions that call la_masked and
@@ -463,6 +460,7 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
+    bool exact;     /* a number is no tensor: another overload may take that */
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
     int wanted_at;  /* the last argument that any overload refused so far, */
     int nwanted;    /* and what was expected there */
@@ -478,9 +476,10 @@ void la_note_wanted(la_call_args *o, int arg, const char *what);
 const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
                            const char *what);
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
-** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
-** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list
-** arguments may run; nothing in 'out' is owned by the caller. */
+** 'quiet' is set (another overload is tried; out->exact is set before); raises
+** otherwise. Leaves anchors on the Lua stack. 'out' is filled as far as parsing
+** came. Metamethods of list arguments may run; nothing in 'out' is owned by the
+** caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
 /* la_parse for the plainest calls (lua/args_plain.c): true when it has read
@@ -611,6 +610,8 @@ enum { LA_MANY = -1, LA_COUNTED = 4 };
 /* Push the function of the row. */
 void la_push_function(lua_State *L, const la_function *row);
 extern const la_function la_tostring_row;    /* tostring(x) (print.c) */
+/* The field __index of the metatable on the top: a table of these methods. */
+void la_set_methods(lua_State *L, const la_function *methods);
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables are NULL-ended. */

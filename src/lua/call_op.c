@@ -423,20 +423,40 @@ static bool call_op_fits(call *c, const entry *e, const la_op *op, bool quiet)
     return true;
 }
 
-/* Overloads in the order of their rows. When none fits, the one that most of
-** the arguments fit speaks; of equal ones the last. */
+static void begin_search(call *c, bool exact)
+{
+    c->args.exact = exact;
+    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
+}
+
+/* The first overload that the arguments fit; NULL where none does, and then
+** *best is the one that most of them fit, of equal ones the last. */
+static const la_op *first_fitting(call *c, const entry *e, bool exact,
+                                  const la_op **best)
+{
+    int most = -1;
+    begin_search(c, exact);
+    for (const la_op *op = e->op; op;
+         op = with_form(op->state->next, e->forms)) {
+        if (call_op_fits(c, e, op, true)) return op;
+        if (c->args.score < most) continue;
+        most = c->args.score;
+        *best = op;
+    }
+    return NULL;
+}
+
+/* Overloads in the order of their rows, those that take a tensor as a tensor
+** before those for which it is a number: a recording, which knows no value of
+** it, finds the same. When none fits, the one that most of the arguments fit
+** speaks. */
 static __attribute__((noinline)) void find_overload(call *c, const entry *e)
 {
-    const la_op *best = e->op, *op = e->op;
-    int most = -1;
-    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
-    if (with_form(op->state->next, e->forms))
-        for (; op; op = with_form(op->state->next, e->forms)) {
-            if (call_op_fits(c, e, op, true)) return;
-            if (c->args.score < most) continue;
-            most = c->args.score;
-            best = op;
-        }
+    const la_op *best = e->op;
+    begin_search(c, false);
+    if (with_form(best->state->next, e->forms)
+        && (first_fitting(c, e, true, &best)
+            || first_fitting(c, e, false, &best))) return;
     call_op_fits(c, e, best, false);
 }
 

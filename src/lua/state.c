@@ -70,17 +70,6 @@ void la_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_body, fn);
 }
 
-void la_set_methods(lua_State *L, const luaL_Reg *methods)
-{
-    lua_newtable(L);
-    for (const luaL_Reg *r = methods; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
-}
-
 void la_ending_closure(lua_State *L, lua_CFunction fn)
 {
     push_around(L, call_ending, fn);
@@ -127,6 +116,16 @@ void la_push_function(lua_State *L, const la_function *row)
     lua_pushcfunction(L, row->body);
     lua_pushlightuserdata(L, (void *)(uintptr_t)row->name);
     lua_pushcclosure(L, counted[row->most], UP_NAME);
+}
+
+void la_set_methods(lua_State *L, const la_function *methods)
+{
+    lua_newtable(L);
+    for (const la_function *r = methods; r->name; r++) {
+        la_push_function(L, r);
+        lua_setfield(L, -2, r->name);
+    }
+    lua_setfield(L, -2, "__index");
 }
 
 /* The state's own block dies with the Lua state: no context of a closed state

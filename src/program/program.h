@@ -345,9 +345,10 @@ typedef struct la_loop_record {
     bool through[64];       /* the body gives what it got */
 } la_loop_record;
 /* False: nothing is recorded here, or these can't be a carry. With a condition
-** it is la.cond. */
+** it is la.cond. A tensor whose layout no copy has becomes one in 'carry', made
+** by a step and owned by l->tensors. */
 bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
-                   la_tensor *const *carry);
+                   la_tensor **carry);
 /* A part begins, and ends with its results. False, with the reason told to the
 ** recording, where it can't be a part. */
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);

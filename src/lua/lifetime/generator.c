@@ -220,12 +220,7 @@ static const la_function generator_methods[] = {
 static void push_generator_metatable(lua_State *L)
 {
     if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
-    lua_newtable(L);
-    for (const la_function *r = generator_methods; r->name; r++) {
-        la_push_function(L, r);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, generator_methods);
     lua_pushcfunction(L, generator_text);
     lua_setfield(L, -2, "__tostring");
 }

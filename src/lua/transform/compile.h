@@ -187,7 +187,7 @@ bool la_run_into(lua_State *L);
 
 /* ---- compile_methods.c ---- */
 
-extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+extern const la_function la_compiled_methods[], la_entry_methods[];
 /* Ends what an entry owns. */
 void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */
