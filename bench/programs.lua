@@ -5,8 +5,8 @@
 --
 -- One thread. Each round measures a case both ways by turns, the least time
 -- counts. With --python, jax.jit is measured in that interpreter, with --torch
--- PyTorch's eager mode, by peers/programs_peers.py, in the same rounds. Prints a
--- table of Markdown: microseconds, compiled / plain, compiled / best peer.
+-- PyTorch's eager mode, by peers/programs_peers.py, in the same rounds. Prints
+-- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local la = require "lunarray"
