@@ -186,7 +186,7 @@ bool la_fuse_is_recordable(const la_frame *f)
     if (!family || (f->op->forms & LA_MUTATES)
         || family->impl != la_pointwise_impl
         || family->ninputs > LA_FUSE_SOURCES
-        || !(family->fast || f->op == LA_OP(where)))
+        || !(family->fast || f->op->role == LA_ROLE_choice))
         return false;
     for (int k = 0; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
@@ -362,10 +362,10 @@ void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
 ** which the reductions have a kernel. */
 static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 {
-    const la_op *op = f->op;
-    if (op == LA_OP(mul)) return la_arg(f, 0) == la_arg(f, 1);
-    return op == LA_OP(square)
-        || (op == LA_OP(pow) && loop == (*LA_STUB(pow_2))[dtype]);
+    int role = f->op->role;
+    if (role == LA_ROLE_times) return la_arg(f, 0) == la_arg(f, 1);
+    return role == LA_ROLE_square
+        || (role == LA_ROLE_power && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
 /* Does the call's plan ask for elements that a step has not computed yet? */
@@ -518,7 +518,7 @@ static la_status fuse_call(la_frame *f)
         LA_TRY(la_fuse_make_way(z, f, family->ninputs));
         LA_TRY(given ? la_fuse_record_given(z, f, &done)
                : la_fuse_record(z, f, &done));
-    } else if (given && f->op == LA_OP(copy_)) {
+    } else if (given && f->op->role == LA_ROLE_copy) {
         LA_TRY(la_fuse_make_way(z, f, 2));
         LA_TRY(la_fuse_record_copy(z, f, &done));
     } else if (!la_fuse_writes(z)) {

@@ -114,7 +114,8 @@ static bool is_read_otherwise(const la_fuse *z, const la_tensor *target)
 /* The tensor that the call writes, where it is the only one; else NULL. */
 static la_tensor *target_of(const la_frame *f)
 {
-    if (f->op == LA_OP(copy_) && f->form == LA_FUNCTIONAL) return la_arg(f, 0);
+    bool copies = f->op->role == LA_ROLE_copy;
+    if (copies && f->form == LA_FUNCTIONAL) return la_arg(f, 0);
     if (f->form == LA_FUNCTIONAL || (f->op->forms & LA_MUTATES)) return NULL;
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (f->outs[k]) return NULL;
@@ -213,7 +214,8 @@ la_status la_fuse_record_write(la_fuse *z, la_frame *f, const la_fuse_call *c,
         return LA_OK;
     bool full = is_full(z, 1 + new_inputs(z, f, c->first, c->n));
     if (z->kept && full) return LA_OK;
-    if (!z->kept && shares(f, f->op == LA_OP(copy_) ? 2 : c->n, target))
+    bool copies = f->op->role == LA_ROLE_copy;
+    if (!z->kept && shares(f, copies ? 2 : c->n, target))
         return LA_OK;
     if (full || (!z->kept && (is_read_otherwise(z, target)
                               || is_owed_elsewhere(z, target))))

@@ -319,7 +319,7 @@ static bool gives_values(const la_frame *f)
 {
     return (f->op->forms & LA_READS_VALUES)
         || (la_schema_of(f->op)->results[0] == LA_VBOOL
-            && f->op != LA_OP(is_set_to));
+            && !(f->op->forms & LA_OF_HANDLES));
 }
 
 static la_status run_plainly(la_frame *f)
