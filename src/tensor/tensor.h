@@ -426,5 +426,9 @@ typedef enum la_overlap {
 la_overlap la_internal_overlap(const la_tensor *t);
 /* NO, FULL (same elements, same order), PARTIAL or TOO_HARD. */
 la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b);
+/* ... of two geometries on one memory, b's first element so many bytes behind
+** that of a. */
+la_overlap la_distance_overlap(const la_tensor *a, const la_tensor *b,
+                               int64_t distance);
 
 #endif
