@@ -140,7 +140,7 @@ typedef struct la_prog_step {
 
 /* Steps that run as one, a chain (fuse/chain.h) whose operands are views. */
 typedef struct la_prog_group {
-    struct la_fuse *chain;  /* owned */
+    struct la_fused *chain;  /* owned */
     int32_t first, end;     /* its first and its last step */
 } la_prog_group;
 

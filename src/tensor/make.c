@@ -307,8 +307,6 @@ la_status la_number_to_default(la_tensor **number)
     return LA_OK;
 }
 
-la_status (*la_deferred_value)(la_tensor *);
-
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype dtype,
                              la_tensor **out)
@@ -321,7 +319,7 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 
 la_status la_tensor_owed(const la_tensor *t)
 {
-    if (!(t->flags & LA_F_BATCHED)) return la_deferred_value((la_tensor *)t);
+    (void)t;
     la_ctx()->wanted_batched = true;
     return la_error(LA_ESTATE, "inside vmap a tensor has no elements to look "
                     "at: it stands for each element of a batch; return what is "
@@ -538,6 +536,7 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
     }
     (*out)->storage->release = release ? release : host_keeps;
     (*out)->storage->context = context;
+    (*out)->storage->born = 0;      /* the memory was there before */
     return LA_OK;
 }
 

@@ -197,7 +197,7 @@ static int compile_plain(lua_State *L, int self)
 bool la_compile_is_inside(const la_state *s)
 {
     const la_context *c = &s->context;
-    return c->recorder || c->fuse || c->vmap || s->anomaly;
+    return c->recorder || c->vmap || s->anomaly;
 }
 
 /* The function of la.fuse does what f does: where f captures too much to look

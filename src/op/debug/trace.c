@@ -133,8 +133,7 @@ void la_trace_keys(const la_frame *f)
     line l = {.at = 0};
     for (int key = LA_NKEYS - 1; key >= 0; key--) {
         if (!(f->keys >> key & 1)) continue;
-        trace_put(&l, " %s", key == LA_KEY_FUSE ? "Fuse"
-                             : key == LA_KEY_AUTOGRAD ? "Autograd"
+        trace_put(&l, " %s", key == LA_KEY_AUTOGRAD ? "Autograd"
                              : key == LA_KEY_RECORD ? "Record"
                              : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
                              : la_device_name((la_device)key));
