@@ -100,6 +100,7 @@ la_status la_host_rebind(la_tensor *t, void *data, size_t extent)
     s->flags = old->flags & (LA_S_FIXED | LA_S_READ_ONLY | LA_S_LOCKED);
     s->release = old->release;
     s->context = old->context;
+    s->born = 0;
     s->moved_at = la_tensor_version(t) + 1;
     atomic_store_explicit(&s->version, s->moved_at, memory_order_relaxed);
     if (!data) {
