@@ -11,7 +11,6 @@
 #ifndef LA_FUSE_FUSE_PLAN_H
 #define LA_FUSE_FUSE_PLAN_H
 
-#include "fuse/chain.h"
 #include "iter/iter.h"
 #include "op/families.h"
 #include "op/frame.h"
@@ -24,6 +23,7 @@
 /* Longer rows are reduced in pieces: their steps see the result only when the
 ** pass is over. */
 #define LA_FUSE_ROW LA_REDUCE_CHUNK
+typedef struct la_fused la_fused;       /* fuse/chain.h */
 typedef uint64_t la_fuse_set;
 #define LA_FUSE_ONE ((la_fuse_set)1)
 

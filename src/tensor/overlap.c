@@ -42,7 +42,7 @@ static int64_t byte_extent(const la_tensor *t)
     return (last + 1) * (int64_t)la_itemsize(t);
 }
 
-/* From one first element on, are they the same elements in the same order?
+/* Are they the same elements in the same order, where the first ones are?
 ** Writing each after reading it is safe then. */
 static bool same_positions(const la_tensor *a, const la_tensor *b)
 {
