@@ -101,6 +101,7 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         const la_prog_view *v = la_prog_view_at(p, i);
         if (v->bytes == like->bytes && v->grad == like->grad
+            && v->whole == like->whole
             && v->step == like->step && v->object == like->object
             && build_looks_like(v->form, t)) return i;
     }

@@ -343,6 +343,15 @@ void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset)
     if (old) drop_storage(old);
 }
 
+void la_tensor_count_as(la_tensor *t, const la_tensor *like)
+{
+    la_storage *held = t->counter, *now = like ? like->counter : NULL;
+    if (held == now) return;
+    t->counter = NULL;
+    count_by(t, now);
+    if (held) la_storage_let_go(held);
+}
+
 /* --- sharing --- */
 
 enum {

@@ -268,6 +268,8 @@ la_status la_tensor_form(const la_tensor *like, la_tensor **out);
 /* Lets such a header show 's' from 'offset' on, where all of it is inside;
 ** NULL: nothing. Counts its reference. */
 void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset);
+/* ... and counts its writes as 'like' does; NULL: by its storage. */
+void la_tensor_count_as(la_tensor *t, const la_tensor *like);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
