@@ -135,7 +135,6 @@ static void recorder_locate(la_recorder *r, la_prog_step *s)
 static void recorder_arg(la_recorder *r, la_prog_step *s, int k,
                          const la_value *v)
 {
-    s->views[k] = LA_PROG_NONE;
     if (la_prog_copy_value(&s->args[k], v)) r->failed = true;
     if (v->tag == LA_VTENSOR) s->views[k] = la_meet_operand(r, v->tensor);
     if (v->tag != LA_VTENSORS || r->failed) return;
@@ -154,14 +153,12 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
 {
     int n = f->nargs;
     *s = (la_prog_step){.kind = LA_STEP_CALL, .form = (uint8_t)f->form,
-        .op = f->op, .nargs = (uint8_t)n, .sequence = la_node_sequence(),
+        .op = f->op, .sequence = la_node_sequence(),
         .no_grad = la_ctx()->no_grad,
         .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    s->args = la_mem_zalloc((n ? n : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((n ? n : 1) * sizeof(int32_t));
-    if (!s->args || !s->views) {
+    if (la_prog_room(s, n)) {
         r->failed = true;
         return;
     }

@@ -37,8 +37,10 @@ static int record_where(void *host, const char **chunk)
     recording *w = host;
     lua_Debug ar;
     for (int level = 0; lua_getstack(w->L, level, &ar); level++) {
-        lua_getinfo(w->L, "Sl", &ar);
-        if (ar.currentline <= 0 || record_is_ours(ar.short_src)) continue;
+        lua_getinfo(w->L, "l", &ar);
+        if (ar.currentline <= 0) continue;
+        lua_getinfo(w->L, "S", &ar);
+        if (record_is_ours(ar.short_src)) continue;
         memcpy(w->chunk, ar.short_src, sizeof w->chunk);
         *chunk = w->chunk;
         return ar.currentline;
