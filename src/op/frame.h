@@ -19,7 +19,6 @@ typedef enum la_key {         /* from the inside out */
     LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
     LA_KEY_RECORD,                            /* recording of a program */
     LA_KEY_AUTOGRAD,
-    LA_KEY_FUSE,                              /* recording for la.fuse */
     LA_NKEYS
 } la_key;
 typedef uint32_t la_keyset;

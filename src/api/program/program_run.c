@@ -228,7 +228,7 @@ static void run_unset(const la_program_modes *before)
 static la_status run_check_context(void)
 {
     const la_context *c = la_ctx();
-    if (!c->recorder && !c->fuse && !c->vmap) return LA_OK;
+    if (!c->recorder && !c->vmap) return LA_OK;
     return la_error(LA_ESTATE, "a program is no part of la.compile, la.fuse or "
                     "la.vmap");
 }

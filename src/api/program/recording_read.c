@@ -314,14 +314,10 @@ static void recording_args(la_program_reader *r, const la_prog *p,
 {
     const la_schema *schema = la_schema_of(s->op);
     size_t n = (size_t)schema->nparams;
-    s->args = la_mem_zalloc((n ? n : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((n ? n : 1) * sizeof(int32_t));
-    s->nargs = (uint8_t)n;
-    if (!s->args || !s->views) {
+    if (la_prog_room(s, (int)n)) {
         la_program_take_status(r, LA_ENOMEM);
         return;
     }
-    for (size_t k = 0; k < n; k++) s->views[k] = LA_PROG_NONE;
     la_jtext_want(&r->t, "args");
     la_jtext_enter(&r->t, '[');
     for (int k = 0; k < (int)n; k++) recording_value(r, p, schema, k, s);

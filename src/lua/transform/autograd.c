@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
-#include "fuse/fuse.h"
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
 #include "op/frame.h"
@@ -240,16 +239,11 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
     return autograd_read_tensors(L, lua_gettop(L), name, key, holes);
 }
 
-/* Backward works on values, and what it makes outlives a fused function: the
-** recording, if there is one, pauses. */
-static la_status autograd_settle(int nroots, la_tensor **roots,
-                                 la_tensor **seeds)
+static la_status autograd_may(void)
 {
-    if (la_loop_is_dry())
-        return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
-                        "computes no gradients");
-    LA_TRY(la_fuse_values(nroots, roots));
-    return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
+    if (!la_loop_is_dry()) return LA_OK;
+    return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
+                    "computes no gradients");
 }
 
 /* The thread, the mode and the context are restored also after a failure: a
@@ -265,16 +259,13 @@ static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
             || (seeds && seeds[i] && (seeds[i]->flags & LA_F_BATCHED)))
             return la_error(LA_ESTATE, "inside vmap gradients are asked for by "
                             "la.grad(y, x)");
-    LA_TRY(autograd_settle(nroots, roots, seeds));
-    uint32_t keys = s->context.excluded_keys;
-    s->context.excluded_keys |= 1u << LA_KEY_FUSE;
+    LA_TRY(autograd_may());
     s->running = L;
     s->thrown = false;
     la_status status = la_run_backward(nroots, roots, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
     s->running = before;
-    s->context.excluded_keys = keys;
     la_make_current(&s->context);
     return status;
 }
@@ -293,15 +284,12 @@ la_status la_backward_on(lua_State *L, la_tensor *t, la_tensor *seed)
     la_tensor **seeds = seed ? &seed : NULL;
     la_context *c = la_ctx();
     lua_State *before = s ? s->running : NULL;
-    LA_TRY(autograd_settle(1, &t, seeds));
-    uint32_t keys = c->excluded_keys;
-    c->excluded_keys |= 1u << LA_KEY_FUSE;
+    LA_TRY(autograd_may());
     if (s) s->running = L;
     la_status status = la_run_backward(1, &t, seeds, 0, NULL, NULL,
                                        LA_BW_ACCUMULATE);
     if (s) s->running = before;
     if (s) forget_error(L, s);
-    c->excluded_keys = keys;
     la_current_context = c;
     return status;
 }

@@ -31,8 +31,7 @@ void la_trace_keys(const la_frame *f)
     la_description text = {buffer, sizeof buffer, 0};
     for (int key = LA_NKEYS - 1; key >= 0; key--) {
         if (!(f->keys >> key & 1)) continue;
-        la_describe(&text, " %s", key == LA_KEY_FUSE ? "Fuse"
-                             : key == LA_KEY_AUTOGRAD ? "Autograd"
+        la_describe(&text, " %s", key == LA_KEY_AUTOGRAD ? "Autograd"
                              : key == LA_KEY_RECORD ? "Record"
                              : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
                              : la_device_name((la_device)key));
