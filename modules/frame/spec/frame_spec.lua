@@ -269,6 +269,24 @@ describe("la.frame's groups", function()
     assert.same({5, 0, 0, 0, 0, 6}, g.x:totable())
   end)
 
+  it("have every word that makes one value", function()
+    local f = F{k = {"b", "a", "b", "b"}, x = {1, 2, 3, gap}}
+    local g = f:group"k"
+    for word in ("count sum prod mean median min max std var first last "
+        .. "nunique any all"):gmatch "%S+" do
+      assert.is_true(g[word](g, "x") == g:agg{x = F[word]"x"}, word)
+    end
+    assert.is_true(g:quantile("x", 0.25) == g:agg{x = F.quantile("x", 0.25)})
+    assert.is_true(g:quantile(0.25, "x") == g:quantile(0.25))
+    assert.same({1, 2}, g:count().x:totable())
+    raises("quantile: a number from 0 to 1 expected", g.quantile, g, "x")
+    assert.equal(4, F.size(f.x))
+    assert.equal(math.huge, F.median{0.9, math.huge})
+    assert.equal(-math.huge, F.quantile({0.9, -math.huge}, 0.7))
+    assert.equal(0, #F.diff(la.zeros({0}, {dtype = "bool"})))
+    assert.same({1, 0}, F.diff({false, true, true})[{{2, 3}}]:totable())
+  end)
+
   it("take functions, frames and records", function()
     local f = F{k = {"b", "a", "b"}, x = {1, 2, 3}}
     local g = f:group"k"
@@ -303,8 +321,9 @@ describe("la.frame's windows", function()
         for _, window in ipairs{{2, {min = 1}}, {3, {center = true, min = 2}},
             {{2, "day"}, {on = "d"}}} do
           for how, fn in pairs{sum = la.sum, max = la.amax,
-              median = function(x) return x:double():quantile(0.5):item() end,
-              count = function(x) return #x end} do
+              median = function(x)
+                return x:double():quantile(0.5):item()
+              end} do
             local g = t:with{a = F.rolling(column, window[1], how, window[2]),
               b = F.rolling(column, window[1], fn, window[2])}
             assert.is_true(la.equal(g.a:nan_to_num(-1), g.b:nan_to_num(-1)),
@@ -313,6 +332,15 @@ describe("la.frame's windows", function()
         end
       end
     end
+  end)
+
+  it("count values wherever there are rows enough, as pandas does", function()
+    assert.same({0, 1, 1, 1}, F.rolling({gap, 1, gap, 2}, 2, "count",
+      {min = 1}):totable())
+    assert.same({2, 2, 1}, F.rolling({1, 2, gap}, 3, "count",
+      {min = 2, center = true}):nan_to_num(-1):totable())
+    assert.same({-1, 1, 0}, F.rolling({1, gap, gap}, 2, "count")
+      :nan_to_num(-1):totable())
   end)
 
   it("pass a function's error on, and want a number", function()
