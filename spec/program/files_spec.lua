@@ -49,6 +49,7 @@ describe("a program in a file", function()
   local optimisers = {
     SGD = {lr = 0.1, momentum = 0.9}, Adam = {lr = 0.01},
     AdamW = {lr = 0.01, amsgrad = true}, RMSprop = {lr = 0.01},
+    Adagrad = {lr = 0.1, lr_decay = 0.1},
   }
   for name, options in pairs(optimisers) do
     it("goes on training with " .. name, function()

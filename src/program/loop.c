@@ -42,6 +42,14 @@ bool la_loop_is_dry(void)
     return r && r->dry;
 }
 
+la_status la_loop_hold(void)
+{
+    if (!la_loop_is_dry()) return LA_OK;
+    la_record_refuse("a branch of la.cond changes what is around");
+    return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
+                    "changes nothing around it");
+}
+
 bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
                    la_tensor *const *carry)
 {

@@ -359,6 +359,9 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
 void la_loop_drop(la_loop_record *l);
 /* Is a branch recorded that may not be taken? It does nothing that lasts. */
 bool la_loop_is_dry(void);
+/* LA_ESTATE there, and the branch is no part of a program: for what changes
+** more than tensors by calls. */
+la_status la_loop_hold(void);
 void la_loop_free(la_prog_loop *loop);
 /* Runs it: out[i] is owned; the operand itself where no pass changed it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,

@@ -57,6 +57,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
 int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
+    LA_CHECK(L, "grad", la_loop_hold());
     LA_CHECK(L, "grad", la_set_grad(t, g));
     if (!g || la_leaf_grad(t) != g) return 0;
     la_push_weak_table(L, &grads_key, "v");
@@ -100,6 +101,7 @@ int la_assign_requires_grad(lua_State *L, la_tensor *t)
         return luaL_error(L, "requires_grad: boolean expected, got %s",
                           luaL_typename(L, 3));
     t = la_vmap_root(t);
+    LA_CHECK(L, "requires_grad", la_loop_hold());
     LA_CHECK(L, "requires_grad", la_require_grad(t, lua_toboolean(L, 3)));
     return 0;
 }
@@ -118,6 +120,7 @@ static int method_requires_grad_(lua_State *L)
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "requires_grad_");
     bool on = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+    LA_CHECK(L, "requires_grad_", la_loop_hold());
     LA_CHECK(L, "requires_grad_", la_require_grad(la_vmap_root(t), on));
     lua_settop(L, 1);
     return 1;
@@ -127,6 +130,7 @@ static int method_retain_grad(lua_State *L)
 {
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "retain_grad");
+    LA_CHECK(L, "retain_grad", la_loop_hold());
     LA_CHECK(L, "retain_grad", la_retain_grad(t));
     return 0;
 }
@@ -137,6 +141,7 @@ static int method_zero_grad(lua_State *L)
 {
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "zero_grad");
+    LA_CHECK(L, "zero_grad", la_loop_hold());
     LA_CHECK(L, "zero_grad", la_set_grad(t, NULL));
     return 0;
 }
@@ -150,6 +155,7 @@ static int method_detach_(lua_State *L)
     if (t->base && la_requires_grad(t))
         return luaL_error(L, "detach_: Can't detach views in-place. Use "
                           "detach() instead");
+    LA_CHECK(L, "detach_", la_loop_hold());
     la_forget_history(t);
     lua_settop(L, 1);
     return 1;
@@ -245,9 +251,7 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
 static la_status autograd_settle(int nroots, la_tensor **roots,
                                  la_tensor **seeds)
 {
-    if (la_loop_is_dry())
-        return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
-                        "computes no gradients");
+    LA_TRY(la_loop_hold());
     LA_TRY(la_fuse_values(nroots, roots));
     return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
 }
@@ -477,6 +481,7 @@ static int fn_set_grad_enabled(lua_State *L)
     if (!lua_isboolean(L, 1))
         la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
                      la_type_text(L, 1));
+    LA_CHECK(L, "set_grad_enabled", la_loop_hold());
     return push_scope(L, s, lua_toboolean(L, 1));
 }
 

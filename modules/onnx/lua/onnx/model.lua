@@ -526,6 +526,24 @@ function Model:_swapped(swaps, plain)
   return part
 end
 
+-- Names of inputs and outputs in order, and weights by name as they are used
+-- now: for programs of the model.
+function Model:_names()
+  local all = {input = {}, output = {}, weight = {}}
+  for k, info in ipairs(self:inputs()) do all.input[k] = info.name end
+  for k, info in ipairs(self:outputs()) do all.output[k] = info.name end
+  local cache = cache_of(self, mode_of(self))
+  for index, value in ipairs(self.plan.constants) do
+    local x = cache.constants[index]
+    if is_tensor(x) and value.name ~= "" then all.weight[value.name] = x end
+  end
+  for _, w in ipairs(self.weights) do
+    all.weight[w.value.name] = nil
+    all.weight[w.name] = cache.constants[w.index] or nil
+  end
+  return all
+end
+
 -- m:compile({name = sizes}[, options]): the plan for these sizes, made now.
 function Model:compile(sizes, options)
   return require("lunarray.onnx.ahead").compile(self, sizes, options)
