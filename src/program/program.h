@@ -263,6 +263,8 @@ enum { LA_PROG_AGAIN = 1 << 30 };
 ** rows, where their kind can be cut. 'total' is the work of all calls. */
 la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
                         int64_t *total);
+/* A planned program cut for budgets, planned too; NULL for one that is short. */
+la_status la_prog_parts(const la_prog *p, la_prog **out);
 
 /* ---- spare.c ---- */
 

@@ -9,7 +9,8 @@
 #include "program/clock.h"
 
 /* Reads or counts raw: nothing that raises. */
-static double run_field(lua_State *L, int refs, const la_number *n)
+/* 'counts': the field becomes one more. */
+static double run_field(lua_State *L, int refs, const la_number *n, bool counts)
 {
     lua_rawgeti(L, refs, n->table);
     lua_rawgeti(L, refs, n->key);
@@ -17,7 +18,7 @@ static double run_field(lua_State *L, int refs, const la_number *n)
     lua_rawget(L, -3);
     lua_Number v = lua_tonumber(L, -1);
     lua_pop(L, 1);
-    if (n->kind == LA_NUMBER_COUNT) {
+    if (counts) {
         v += 1;
         lua_pushinteger(L, (lua_Integer)v);
         lua_rawset(L, -3);
@@ -29,9 +30,11 @@ static double run_field(lua_State *L, int refs, const la_number *n)
 static la_status run_read(void *context, int source, la_value *v)
 {
     la_run_host *h = context;
-    const la_number *n = LA_PROG_AT(h->e->numbers, la_number, source);
+    const la_number *n = LA_PROG_AT(h->e->numbers, la_number,
+                                    source & ~LA_PROG_AGAIN);
     if (!lua_checkstack(h->L, 6)) return LA_ENOMEM;
-    double d = run_field(h->L, h->refs, n);
+    bool counts = n->kind == LA_NUMBER_COUNT && !(source & LA_PROG_AGAIN);
+    double d = run_field(h->L, h->refs, n, counts);
     if (v->tag == LA_VINT) v->i = (int64_t)d;
     else if (v->tag == LA_VBOOL) v->b = d != 0;
     else if (v->tag == LA_VSCALAR) v->scalar = la_scalar_float(d);
