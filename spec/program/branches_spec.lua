@@ -145,3 +145,34 @@ describe("branches of la.cond in a program leave alone", function()
     end)
   end)
 end)
+
+-- What a call computes lies in the same memory as what the call before did.
+describe("parts of a program use what the program computes", function()
+  local two = la.tensor(2.)
+  local function agrees_on(f, values)
+    local step = la.compile(f)
+    for _ = 1, 3 do
+      for _, value in ipairs(values) do
+        local x = la.full({2, 2}, value + 0.0)
+        assert.is_true(la.equal(f(x), step(x)), value)
+      end
+    end
+  end
+
+  it("anew in each call, in branches", function()
+    agrees_on(function(x)
+      local y = x:matmul(x) + 1
+      return -la.cond(x:sum():gt(0), function() return (y * two):exp() end,
+        function() return (y:t():contiguous() / two):matmul(y) end)
+    end, {1, -1, 3, -2, 1})
+  end)
+
+  it("anew in each call, in loops", function()
+    agrees_on(function(x)
+      local y, limit = x:matmul(x) + 1, x:sum() * 10
+      local z = la.while_loop(function(v) return v:sum():lt(limit * two) end,
+        function(v) return v + (y * two):abs() end, x)
+      return z
+    end, {1, 3, 2, 3, 1})
+  end)
+end)

@@ -329,6 +329,9 @@ la_status la_look_record(const la_op *op, const la_look_question *q,
 /* Marks the early steps, at the end of a recording. False where a question
 ** depends on what can't run first. */
 bool la_look_mark(la_prog *p);
+/* Of a program whose results share no memory with what was given: questions are
+** let go that only tell which would. */
+void la_look_let_go(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
 ** one, does not fit. */
 la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);

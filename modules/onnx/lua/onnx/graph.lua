@@ -210,8 +210,12 @@ Node.__index = Node
 -- What a maker cannot do.
 function Node:refuse(text, ...)
   text = text:format(...)
-  self.context.problems[#self.context.problems + 1] = {
-    node = self.label, op = self.op, domain = self.domain, text = text}
+  local list = self.context.problems
+  local last = list[#list]
+  if not last or last.node ~= self.label or last.text ~= text then
+    list[#list + 1] = {node = self.label, op = self.op, domain = self.domain,
+      text = text}
+  end
   return function() error(text, 0) end
 end
 -- An attribute, or what holds without it.
