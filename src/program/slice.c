@@ -556,3 +556,20 @@ la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
     else *out = w.p;
     return status;
 }
+
+/* Pieces of some 50 microseconds of a slow processor. Groups of calls are not
+** joined there, which would be long. */
+enum { SLICE_PIECE = 50000 };
+
+la_status la_prog_parts(const la_prog *p, la_prog **out)
+{
+    static const char *const without[] = {"fuse", NULL};
+    la_prog *parts = NULL;
+    int64_t total;
+    LA_TRY(la_prog_slice(p->recorded, SLICE_PIECE, &parts, &total));
+    bool is_long = total > SLICE_PIECE;
+    la_status status = is_long ? la_prog_plan(parts, without) : LA_OK;
+    if (status || !is_long) la_prog_free(parts);
+    *out = !status && is_long ? parts : NULL;
+    return status;
+}
