@@ -120,7 +120,7 @@ end
 
 function specs.quick_first(list, seconds)
   table.sort(list, function(a, b)
-    local x, y = seconds[a] or 1e9, seconds[b] or 1e9
+    local x, y = seconds[a] or 1, seconds[b] or 1
     if x ~= y then return x < y end
     return a < b
   end)
