@@ -244,8 +244,9 @@ describe("the prompt", function()
       .. "function c(text) print(table.concat(complete.words(text), ' ')) end\n"
       .. "c 'optim.SGD({}):ste' c 'la.fft.rfft(x, {nor' c 'la.rand(2).sha'\n"
       .. "c 'la.rand(2):sum():mea' c 'la.max(x, 1, {keep'\n"
-      .. "c 'optim.SGD({}, {mom'\n")
-    assert.same("step\nnorm =\nshape share\nmean\nkeepdim =\nmomentum =\n",
+      .. "c 'optim.SGD({}, {mom' c 'la.rand \"2\".sha' c 'la.rand{2}:mea'\n")
+    assert.same("step\nnorm =\nshape share\nmean\nkeepdim =\nmomentum =\n"
+      .. "shape share\nmean\n",
       r.out)
   end)
 
