@@ -9,6 +9,8 @@ local ROWS = {
    "for (int i = 0; i < FN(LANES); i++) {",
    "for (int i = 0; i <= FN(LANES); i++) {",
    "the loop ends at the last of m columns, which are no more than lanes"},
+  {"src/base/libm/libm_complex.c", "if (fabs(x) > 22 && is_finite(x))",
+   "if (fabs(x) >= 22 && is_finite(x))", "at the bound both ways are right"},
   {"modules/frame/group.c",
    "LA_TRY(la_table_alloc(&out->first, out->count, sizeof(int32_t), false));",
    nil, "cleared memory all of which is written: time alone"}

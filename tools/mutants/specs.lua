@@ -45,7 +45,7 @@ local ROWS = {
   {"^src/lua/files/program", "spec/program", "program"},
   {"^src/lua/transform/compile", "spec/program"},
   {"^src/fuse", "spec/fuse spec/registry/chains"},
-  {"^src/vmap", "spec/vmap spec/registry/vmap"},
+  {"^src/vmap", "spec/vmap spec/registry/vmap modules/stats"},
   {"^src/io", "spec/io", "files flate io callbacks"},
   {"^src/lua", "spec/lua spec/op/move/index spec/op/move/from "
      .. "spec/lifetime spec/autograd/autograd"},

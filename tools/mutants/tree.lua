@@ -187,7 +187,7 @@ end
 -- slows a machine down.
 local function limited(folder, command, seconds)
   local ok, said, status = shell((
-    "cd %s && ulimit -v 24000000 -t %d; timeout -k 5 %d %s >/dev/null 2>&1; "
+    "cd %s && ulimit -v 24000000; ulimit -t %d; timeout -k 5 %d %s >/dev/null 2>&1; "
       .. "status=$?; times; exit $status"):format(folder, seconds, 20 * seconds,
     command))
   local spent = 0
