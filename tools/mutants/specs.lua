@@ -63,15 +63,19 @@ local ROWS = {
   {"^lua/lunarray/lbfgs", "spec/nn"},
   {"^lua/lunarray/multi_head", "spec/nn"},
   {"^lua/lunarray/data", "spec/nn"},
-  {"^lua/lunarray/plot", "spec/prompt/plot spec/prompt/raster "
+  {"^lua/lunarray/plot", "spec/prompt/plot spec/prompt/fig spec/prompt/raster "
      .. "spec/manual/gallery"},
   {"^lua/lunarray/graph", "spec/autograd/graph"},
   {"^lua/lunarray/jacobian", "spec/autograd"},
+  {"^lua/lunarray/control", "spec/autograd/control spec/program"},
   {"^lua/lunarray/autograd", "spec/autograd"},
   {"^lua/lunarray/repl", "spec/prompt"},
   {"^lua/lunarray/kernel", "spec/prompt/kernel"},
   {"^lua/lunarray/help", "spec/manual/help spec/manual/ref"},
-  {"^lua/lunarray/array", "spec/lua/array"}
+  {"^lua/lunarray/parallel", "spec/lua/parallel"},
+  {"^lua/lunarray/foreign", "spec/lua/foreign"},
+  {"^lua/lunarray/images", "modules/image"},
+  {"^lua/lunarray/near", "spec/manual/help spec/prompt/repl_"},
 }
 
 local specs = {rows = ROWS}
