@@ -6,7 +6,7 @@
 --   --path TEXT   in paths with this pattern alone
 --   --rest N      specs that do not touch the file run for so many seconds of
 --                 the processor, the quickest first (all; 0: none)
---   --most N      the same of those that do (all)
+--   --most N      the same of those that do, and of C tests (all)
 --   --part K/N    every N-th mistake from the K-th on, in a tree of its own: so
 --                 several runs can share the processors
 --   --survivors   no new mistakes: those that were alive, once more
@@ -112,22 +112,22 @@ local function found_by(name, ok, _, late)
   return not ok and name .. (late and " (time)" or "") or nil
 end
 
-local function run_specs(list, times, budget)
+-- Who of 'list' finds the mistake, specs and C tests (test_name).
+local function run_all(site, list, times, budget)
   local spent = 0
-  for _, path in ipairs(list) do
-    spent = spent + (times[path] or 1)
+  for _, name in ipairs(list) do
+    spent = spent + (times[name] or 1)
     if spent > budget then return nil end
-    measure(path, times)
-    local by = times[path]
-      and found_by(path, tree.spec(path, patience(times[path])))
-    if by then return by end
-  end
-end
-
-local function run_tests(site, names)
-  for _, name in ipairs(names) do
-    local by = tree.build_test(site.path, name)
-      and found_by(name, tree.test(name, 60))
+    local by
+    if name:find("/", 1, true) then
+      measure(name, times)
+      by = times[name]
+        and found_by(name, tree.spec(name, patience(times[name])))
+    elseif tree.build_test(site.path, name) then
+      local ok, seconds, late = tree.test(name, 60)
+      times[name] = seconds
+      by = found_by(name, ok, seconds, late)
+    end
     if by then return by end
   end
 end
@@ -179,9 +179,9 @@ end
 local function finder(site, all, times)
   local by = by_operations(site)
   if by then return by end
-  local first, tests = specs.of(site.path, all, times)
+  local first = specs.of(site.path, all, times)
   proven_first(first, site.path, times)
-  by = run_specs(first, times, options.most) or run_tests(site, tests)
+  by = run_all(site, first, times, options.most)
   if by or options.rest == 0 then return by end
   local seen, rest = {}, {}
   for _, path in ipairs(first) do seen[path] = true end
@@ -189,7 +189,7 @@ local function finder(site, all, times)
     if not seen[path] then rest[#rest + 1] = path end
   end
   specs.quick_first(rest, times)
-  return run_specs(rest, times, options.rest)
+  return run_all(site, rest, times, options.rest)
 end
 
 -- False where the mistake does not compile.
