@@ -509,7 +509,7 @@ LA_API la_any la_any_named(const char *name, la_any value);
 typedef struct la_op la_op;
 LA_API la_op *la_op_find(const char *name);
 
-/* The first result as a new tensor (a number or boolean result as a 0-dim
+/* The first result as a new tensor (a boolean result as a 0-dim
 ** tensor); NULL on failure. 'results' may be NULL, or an array that takes 4 new
 ** tensors, the first among them. At most 16 arguments. L gives the settings
 ** (default dtype, recording, generator) and may be NULL: then those of the

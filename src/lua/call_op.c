@@ -188,15 +188,6 @@ static int box_list(call *c, la_value *v)
     return status;
 }
 
-static void push_ints(lua_State *L, const la_value *v)
-{
-    lua_createtable(L, (int)v->ints.n, 0);
-    for (int64_t i = 0; i < v->ints.n; i++) {
-        lua_pushinteger(L, v->ints.list[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 /* Returns how many values were pushed. A list of tensors must be in its box by
 ** now. */
 static int call_op_push_value(call *c, la_value *v)
@@ -205,14 +196,7 @@ static int call_op_push_value(call *c, la_value *v)
     switch (v->tag) {
     case LA_VTENSORS: push_list(c, v); return 1;
     case LA_VBOOL: lua_pushboolean(L, v->b); return 1;
-    case LA_VINT: lua_pushinteger(L, v->i); return 1;
-    case LA_VFLOAT: lua_pushnumber(L, v->d); return 1;
     case LA_VDTYPE: lua_pushstring(L, la_dtype_name(v->dtype)); return 1;
-    case LA_VSTR: lua_pushlstring(L, v->str.text, v->str.n); return 1;
-    case LA_VINTS: push_ints(L, v); return 1;
-    case LA_VSCALAR:
-        la_push_scalar(L, &v->scalar);
-        return v->scalar.kind == LA_KCOMPLEX ? 2 : 1;
     default: lua_pushnil(L); return 1;
     }
 }
