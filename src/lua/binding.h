@@ -561,14 +561,16 @@ int la_tointeger(lua_State *L);     /* x:tointeger() */
 bool la_push_operation(lua_State *L, const char *name, size_t n, uint32_t form);
 /* It is the same of the row "theme_name", which is la.theme.name. */
 bool la_push_theme_operation(lua_State *L, const char *theme, const char *name);
-/* Asks the module, a theme, for all of their operations. */
-void la_make_operations(lua_State *L, int lib);
+/* Asks the module, the methods, a theme, for all of their operations. */
+void la_make_operations(lua_State *L, int table, bool methods);
 void la_make_theme_operations(lua_State *L, const char *theme, int table);
 /* la.name and x:name (members.c): push the function, or nothing. */
 bool la_push_member(lua_State *L, const char *name, size_t n);
 bool la_push_method(lua_State *L, const char *name, size_t n);
-/* Asks the module for all of its functions, that pairs finds them. */
+/* Asks the module, the methods, for all of their functions, that pairs finds
+** them. */
 void la_make_members(lua_State *L, int lib);
+void la_make_methods(lua_State *L, int methods);
 /* Constants, and what else is in the module from the start. */
 void la_open_members(lua_State *L, int lib);
 /* Push the function of an operation that a host registered, in the form LA_FN

@@ -593,14 +593,28 @@ bool la_push_theme_operation(lua_State *L, const char *theme, const char *name)
     return true;
 }
 
-static void make_operation(lua_State *L, int table, const char *name, size_t n)
+/* Asks for the name, with the underscore of a form in place. */
+static void make_operation(lua_State *L, int table, const char *name, size_t n,
+                           const char *underscore)
 {
     lua_pushlstring(L, name, n);
+    lua_pushstring(L, underscore);
+    lua_concat(L, 2);
     lua_gettable(L, table);
     lua_pop(L, 1);
 }
 
-void la_make_operations(lua_State *L, int lib)
+static void make_forms(lua_State *L, int table, const char *name, size_t n,
+                       bool methods)
+{
+    const la_op *op = la_op_first(name, n);
+    if (with_form(op, methods ? LA_METHOD : LA_FN))
+        make_operation(L, table, name, n, "");
+    if (methods && with_form(op, LA_INPLACE_FORM))
+        make_operation(L, table, name, n, "_");
+}
+
+void la_make_operations(lua_State *L, int table, bool methods)
 {
     static const char *const aliases[] = {
 #define ALIAS(alias, name) #alias,
@@ -611,13 +625,10 @@ void la_make_operations(lua_State *L, int lib)
     };
     for (int id = 0; id < la_op_builtin(); id++) {
         const la_op *op = la_op_at(id);
-        size_t n = la_op_name_length(op);
-        if (with_form(la_op_first(op->signature, n), LA_FN))
-            make_operation(L, lib, op->signature, n);
+        make_forms(L, table, op->signature, la_op_name_length(op), methods);
     }
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-        if (with_form(la_op_first(aliases[i], strlen(aliases[i])), LA_FN))
-            make_operation(L, lib, aliases[i], strlen(aliases[i]));
+        make_forms(L, table, aliases[i], strlen(aliases[i]), methods);
 }
 
 void la_make_theme_operations(lua_State *L, const char *theme, int table)
@@ -629,7 +640,7 @@ void la_make_theme_operations(lua_State *L, const char *theme, int table)
         if (n <= k + 1 || memcmp(op->signature, theme, k) != 0
             || op->signature[k] != '_'
             || !with_form(la_op_first(op->signature, n), LA_FN)) continue;
-        make_operation(L, table, op->signature + k + 1, n - k - 1);
+        make_operation(L, table, op->signature + k + 1, n - k - 1, "");
     }
 }
 

@@ -137,6 +137,15 @@ static int walk_module(lua_State *L)
     return la_push_next(L);
 }
 
+/* pairs of the table of methods, which no script has: for those who look at the
+** library itself. */
+static int walk_methods(lua_State *L)
+{
+    lua_settop(L, 1);
+    la_make_methods(L, 1);
+    return la_push_next(L);
+}
+
 int la_push_next(lua_State *L)
 {
     lua_settop(L, 1);
@@ -146,21 +155,21 @@ int la_push_next(lua_State *L)
     return 3;
 }
 
-/* The table is its own functions' upvalue. */
-static void add_index(lua_State *L, int table, lua_CFunction fn)
+/* The table is the upvalue of its __index. */
+static void set_walks(lua_State *L, int table, lua_CFunction index,
+                      lua_CFunction pairs)
 {
     lua_createtable(L, 0, 4);
     lua_pushvalue(L, table);
-    lua_pushcclosure(L, fn, 1);
+    lua_pushcclosure(L, index, 1);
     lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, pairs);
+    lua_setfield(L, -2, "__pairs");
+    la_set_own_metatable(L, table);
 }
 
 void la_open_foreign(lua_State *L, int lib, int methods)
 {
-    add_index(L, lib, missing_function);
-    lua_pushcfunction(L, walk_module);
-    lua_setfield(L, -2, "__pairs");
-    la_set_own_metatable(L, lib);
-    add_index(L, methods, missing_method);
-    la_set_own_metatable(L, methods);
+    set_walks(L, lib, missing_function, walk_module);
+    set_walks(L, methods, missing_method, walk_methods);
 }

@@ -131,16 +131,16 @@ bool la_push_method(lua_State *L, const char *name, size_t n)
             && la_push_operation(L, name, n - 1, LA_INPLACE_FORM));
 }
 
-/* Asks the table at 'lib' for the name, which makes it. */
-static void ask(lua_State *L, int lib, const char *name)
+/* Asks the table for the name, which makes it. */
+static void ask(lua_State *L, int table, const char *name)
 {
-    lua_getfield(L, lib, name);
+    lua_getfield(L, table, name);
     lua_pop(L, 1);
 }
 
-static void ask_rows(lua_State *L, int lib, const la_function *row)
+static void ask_rows(lua_State *L, int table, const la_function *row)
 {
-    for (; row && row->name; row++) ask(L, lib, row->name);
+    for (; row && row->name; row++) ask(L, table, row->name);
 }
 
 void la_make_members(lua_State *L, int lib)
@@ -150,7 +150,16 @@ void la_make_members(lua_State *L, int lib)
         ask_rows(L, lib, modules[i].module->functions);
     for (size_t i = 0; i < COUNT(parts); i++)
         ask_rows(L, lib, parts[i]->functions);
-    la_make_operations(L, lib);
+    la_make_operations(L, lib, false);
+}
+
+void la_make_methods(lua_State *L, int methods)
+{
+    for (size_t i = 0; i < COUNT(lazy_methods); i++)
+        ask(L, methods, lazy_methods[i][0]);
+    for (size_t i = 0; i < COUNT(parts); i++)
+        ask_rows(L, methods, parts[i]->methods);
+    la_make_operations(L, methods, true);
 }
 
 /* ---- what is there from the start ---- */
