@@ -87,16 +87,20 @@ local function read_times(times)
   return times
 end
 
+local function note_time(times, name, ok, seconds)
+  local file = assert(io.open(BASELINE, "a"))
+  file:write(("%s\t%d\t%.2f\n"):format(name, ok and 0 or 1, seconds))
+  file:close()
+  times[name] = ok and seconds
+end
+
 -- A spec once without a mistake, before it is run with one; false in 'times'
 -- for one that fails, which finds nothing.
 local function measure(path, times)
   if times[path] == nil then read_times(times) end
   if times[path] ~= nil then return end
   local ok, seconds = tree.clean_spec(path, 900)
-  local file = assert(io.open(BASELINE, "a"))
-  file:write(("%s\t%d\t%.2f\n"):format(path, ok and 0 or 1, seconds))
-  file:close()
-  times[path] = ok and seconds
+  note_time(times, path, ok, seconds)
   if not ok then say("left out, as it fails anyway: %s", path) end
 end
 
@@ -125,7 +129,7 @@ local function run_all(site, list, times, budget)
         and found_by(name, tree.spec(name, patience(times[name])))
     elseif tree.build_test(site.path, name) then
       local ok, seconds, late = tree.test(name, 60)
-      times[name] = seconds
+      if ok then note_time(times, name, ok, seconds) end
       by = found_by(name, ok, seconds, late)
     end
     if by then return by end

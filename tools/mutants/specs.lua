@@ -46,7 +46,7 @@ local ROWS = {
      .. "spec/lifetime spec/autograd/autograd"},
   {"^src/api", "spec/host", "abi api callbacks device host struct frames"},
   {"^src/lua/api", "spec/host", "abi api callbacks device host struct frames"},
-  {"^src/lua/sandbox", "", "sandbox caps finalizers attacks stack"},
+  {"^src/lua/sandbox", "", "sandbox finalizers stack caps attacks"},
   {"^src/lua/files", "spec/io modules/frame", "files"},
   {"^src/lua/transform", "spec/vmap spec/fuse spec/lua/parallel "
      .. "spec/autograd"},
