@@ -162,6 +162,31 @@ describe("modules", function()
     assert.are.same({5, 2}, {table.unpack(net(la.ones(5, 3)).shape)})
   end)
 
+  it("ask for what they cannot do without", function()
+    local none = {}
+    for _, name in ipairs{"ReLU", "ReLU6", "Sigmoid", "Tanh", "SiLU", "Mish",
+      "SELU", "Hardswish", "Hardsigmoid", "LogSigmoid", "Softsign",
+      "Tanhshrink", "GELU", "ELU", "CELU", "LeakyReLU", "Softplus", "Hardtanh",
+      "Hardshrink", "Softshrink", "GLU", "Identity", "Flatten", "Dropout",
+      "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Sequential",
+      "FeatureAlphaDropout", "ModuleList", "ModuleDict", "ParameterList",
+      "PReLU", "CosineSimilarity", "PairwiseDistance", "Transformer",
+      "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "Unflatten",
+      "Module"} do none[name] = true end
+    local asked = 0
+    for name, class in pairs(nn) do
+      if name:find "^%u" and not name:find "Loss" and not none[name]
+          and type(class) == "table" then
+        local ok, why = pcall(class)
+        asked = asked + 1
+        assert.is_false(ok, name)
+        assert.truthy(why:find " is needed" or why:find "a layer expected",
+          name .. ": " .. why)
+      end
+    end
+    assert.is_true(asked > 30, asked)
+  end)
+
   it("take a parameter where a buffer was, and the other way round", function()
     local net = Net(3)
     net.seen = nn.Parameter(la.ones(1))

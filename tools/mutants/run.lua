@@ -13,8 +13,8 @@
 --   --at FILE:N,  every mistake of these lines, which do not count
 --   --page        only writes the page anew
 -- A mistake is killed when a spec or a C test fails, or does not come to its
--- end in eight times the time that it takes without, and ten seconds. What found
--- mistakes in the same file or folder before runs first. Results are
+-- end in eight times the time that it takes without, and ten seconds. What has
+-- found mistakes in the same file or folder before runs first. Results are
 -- kept in build/mutants/results.tsv until 'make clean', and all of them stand
 -- on bench/MUTANTS.md.
 package.path = "tools/mutants/?.lua;" .. package.path
@@ -301,9 +301,8 @@ local function plant_new(all, times)
     local site = draw(list[tries % #list + 1])
     tries = tries + 1
     local key = site and results.key(site)
-    if not site then                  -- a file without any
-    elseif done[key] then
-      number = number + 1             -- a run that goes on
+    if not site or done[key] then     -- a run that goes on
+      number = number + (site and 1 or 0)
     elseif tries % parts ~= part % parts then
       number = number + 1             -- that of another run
       done[key] = true
@@ -341,8 +340,8 @@ local function plant_line(path, line, all, times)
 end
 
 local function plant_lines(all, times)
-  for place in options.at:gmatch("[^,]+") do
-    local path, line = place:match("^(.+):(%d+)$")
+  for one in options.at:gmatch("[^,]+") do
+    local path, line = one:match("^(.+):(%d+)$")
     assert(path, "--at: FILE:N, ...")
     plant_line(path, tonumber(line), all, times)
   end

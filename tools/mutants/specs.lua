@@ -100,7 +100,9 @@ end
 -- Specs of 'all' and C tests (test_name) of one row that are not in 'seen'.
 local function add_row(list, seen, all, parts, tests, seconds)
   local some = {}
-  for name in (tests or ""):gmatch("%S+") do some[#some + 1] = "test_" .. name end
+  for name in (tests or ""):gmatch("%S+") do
+    some[#some + 1] = "test_" .. name
+  end
   for _, spec in ipairs(all) do
     for part in parts:gmatch("%S+") do
       if spec:find(part, 1, true) == 1 then
