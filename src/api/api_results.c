@@ -14,8 +14,8 @@
 #include "api/api_call.h"
 #include "op/call.h"
 
-/* A truth becomes a 0-dim tensor. Takes over the value; *out is owned, NULL for
-** no value. */
+/* A truth and an integer become 0-dim tensors. Takes over the value; *out is
+** owned, NULL for no value. */
 static la_status as_tensor(la_value *v, la_tensor **out)
 {
     la_scalar s;
@@ -24,6 +24,7 @@ static la_status as_tensor(la_value *v, la_tensor **out)
     case LA_VTENSOR: *out = v->tensor; return LA_OK;
     case LA_VNONE: return LA_OK;
     case LA_VBOOL: s = la_scalar_bool(v->b); break;
+    case LA_VINT: s = la_scalar_int(v->i); break;
     case LA_VTENSORS:
         la_value_drop(v);
         return la_error(LA_EARG, "the result is a list: use la_call_many");
