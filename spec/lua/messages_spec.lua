@@ -47,7 +47,8 @@ local function from_one(signature)
   local head, inner, rest = signature:match "^([^(]+)(%b())(.*)$"
   inner = inner:gsub("%b[]", function(list) return (list:gsub(",", "\1")) end)
   inner = inner:gsub("[^,()]+", function(parameter)
-    if not (parameter:find "^ ?dim" or parameter:find "^ ?index") then return end
+    local kind = parameter:match "^ ?(%l+)"
+    if kind ~= "dim" and kind ~= "index" then return end
     return (parameter:gsub("=.*", function(default)
       return (default:gsub("%-?%d+", function(n)
         return n:find "^%-" and n or tostring(math.tointeger(n) + 1)
