@@ -50,8 +50,36 @@ la_status la_loop_hold(void)
                     "changes nothing around it");
 }
 
+/* Both programs are recorded with copies: a tensor that a copy differs from in
+** strides or in bits that are pending is copied in each run, too. */
+static bool loop_is_plain(const la_tensor *t)
+{
+    int64_t strides[LA_MAX_DIMS];
+    la_preserve_strides(t, strides);
+    return !(t->flags & (LA_F_CONJ | LA_F_NEG))
+        && memcmp(strides, la_strides(t), 8 * (size_t)t->ndim) == 0;
+}
+
+/* The operand for a tensor of the carry, which becomes it. */
+static bool loop_carried(la_loop_record *l, la_tensor **carry)
+{
+    LA_OWNED t = la_tensor_retain(*carry);
+    if (!loop_is_plain(t)) {
+        la_tensor_drop(&t);
+        if (la_run(clone, &t, *carry)) {
+            la_error_clear();
+            return false;
+        }
+    }
+    int32_t view = la_meet_operand(l->outer, t);
+    if (view < 0) return false;
+    *carry = l->tensors[l->n] = la_tensor_retain(t);
+    l->operands[l->n++] = view;
+    return true;
+}
+
 bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
-                   la_tensor *const *carry)
+                   la_tensor **carry)
 {
     la_recorder *r = la_ctx()->recorder;
     *l = (la_loop_record){.outer = r};
@@ -70,12 +98,8 @@ bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
         l->operands[l->n++] = la_meet_operand(r, condition);
         if (l->operands[0] < 0) return false;
     }
-    for (int i = 0; i < n; i++) {
-        int32_t view = la_meet_operand(r, carry[i]);
-        if (view < 0) return false;
-        l->tensors[l->n] = la_tensor_retain(carry[i]);
-        l->operands[l->n++] = view;
-    }
+    for (int i = 0; i < n; i++)
+        if (!loop_carried(l, &carry[i])) return false;
     return true;
 }
 

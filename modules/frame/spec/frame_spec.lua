@@ -452,4 +452,9 @@ describe("la.frame's files", function()
     end
     assert.truthy(g:plot("x", "y", {by = "k"}):svg():find(">b<", 1, true))
   end)
+
+  it("is what la.describe describes by the frame's own words", function()
+    local f = la.frame{a = {1, 2, 4}}
+    assert.is_true(la.describe(f) == f:describe())
+  end)
 end)

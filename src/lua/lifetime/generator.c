@@ -50,6 +50,16 @@ static void set_seed(lua_State *L, const char *name, la_generator *g,
     *g = (la_generator){.seed = seed};
 }
 
+/* A seed of the system's differs on every machine. */
+static void set_fresh_seed(lua_State *L, la_generator *g, const char *name)
+{
+    if (la_state_of(L)->context.lockstep)
+        la_raise(L, name, la_error(LA_ESUPPORT, "a state in lockstep takes no "
+                                   "seed from the system: give one to "
+                                   "manual_seed"));
+    set_seed(L, name, g, la_fresh_seed());
+}
+
 /* 63 bits. Where the system has none yet, the clock has to do. */
 uint64_t la_fresh_seed(void)
 {
@@ -118,7 +128,7 @@ static int generator_manual_seed(lua_State *L)
 static int generator_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "seed");
-    set_seed(L, "seed", g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 
@@ -215,12 +225,7 @@ static const la_function generator_methods[] = {
 static void push_generator_metatable(lua_State *L)
 {
     if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
-    lua_newtable(L);
-    for (const la_function *r = generator_methods; r->name; r++) {
-        la_push_function(L, r);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, generator_methods);
     lua_pushcfunction(L, generator_text);
     lua_setfield(L, -2, "__tostring");
 }
@@ -272,7 +277,7 @@ static int manual_seed(lua_State *L)
 static int lifetime_generator_seed(lua_State *L)
 {
     la_generator *g = own(L);
-    set_seed(L, "seed", g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 

@@ -37,8 +37,10 @@ static int record_where(void *host, const char **chunk)
     recording *w = host;
     lua_Debug ar;
     for (int level = 0; lua_getstack(w->L, level, &ar); level++) {
-        lua_getinfo(w->L, "Sl", &ar);
-        if (ar.currentline <= 0 || record_is_ours(ar.short_src)) continue;
+        lua_getinfo(w->L, "l", &ar);
+        if (ar.currentline <= 0) continue;
+        lua_getinfo(w->L, "S", &ar);
+        if (record_is_ours(ar.short_src)) continue;
         memcpy(w->chunk, ar.short_src, sizeof w->chunk);
         *chunk = w->chunk;
         return ar.currentline;
@@ -302,6 +304,23 @@ static bool record_inner(result_walk *r, int at)
     return false;
 }
 
+/* Is the value one that f captures, where that is watched? */
+static bool record_watched(result_walk *r, int at)
+{
+    lua_State *L = r->L;
+    la_called *e = r->w->e;
+    for (int32_t i = 0; i < e->guards.n && r->w->c->watches; i++) {
+        if (LA_PROG_AT(e->guards, la_watch, i)->kind == LA_WATCH_SIZE) continue;
+        la_push_watched(L, e, r->w->refs, i);
+        bool same = lua_rawequal(L, -1, at);
+        lua_pop(L, 1);
+        if (!same) continue;
+        la_add_sig(L, &e->results, LA_SIG_WATCHED, i);
+        return true;
+    }
+    return false;
+}
+
 /* An object from outside is its own userdata again. */
 static void record_handle(result_walk *r, int at, la_handle *h)
 {
@@ -376,7 +395,8 @@ static void record_result(result_walk *r, int at, int depth)
     la_sig *item;
     if (index >= 0) {
         la_add_sig(L, &e->results, LA_SIG_STACK, index);
-    } else if (type > LUA_TSTRING && record_inner(r, at)) {
+    } else if (type > LUA_TSTRING
+               && (record_inner(r, at) || record_watched(r, at))) {
         return;
     } else if (h && h->tensor) {
         record_handle(r, at, h);

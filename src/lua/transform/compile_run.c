@@ -114,6 +114,9 @@ static void run_push(run_results *r)
     case LA_SIG_STACK: lua_pushvalue(L, r->first + item->at); return;
     case LA_SIG_PATH: run_push_path(r, item); return;
     case LA_SIG_AGAIN: lua_rawgeti(L, r->tables, item->at); return;
+    case LA_SIG_WATCHED:
+        la_push_watched(L, r->e, r->refs, item->at);
+        return;
     case LA_SIG_KEYS: run_push_table(r, item->at); return;
     default: lua_rawgeti(L, r->refs, item->at); return;
     }
