@@ -43,7 +43,7 @@ static la_status chain_record(la_fused *c, la_frame *f, bool *done)
 {
     bool given = f->form != LA_FUNCTIONAL;
     const la_family *family = f->op->family;
-    if (f->op == LA_OP(copy_)) return la_fuse_record_copy(c, f, done);
+    if (f->op->role == LA_ROLE_copy) return la_fuse_record_copy(c, f, done);
     if (!family) return la_fuse_writes(c) ? LA_OK
         : la_fuse_record_reduction(c, f, done);
     if (!la_fuse_is_recordable(f)) return LA_OK;

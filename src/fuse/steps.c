@@ -82,7 +82,7 @@ bool la_fuse_is_recordable(const la_frame *f)
     if (!family || (f->op->forms & LA_MUTATES)
         || family->impl != la_pointwise_impl
         || family->ninputs > LA_FUSE_SOURCES
-        || !(family->fast || f->op == LA_OP(where)))
+        || !(family->fast || f->op->role == LA_ROLE_choice))
         return false;
     for (int k = 0; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
@@ -240,10 +240,10 @@ void la_fuse_take_source(la_fused *z, la_fuse_source *from, la_tensor *t,
 ** which the reductions have a kernel. */
 static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 {
-    const la_op *op = f->op;
-    if (op == LA_OP(mul)) return la_arg(f, 0) == la_arg(f, 1);
-    return op == LA_OP(square)
-        || (op == LA_OP(pow) && loop == (*LA_STUB(pow_2))[dtype]);
+    int role = f->op->role;
+    if (role == LA_ROLE_times) return la_arg(f, 0) == la_arg(f, 1);
+    return role == LA_ROLE_square
+        || (role == LA_ROLE_power && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
 la_status la_fuse_record(la_fused *z, la_frame *f, bool *done)

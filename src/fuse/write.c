@@ -51,7 +51,8 @@ static bool is_full(const la_fused *z, int n)
 /* The tensor that the call writes, where it is the only one; else NULL. */
 static la_tensor *target_of(const la_frame *f)
 {
-    if (f->op == LA_OP(copy_) && f->form == LA_FUNCTIONAL) return la_arg(f, 0);
+    bool copies = f->op->role == LA_ROLE_copy;
+    if (copies && f->form == LA_FUNCTIONAL) return la_arg(f, 0);
     if (f->form == LA_FUNCTIONAL || (f->op->forms & LA_MUTATES)) return NULL;
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (f->outs[k]) return NULL;

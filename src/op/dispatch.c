@@ -306,7 +306,7 @@ static bool gives_values(const la_frame *f)
 {
     return (f->op->forms & LA_READS_VALUES)
         || (la_schema_of(f->op)->results[0] == LA_VBOOL
-            && f->op != LA_OP(is_set_to));
+            && !(f->op->forms & LA_OF_HANDLES));
 }
 
 static la_status run_plainly(la_frame *f)
@@ -622,8 +622,11 @@ la_status la_dispatch(la_frame *f)
     la_fuel_scope scope;
     bool limited = __builtin_expect(la_token_armed(k), 0);
     if (limited) status = la_fuel_begin(&scope, f, k);
+    f->outer = la_running_call;
+    la_running_call = f;
     if (!status) status = __builtin_expect(c->watched, 0)
         ? launch_watched(f, &g, c) : launch(f, &g);
+    la_running_call = f->outer;
     if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);

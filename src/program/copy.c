@@ -90,6 +90,7 @@ static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
     la_prog_loop *loop = la_mem_zalloc(sizeof *loop);
     if (!loop) return LA_ENOMEM;
     to->loop = loop;
+    loop->chooses = from->chooses;
     loop->ncarry = from->ncarry;
     loop->ntest = from->ntest;
     loop->nbody = from->nbody;
@@ -193,4 +194,5 @@ void la_prog_stand_alone(la_prog *p)
         la_prog_step *s = la_prog_step_at(p, i);
         if (s->kind == LA_STEP_GRAD) s->view = copy_result(p, s->view);
     }
+    la_look_let_go(p);
 }

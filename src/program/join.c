@@ -47,7 +47,8 @@ static void join_operand(void *context, int32_t view)
 /* The view that the call writes, if it writes one that was there; or none. */
 static int32_t join_target(const la_prog_step *s)
 {
-    if (s->op == LA_OP(copy_) && s->form == LA_FUNCTIONAL) return s->views[0];
+    if (s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL)
+        return s->views[0];
     return s->form == LA_FUNCTIONAL ? LA_PROG_NONE : s->outs[0];
 }
 
@@ -68,7 +69,7 @@ static bool join_suits(join_walk *w, const la_prog_step *s)
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (s->outs[k] >= 0) return false;
     const la_family *family = s->op->family;
-    bool copies = s->op == LA_OP(copy_) && s->form == LA_FUNCTIONAL;
+    bool copies = s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL;
     if (!copies && (s->op->forms & LA_MUTATES)) return false;
     if (!copies && (family ? family->impl != la_pointwise_impl
                     : !s->op->reductions[0] || s->form != LA_FUNCTIONAL))

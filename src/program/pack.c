@@ -22,7 +22,8 @@
 static int pack_argument(const la_prog_step *s)
 {
     if (s->kind != LA_STEP_CALL || s->kept || !la_prog_runs(s)) return -1;
-    return s->op == LA_OP(mm) ? 1 : s->op == LA_OP(addmm) ? 2 : -1;
+    return s->op->role == LA_ROLE_product ? 1
+        : s->op->role == LA_ROLE_add_product ? 2 : -1;
 }
 
 static bool pack_is_constant(const la_prog *p, const la_prog_slot *s)

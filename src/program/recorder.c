@@ -85,10 +85,8 @@ static void recorder_peek(const la_tensor *t)
 static bool recorder_reads_values(const la_frame *f)
 {
     const la_op *op = f->op;
-    if (op == LA_OP(index_put) || op == LA_OP(masked_scatter)
-        || op == LA_OP(kthvalue) || op == LA_OP(histc) || op == LA_OP(histogram)
-        || op == LA_OP(histogram_edges)) return false;
-    if (op == LA_OP(index)) {
+    if (op->forms & LA_SIZED) return false;
+    if (op->forms & LA_SIZED_BY_MASKS) {
         const la_value *v = &f->args[1];
         for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
             if (v->tensors.list[i] && v->tensors.list[i]->dtype == LA_BOOL)
@@ -231,10 +229,7 @@ static bool recorder_is_pure(const la_frame *f)
     bool real = t && (la_is_float((la_dtype)t->dtype)
                       || la_is_complex((la_dtype)t->dtype));
     if (op->family) return real || (t && t->dtype == LA_BOOL);
-    return op->reductions[0] != NULL || op == LA_OP(clone)
-        || op == LA_OP(zeros) || op == LA_OP(ones) || op == LA_OP(zeros_like)
-        || op == LA_OP(ones_like) || op == LA_OP(full)
-        || op == LA_OP(contiguous);
+    return op->forms & LA_PURE;
 }
 
 /* out= gave a tensor other sizes. */

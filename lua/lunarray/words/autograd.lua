@@ -104,7 +104,8 @@ see: set_grad_enabled
 == detect_anomaly
 : la.detect_anomaly([f, ...]) -> ...
 Calls f and returns its results. Errors and NaN in backward then name the line
-that called the operation. It is slow, so use it only to find a fault.
+that called the operation. It is slow, so use it only to find a fault. Without f
+it holds until the end of a block: local _ <close> = la.detect_anomaly().
 > la.detect_anomaly(function() return la.ones(2):sum() end)
 tensor(2.)
 see: grad_graph, gradcheck

@@ -63,6 +63,8 @@ typedef struct la_context {
     bool wanted_batched;        /* elements of its tensors were asked for */
     bool small_stack;           /* LAPACK gets that of another thread */
     struct la_observer *observer;   /* op/observe.h; NULL for none */
+    char *(*where)(struct la_context *c);   /* anomaly mode: the script's line
+                                ** that runs, grad/grad.h; NULL: it is off */
     void *caller;               /* the coroutine whose operation runs, while
                                 ** no Lua code can; NULL: not known */
     la_generator generator;

@@ -181,8 +181,9 @@ static int fn_snapshot(lua_State *L)
 ** a script gets at. */
 void la_open_snapshots(lua_State *L, int lib)
 {
-    static const luaL_Reg methods[] = {
-        {"free", snapshot_free}, {"restore", snapshot_restore}, {NULL, NULL}};
+    static const la_function methods[] = {
+        {"free", snapshot_free, 1}, {"restore", snapshot_restore, 1},
+        {NULL, NULL, 0}};
     la_new_metatable(L, SNAPSHOT_NAME, "a snapshot's metatable is locked");
     lua_pushcfunction(L, snapshot_free);
     lua_setfield(L, -2, "__gc");

@@ -29,13 +29,14 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name)
 void la_drop_called(la_called *e)
 {
     la_prog_free(e->p);
+    la_prog_free(e->parts);
     la_prog_drop_list(&e->items, sizeof(la_sig));
     la_prog_drop_list(&e->results, sizeof(la_sig));
     la_prog_drop_list(&e->guards, sizeof(la_watch));
     la_prog_drop_list(&e->numbers, sizeof(la_number));
     la_prog_drop_list(&e->shared, sizeof(la_shared));
     la_prog_drop_list(&e->handles, sizeof(int32_t));
-    e->p = NULL;
+    e->p = e->parts = NULL;
 }
 
 static int compile_entry_gc(lua_State *L)
@@ -197,7 +198,7 @@ static int compile_plain(lua_State *L, int self)
 bool la_compile_is_inside(const la_state *s)
 {
     const la_context *c = &s->context;
-    return c->recorder || c->vmap || s->anomaly;
+    return c->recorder || c->vmap || c->where || s->uncompiled;
 }
 
 /* The function of la.fuse does what f does: where f captures too much to look

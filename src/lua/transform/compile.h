@@ -58,8 +58,8 @@ typedef struct la_watch {
 
 /* A number that is read anew. */
 typedef struct la_number {
-    enum { LA_NUMBER_FIELD, LA_NUMBER_COUNT, LA_NUMBER_CALL } kind;
-    int32_t table, key;     /* of a call: the function */
+    enum { LA_NUMBER_FIELD, LA_NUMBER_COUNT } kind;
+    int32_t table, key;     /* in refs */
 } la_number;
 
 /* Two tensors on one storage: arguments a and b, or argument a and object b. */
@@ -70,11 +70,14 @@ typedef struct la_shared {
 
 typedef struct la_called {
     la_prog *p;             /* NULL: was never finished */
+    la_prog *parts;         /* cut for budgets; NULL: p is short, or not known */
+    bool has_parts;
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
     int32_t nrefs, nvalues; /* f's results */
     int32_t runs;
+    int32_t names;          /* in refs: {input =, output =, weight =} or 0 */
     int32_t ntables;        /* of the results, where one comes again; else 0 */
     int32_t number, numbered;   /* item that alone differed from another
                             ** recording's; how many such recordings there
@@ -213,7 +216,7 @@ bool la_run_into(lua_State *L);
 
 /* ---- compile_methods.c ---- */
 
-extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+extern const la_function la_compiled_methods[], la_entry_methods[];
 /* Ends what an entry owns. */
 void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */

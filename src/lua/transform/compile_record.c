@@ -127,7 +127,7 @@ static void record_module(lua_State *L, la_called *e, int refs, int table)
     lua_pop(L, 1);
 }
 
-/* note("number", arg, table, key), note("count", ...), note("call", arg, f):
+/* note("number", arg, table, key), note("count", ...):
 ** where argument 'arg' (from 1) of the next step is read. */
 static void record_number(lua_State *L, recording *w, int refs, int kind)
 {
@@ -143,13 +143,16 @@ static void record_number(lua_State *L, recording *w, int refs, int kind)
     la_record_source(w->r, arg - 1, w->e->numbers.n - 1);
 }
 
-/* note("refuse"): f does in Lua what each call has to do.
+/* note("writes"): what keeps its state in Lua is about to change it.
+** note("refuse"): f does in Lua what each call has to do.
+** note("names", {input = list, output = list, weight = {name = tensor}}): what
+** a file calls them unless the caller names them.
 **
 ** note(what, ...), which la._recording gives while f is recorded. */
 static int record_note(lua_State *L)
 {
     static const char *const whats[] = {"field", "module", "number", "count",
-                                        "call", "refuse", NULL};
+                                        "names", "writes", "refuse", NULL};
     recording *w = record_here(la_enter(L));
     int what = luaL_checkoption(L, 1, NULL, whats);
     if (!w) return 0;
@@ -161,8 +164,14 @@ static int record_note(lua_State *L)
     case 1: record_module(L, w->e, refs, 2); break;
     case 2: record_number(L, w, refs, LA_NUMBER_FIELD); break;
     case 3: record_number(L, w, refs, LA_NUMBER_COUNT); break;
-    case 4: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    case 4:
+        luaL_checktype(L, 2, LUA_TTABLE);
+        lua_pushvalue(L, 2);
+        w->e->names = la_add_ref(L, w->e, refs);
+        break;
+    case 5: LA_CHECK(L, "compile", la_loop_hold()); break;
     default:
+        LA_CHECK(L, "compile", la_loop_hold());
         la_record_refuse("it changes what a module or a schedule of the "
                          "library keeps as Lua values");
     }
@@ -479,8 +488,10 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
     for (int i = first; i <= last; i++) lua_pushvalue(L, i);
     LA_CHECK_TWICE(L, "compile", la_record_begin(t->n, t->tensors,
                    record_where, &w, c->partial, &w.r));
+    bool no_grad = s->context.no_grad;
     int failed = lua_pcall(L, last - first + 2, LUA_MULTRET, 0);
-    la_enter(L);
+    if (la_enter(L)->context.no_grad != no_grad)
+        la_record_refuse("it changes whether gradients are recorded");
     if (!failed) {
         la_record_pause(true);
         failed = record_walk_results(L, &w, first) != LUA_OK;
