@@ -46,8 +46,6 @@ enum {
     LA_ANY_DEVICES = 1 << 18, /* arguments may lie on several devices */
     LA_KEEPS_VERSION = 1 << 19,   /* LA_MUTATES nothing that a saved value is
                               ** compared by */
-    LA_FORWARDS = 1 << 20,    /* a composite that only names another row's
-                              ** arguments: la.fuse looks through it */
     LA_OVERLAPPING = 1 << 21, /* a view whose elements may share memory: its
                               ** gradient goes by the root's memory */
     LA_PURE = 1 << 22,        /* a call does nothing but give its results, and

@@ -82,6 +82,7 @@ void la_prog_put_packed(la_prog *p, la_prog_step *s)
     la_prog_packed *x = LA_PROG_AT(p->packs, la_prog_packed, s->packed - 1);
     la_value *v = &s->args[x->arg];
     if (la_token_armed(la_ctx()->token)) return;    /* a copy would cost fuel */
+    if (v->tensor->counter) return;     /* set_data: versions do not tell */
     uint32_t version = la_tensor_version(v->tensor)
         + la_other_writes(v->tensor);
     bool holds = x->copy && x->storage == v->tensor->storage

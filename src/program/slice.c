@@ -252,14 +252,11 @@ static la_prog_step *slice_add(slicer *w, const la_prog_step *like, int nargs)
     *s = (la_prog_step){.kind = LA_STEP_CALL, .line = like->line,
         .source = like->source, .lists = LA_PROG_NONE, .object = LA_PROG_NONE,
         .view = LA_PROG_NONE, .no_grad = like->no_grad,
-        .nargs = (uint8_t)nargs, .nresults = 1, .op = like->op,
+        .nresults = 1, .op = like->op,
         .named = like->named};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    s->args = la_mem_zalloc((nargs ? nargs : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((nargs ? nargs : 1) * sizeof(int32_t));
-    for (int k = 0; s->views && k < nargs; k++) s->views[k] = LA_PROG_NONE;
-    return s->args && s->views ? s : NULL;
+    return la_prog_room(s, nargs) ? NULL : s;
 }
 
 /* Memory for the result, as the call would have had it. */
@@ -557,5 +554,22 @@ la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
     *total = w.total;
     if (status) la_prog_free(w.p);
     else *out = w.p;
+    return status;
+}
+
+/* Pieces of some 50 microseconds of a slow processor. Groups of calls are not
+** joined there, which would be long. */
+enum { SLICE_PIECE = 50000 };
+
+la_status la_prog_parts(const la_prog *p, la_prog **out)
+{
+    static const char *const without[] = {"fuse", NULL};
+    la_prog *parts = NULL;
+    int64_t total;
+    LA_TRY(la_prog_slice(p->recorded, SLICE_PIECE, &parts, &total));
+    bool is_long = total > SLICE_PIECE;
+    la_status status = is_long ? la_prog_plan(parts, without) : LA_OK;
+    if (status || !is_long) la_prog_free(parts);
+    *out = !status && is_long ? parts : NULL;
     return status;
 }

@@ -228,7 +228,7 @@ static void run_unset(const la_program_modes *before)
 static la_status run_check_context(void)
 {
     const la_context *c = la_ctx();
-    if (!c->recorder && !c->fuse && !c->vmap) return LA_OK;
+    if (!c->recorder && !c->vmap) return LA_OK;
     return la_error(LA_ESTATE, "a program is no part of la.compile, la.fuse or "
                     "la.vmap");
 }
@@ -282,22 +282,12 @@ static la_status run_look(const la_program *g)
     return LA_OK;
 }
 
-/* Slices of the program, each of which takes some 50 microseconds of a slow
-** processor. Groups of calls are not joined there, which would be long. */
-enum { PIECE = 50000 };
-
 static la_status run_make_parts(la_program *g)
 {
-    static const char *const without[] = {"fuse", NULL};
-    la_prog *parts = NULL;
-    int64_t total;
     if (g->has_parts) return LA_OK;
-    LA_TRY(la_prog_slice(g->p->recorded, PIECE, &parts, &total));
-    la_status status = total > PIECE ? la_prog_plan(parts, without) : LA_OK;
-    if (status || total <= PIECE) la_prog_free(parts);
-    else g->parts = parts;
-    g->has_parts = !status;
-    return status;
+    LA_TRY(la_prog_parts(g->p, &g->parts));
+    g->has_parts = true;
+    return LA_OK;
 }
 
 la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,

@@ -405,7 +405,8 @@ static la_status write_look(program_writer *w, const la_prog_step *s)
 
 static la_status write_recording(program_writer *w, const la_prog *p);
 
-/* Its operands, results and programs. */
+/* Its operands, results and programs: test and body, or the two branches of
+** la.cond. */
 static la_status write_loop(program_writer *w, const la_prog_step *s)
 {
     la_jtext_writer *t = &w->text;
@@ -431,14 +432,15 @@ static la_status write_loop(program_writer *w, const la_prog_step *s)
 static la_status write_step(program_writer *w, const la_prog_step *s)
 {
     static const char *const kinds[] = {"call", "grad", "require", "look",
-                                        "loop"};
+                                        "loop", "cond"};
+    bool chooses = s->kind == LA_STEP_LOOP && s->loop->chooses;
     la_jtext_writer *t = &w->text;
     la_jtext_open(t, '{');
     la_jtext_key(t, "line");
     la_jtext_integer(t, s->line);
     la_jtext_key(t, "source");
     la_jtext_integer(t, s->source);
-    la_jtext_key(t, kinds[s->kind]);
+    la_jtext_key(t, kinds[s->kind + chooses]);
     switch (s->kind) {
     case LA_STEP_CALL: LA_TRY(write_call(w, s)); break;
     case LA_STEP_LOOK: LA_TRY(write_look(w, s)); break;

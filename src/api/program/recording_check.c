@@ -299,7 +299,8 @@ static la_status check_operands(const la_prog *p, const la_prog_step *s,
                                 const la_prog *part, int32_t from)
 {
     for (int32_t i = 0; i < part->narguments; i++) {
-        int32_t k = i < s->loop->ncarry ? i : from + i - s->loop->ncarry;
+        int32_t k = i < s->loop->ncarry ? i + s->loop->chooses
+            : from + i - s->loop->ncarry;
         int32_t view = la_prog_member(p, s->lists + k);
         if (view < 0 || !check_same_form(la_prog_view_at(p, view)->form,
                                          la_prog_object_at(part, i)->form))
@@ -308,16 +309,49 @@ static la_status check_operands(const la_prog *p, const la_prog_step *s,
     return LA_OK;
 }
 
-static la_status check_loop(const la_prog *p, int32_t i)
+static bool check_same_sizes(const la_tensor *a, const la_tensor *b)
 {
-    const la_prog_step *s = la_prog_step_at(p, i);
+    return a->dtype == b->dtype && a->ndim == b->ndim
+        && memcmp(la_sizes(a), la_sizes(b), 8 * (size_t)a->ndim) == 0;
+}
+
+/* Results of a branch are its own, in the form that the step gives them. */
+static la_status check_branch(const la_prog *p, const la_prog_step *s,
+                              const la_prog *part)
+{
+    if (part->outputs.n != s->nlisted)
+        return check_broken("a branch with other results");
+    for (int32_t k = 0; k < s->nlisted; k++) {
+        int32_t view = la_prog_member(p, s->list_results + k);
+        const la_prog_output *o = la_prog_output_at(part, k);
+        if (view < 0 || o->object >= 0 || la_prog_slot_at(part,
+                la_prog_view_at(part, o->view)->slot)->kind == LA_SLOT_OBJECT
+            || !check_same_sizes(check_output_form(part, k),
+                                 la_prog_view_at(p, view)->form))
+            return check_broken("a branch with other results");
+    }
+    return LA_OK;
+}
+
+/* la.cond: the condition, and what both branches use. */
+static la_status check_choice(const la_prog *p, const la_prog_step *s)
+{
     const la_prog_loop *l = s->loop;
-    int32_t n = la_loop_operands(s);
-    if (n > 64 || n > p->members.n - s->lists || s->nlisted != l->ncarry)
-        return check_broken("a loop without its tensors");
-    LA_TRY(check_part(l->test, l->ncarry + l->ntest));
-    LA_TRY(check_part(l->body, l->ncarry + l->nbody));
-    if (l->test->outputs.n != 1 || l->body->outputs.n != l->ncarry)
+    int32_t view = la_prog_member(p, s->lists);
+    const la_tensor *flag = view < 0 ? NULL : la_prog_view_at(p, view)->form;
+    if (!flag || flag->dtype != LA_BOOL || flag->numel != 1)
+        return check_broken("a condition that is no bool");
+    LA_TRY(check_branch(p, s, l->test));
+    LA_TRY(check_branch(p, s, l->body));
+    LA_TRY(check_operands(p, s, l->test, 1 + l->ncarry));
+    return check_operands(p, s, l->body, 1 + l->ncarry + l->ntest);
+}
+
+static la_status check_passes(const la_prog *p, const la_prog_step *s)
+{
+    const la_prog_loop *l = s->loop;
+    if (l->test->outputs.n != 1 || l->body->outputs.n != l->ncarry
+        || s->nlisted != l->ncarry)
         return check_broken("a part of a loop with other results");
     const la_tensor *flag = check_output_form(l->test, 0);
     if (flag->dtype != LA_BOOL || flag->numel != 1)
@@ -327,7 +361,19 @@ static la_status check_loop(const la_prog *p, int32_t i)
                              la_prog_object_at(l->body, k)->form))
             return check_broken("a carry of two forms");
     LA_TRY(check_operands(p, s, l->test, l->ncarry));
-    LA_TRY(check_operands(p, s, l->body, l->ncarry + l->ntest));
+    return check_operands(p, s, l->body, l->ncarry + l->ntest);
+}
+
+static la_status check_loop(const la_prog *p, int32_t i)
+{
+    const la_prog_step *s = la_prog_step_at(p, i);
+    const la_prog_loop *l = s->loop;
+    int32_t n = la_loop_operands(s);
+    if (n > 64 || n > p->members.n - s->lists || s->nlisted > 64)
+        return check_broken("a loop without its tensors");
+    LA_TRY(check_part(l->test, l->ncarry + l->ntest));
+    LA_TRY(check_part(l->body, l->ncarry + l->nbody));
+    LA_TRY(l->chooses ? check_choice(p, s) : check_passes(p, s));
     for (int32_t k = 0; k < s->nlisted; k++) {
         int32_t view = la_prog_member(p, s->list_results + k);
         if (view >= 0) LA_TRY(check_result(p, i, view));

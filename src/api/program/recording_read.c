@@ -314,14 +314,10 @@ static void recording_args(la_program_reader *r, const la_prog *p,
 {
     const la_schema *schema = la_schema_of(s->op);
     size_t n = (size_t)schema->nparams;
-    s->args = la_mem_zalloc((n ? n : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((n ? n : 1) * sizeof(int32_t));
-    s->nargs = (uint8_t)n;
-    if (!s->args || !s->views) {
+    if (la_prog_room(s, (int)n)) {
         la_program_take_status(r, LA_ENOMEM);
         return;
     }
-    for (size_t k = 0; k < n; k++) s->views[k] = LA_PROG_NONE;
     la_jtext_want(&r->t, "args");
     la_jtext_enter(&r->t, '[');
     for (int k = 0; k < (int)n; k++) recording_value(r, p, schema, k, s);
@@ -389,8 +385,9 @@ static void recording_part(la_program_reader *r, const char *key,
     la_jtext_leave(&r->t, '}');
 }
 
-/* Loops are one deep. */
-static void recording_loop(la_program_reader *r, la_prog *p, la_prog_step *s)
+/* Loops and branches are one deep. */
+static void recording_loop(la_program_reader *r, la_prog *p, la_prog_step *s,
+                           bool chooses)
 {
     if (r->t.depth) {
         la_jtext_fail(&r->t, "a loop inside of a loop");
@@ -403,7 +400,9 @@ static void recording_loop(la_program_reader *r, la_prog *p, la_prog_step *s)
         return;
     }
     la_jtext_enter(&r->t, '[');
-    s->loop->ncarry = (int32_t)la_jtext_read_range(&r->t, 1, MOST_OPERANDS / 2);
+    s->loop->chooses = chooses;
+    s->loop->ncarry = (int32_t)la_jtext_read_range(&r->t, !chooses,
+                                                  MOST_OPERANDS / 2);
     s->loop->ntest = (int32_t)la_jtext_read_range(&r->t, 0, MOST_OPERANDS);
     s->loop->nbody = (int32_t)la_jtext_read_range(&r->t, 0, MOST_OPERANDS);
     la_jtext_leave(&r->t, ']');
@@ -430,7 +429,7 @@ static void recording_event(la_program_reader *r, la_prog *p, la_prog_step *s)
 static void recording_step(la_program_reader *r, la_prog *p)
 {
     static const char *const kinds[] = {"call", "grad", "require", "look",
-                                        "loop"};
+                                        "loop", "cond"};
     size_t n, before = r->t.used;
     int what = LA_STEP_CALL;
     la_prog_step *s = recording_add(r, &p->steps, sizeof *s, MOST_SLOTS);
@@ -446,9 +445,11 @@ static void recording_step(la_program_reader *r, la_prog *p)
                         .object = LA_PROG_NONE, .lists = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    while (what < LA_STEP_LOOP && strcmp(kind, kinds[what]) != 0) what++;
+    while (what <= LA_STEP_LOOP && strcmp(kind, kinds[what]) != 0) what++;
     if (strcmp(kind, kinds[what]) != 0)
         la_jtext_fail(&r->t, "a step of an unknown kind");
+    bool chooses = what > LA_STEP_LOOP;
+    what -= chooses;
     s->kind = (uint8_t)what;
     r->t.used = before;
     la_program_take_status(r, la_json_expect(&r->t.json, ':'));
@@ -456,7 +457,7 @@ static void recording_step(la_program_reader *r, la_prog *p)
     if (r->t.status) return;
     if (what == LA_STEP_CALL) recording_call(r, p, s);
     else if (what == LA_STEP_LOOK) recording_look(r, p, s);
-    else if (what == LA_STEP_LOOP) recording_loop(r, p, s);
+    else if (what == LA_STEP_LOOP) recording_loop(r, p, s, chooses);
     else recording_event(r, p, s);
     s->named = s->op;
     la_jtext_leave(&r->t, '}');

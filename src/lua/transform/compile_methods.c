@@ -410,11 +410,12 @@ static int compiled_into(lua_State *L)
     return 1;
 }
 
-const luaL_Reg la_compiled_methods[] = {
-    {"program", compiled_program}, {"explain", compiled_explain},
-    {"profile", compiled_profile}, {"into", compiled_into},
-    {"begin", la_compiled_begin}, {"advance", la_compiled_advance},
-    {NULL, NULL}};
+const la_function la_compiled_methods[] = {
+    {"program", compiled_program, 1}, {"explain", compiled_explain, 1},
+    {"profile", compiled_profile, LA_MANY}, {"into", compiled_into, LA_MANY},
+    {"begin", la_compiled_begin, LA_MANY}, {"advance", la_compiled_advance, 2},
+    {NULL, NULL, 0}};
 
-const luaL_Reg la_entry_methods[] = {
-    {"steps", program_steps}, {"explain", program_explain}, {NULL, NULL}};
+const la_function la_entry_methods[] = {
+    {"steps", program_steps, 1}, {"explain", program_explain, 1},
+    {NULL, NULL, 0}};

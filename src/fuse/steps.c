@@ -1,15 +1,10 @@
 /*
-** Recording: the dispatcher's kernel of the Fuse key.
-**
-** Three things happen to a call while a recording is open. It becomes a step;
-** or the deferred tensors that it needs get their values and it runs as always;
-** and before anything is written, steps that read that memory are computed.
+** Steps: which calls a chain can have, and how one is written down. Operands
+** are headers that show no memory (chain.h), so what asks for elements is none.
 */
-#include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
+#include "base/runtime/context.h"
 #include "fuse/fuse_plan.h"
 #include "iter/iter.h"
-#include "op/dispatch.h"
 #include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
@@ -17,128 +12,29 @@
 
 LA_STUB_DECLARE(la_loops, pow_2);
 
-static la_status fuse_call(la_frame *f);
-
-static void recorder_connect(void)
-{
-    la_fuse_kernel = fuse_call;
-    la_deferred_value = la_fuse_value;
-}
-
-bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
-
-void la_fuse_init(la_fuse *z, int most)
+void la_fuse_init(la_fused *z, int most)
 {
     z->nsteps = z->ninputs = z->ntrail = 0;
     z->most = most;
-    z->kept = false;
     z->plans = NULL;
-}
-
-/* The context owns the recording. The Fuse key is included from here on, so
-** that every call comes to fuse_call first. LA_ENOMEM. */
-la_status la_fuse_open(void)
-{
-    static la_once once = LA_ONCE;
-    la_context *c = la_ctx();
-    la_fuse *z = la_mem_alloc(sizeof *z);
-    if (!z) return LA_ENOMEM;
-    la_run_once(&once, recorder_connect);
-    la_fuse_init(z, LA_FUSE_STEPS);
-    c->fuse = z;
-    c->included_keys |= 1u << LA_KEY_FUSE;
-    return LA_OK;
 }
 
 /* ---- values ---- */
 
 /* Searches from the last step backwards: what a call reads was mostly made just
 ** before. */
-int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
+int la_fuse_step_of(const la_fused *z, const la_tensor *t)
 {
     for (int i = z->nsteps - 1; i >= 0; i--)
         if (z->steps[i].tensor == t) return i;
     return -1;
 }
 
-/* LA_ESTATE: nobody can compute the tensor any more. */
-static la_status no_value(void)
-{
-    return la_error(LA_ESTATE, "the tensor is a step inside a fused function "
-        "that has ended: return it from the function to keep its value");
-}
-
-/* The steps of deferred tensors among n; others and NULL are skipped. */
-static la_status recorder_steps_of(const la_fuse *z, int n,
-                                   la_tensor *const *tensors, la_fuse_set *out)
-{
-    for (int k = 0; k < n; k++) {
-        uint32_t flags = tensors[k] ? tensors[k]->flags : 0;
-        if (!(flags & LA_F_DEFERRED) || (flags & LA_F_BATCHED)) continue;
-        int i = z ? la_fuse_step_of(z, tensors[k]) : -1;
-        if (i < 0) return no_value();
-        *out |= LA_FUSE_ONE << i;
-    }
-    return LA_OK;
-}
-
-/* All in one pass where that is possible; tensors that are NULL or not deferred
-** are skipped. Where one is on memory that a step is to write, all is done that
-** can be asked for. */
-la_status la_fuse_values(int n, la_tensor *const *tensors)
-{
-    la_fuse *z = la_ctx()->fuse;
-    la_fuse_set wanted = 0;
-    for (int k = 0; k < n; k++)
-        if (tensors[k] && la_fuse_is_owed(tensors[k]))
-            LA_TRY(z ? la_fuse_start_anew(z) : no_value());
-    LA_TRY(recorder_steps_of(z, n, tensors, &wanted));
-    return wanted ? la_fuse_run(z, wanted) : LA_OK;
-}
-
-la_status la_fuse_finish(int n, la_tensor *const *tensors)
-{
-    la_fuse *z = la_ctx()->fuse;
-    la_fuse_set wanted = 0;
-    LA_TRY(recorder_steps_of(z, n, tensors, &wanted));
-    if (z) wanted |= la_fuse_writes(z);
-    return wanted ? la_fuse_run(z, wanted) : LA_OK;
-}
-
-la_status la_fuse_value(la_tensor *t) { return la_fuse_values(1, &t); }
-
-void la_fuse_forget(la_fuse *z)
+void la_fuse_forget(la_fused *z)
 {
     for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
     for (int i = 0; i < z->ninputs; i++) la_tensor_release(z->inputs[i]);
     z->nsteps = z->ninputs = z->ntrail = 0;
-}
-
-/* Without a value for anything that is pending; may be called twice. */
-void la_fuse_close(void)
-{
-    la_context *c = la_ctx();
-    la_fuse *z = c->fuse;
-    if (!z) return;
-    c->fuse = NULL;
-    c->included_keys &= ~(1u << LA_KEY_FUSE);
-    la_fuse_show(z);
-    la_fuse_forget(z);
-    la_mem_free(z, sizeof *z);
-}
-
-la_status la_fuse_start_anew(la_fuse *z)
-{
-    la_fuse_set held = la_fuse_writes(z);
-    for (int i = 0; i < z->nsteps; i++) {
-        const la_fuse_step *s = &z->steps[i];
-        if (la_fuse_is_pending(s) && !s->replaced
-            && atomic_load(&s->tensor->refs) > 1)
-            held |= (la_fuse_set)1 << i;
-    }
-    if (held) LA_TRY(la_fuse_run(z, held));
-    la_fuse_forget(z);
-    return LA_OK;
 }
 
 /* ---- what can be a step ---- */
@@ -153,7 +49,7 @@ bool la_fuse_is_simple(const la_tensor *t)
 
 /* The dtype that the loop computes in: that of all inputs but the mask, if they
 ** have one and numbers adapt to it. LA_UNDEFINED otherwise. */
-static la_dtype recorder_common_dtype(const la_frame *f,
+static la_dtype steps_common_dtype(const la_frame *f,
                                       const la_family *family)
 {
     la_dtype d = LA_UNDEFINED;
@@ -294,45 +190,27 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
     return true;
 }
 
-/* Does anything wait that somebody could ask for? The steps of a chain wait to
-** be run. */
-static bool has_pending(const la_fuse *z)
-{
-    if (z->kept) return z->nsteps > 0;
-    for (int i = 0; i < z->nsteps; i++)
-        if (la_fuse_is_pending(&z->steps[i])) return true;
-    return false;
-}
-
 /* True when the program has this geometry, or is empty and takes it. False when
 ** steps of another geometry wait: the caller has to run them first. */
-bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
+bool la_fuse_begin(la_fused *z, int ndim, const int64_t *sizes,
                    const int64_t *strides)
 {
     size_t bytes = sizeof(int64_t) * (size_t)ndim;
     if (z->nsteps && z->shape.ndim == ndim
         && same_dims(ndim, sizes, z->shape.sizes)
         && same_dims(ndim, strides, z->strides)) return true;
-    if (has_pending(z)) return false;
-    la_fuse_forget(z);
+    if (z->nsteps) return false;
     z->shape.ndim = ndim;
     memcpy(z->shape.sizes, sizes, bytes);
     memcpy(z->strides, strides, bytes);
     return true;
 }
 
-/* Capacity for one more step and n more inputs. */
-la_status la_fuse_reserve(la_fuse *z, int n)
-{
-    bool full = z->nsteps == z->most || z->ninputs > LA_FUSE_INPUTS - n;
-    return full ? la_fuse_start_anew(z) : LA_OK;
-}
-
 /* ---- a step ---- */
 
-/* The index of t among the inputs; a new one is retained. la_fuse_reserve has
-** seen to the capacity. */
-static int input_of(la_fuse *z, la_tensor *t)
+/* The index of t among the inputs; a new one is retained. There is capacity
+** (chain.c). */
+static int input_of(la_fused *z, la_tensor *t)
 {
     for (int i = 0; i < z->ninputs; i++)
         if (z->inputs[i] == t) return i;
@@ -341,7 +219,7 @@ static int input_of(la_fuse *z, la_tensor *t)
 }
 
 /* Numbers are stored converted to the dtype in which the step computes. */
-void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
+void la_fuse_take_source(la_fused *z, la_fuse_source *from, la_tensor *t,
                          la_dtype dtype)
 {
     int i = la_fuse_step_of(z, t);
@@ -368,18 +246,7 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
         || (role == LA_ROLE_power && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
-/* Does the call's plan ask for elements that a step has not computed yet? */
-static bool asks_too_early(const la_fuse *z, const la_frame *f,
-                           const la_loop_plan *plan, int n)
-{
-    if (plan->inspect && z->kept) return true;
-    for (int k = 0; plan->inspect && k < n; k++)
-        if ((la_arg(f, k)->flags & LA_F_DEFERRED)
-            || la_fuse_is_owed(la_arg(f, k))) return true;
-    return false;
-}
-
-la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done)
+la_status la_fuse_record(la_fused *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
     la_shape shape;
@@ -390,24 +257,21 @@ la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done)
     int n = family->ninputs;
     *done = false;
     bool configured;
-    la_dtype dtype = recorder_common_dtype(f, family);
+    la_dtype dtype = steps_common_dtype(f, family);
     LA_TRY(is_configured(f, dtype, &configured));
     if (dtype == LA_UNDEFINED || configured || !broadcast_inputs(f, n, &shape)
         || !result_strides(f, n, &shape, strides)
         || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
         return LA_OK;
-    LA_TRY(la_fuse_reserve(z, n));
     if (!z->nsteps || !la_fuse_kind_of(z, f, n, &shape, strides, &kind)) {
-        if (has_pending(z)) return LA_OK;
-        la_fuse_forget(z);
+        if (z->nsteps) return LA_OK;
         la_fuse_begin(z, shape.ndim, shape.sizes, strides);
         kind = LA_STEP_EACH;
     }
     s = &z->steps[z->nsteps];
     s->kind = kind;
     LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
-    if (asks_too_early(z, f, &s->plan, n)) return LA_OK;
-    if (s->plan.inspect) LA_TRY(s->plan.inspect(f, dtype));
+    if (s->plan.inspect) return LA_OK;
     s->squares = is_square(f, dtype, s->plan.loop);
     la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
     LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, result, &t));
@@ -425,108 +289,19 @@ la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done)
 }
 
 /* Calls that write a tensor which was given. */
-la_status la_fuse_record_given(la_fuse *z, la_frame *f, bool *done)
+la_status la_fuse_record_given(la_fused *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
     la_shape shape;
     bool configured;
     const la_tensor *out = f->outs[0];
     la_fuse_call c = {.n = family->ninputs, .nraw = family->nraw};
-    c.dtype = recorder_common_dtype(f, family);
+    c.dtype = steps_common_dtype(f, family);
     LA_TRY(is_configured(f, c.dtype, &configured));
     if (c.dtype == LA_UNDEFINED || configured
         || !broadcast_inputs(f, c.n, &shape) || shape.ndim != out->ndim
         || !same_dims(out->ndim, shape.sizes, la_sizes(out))) return LA_OK;
     c.result = family->result != LA_UNDEFINED ? family->result : c.dtype;
     LA_TRY(la_pointwise_plan(f, c.dtype, &c.plan));
-    if (asks_too_early(z, f, &c.plan, c.n)) return LA_OK;
-    if (c.plan.inspect) LA_TRY(c.plan.inspect(f, c.dtype));
-    return la_fuse_record_write(z, f, &c, done);
-}
-
-/* ---- calls that run ---- */
-
-/* Values for the deferred tensors of a call; a few at a time. */
-static la_status values_of_args(const la_frame *f)
-{
-    la_tensor *list[LA_MAX_ARGS + LA_MAX_RESULTS];
-    int n = 0;
-    for (int k = 0; k < f->nargs; k++) {
-        const la_value *v = &f->args[k];
-        if (v->tag == LA_VTENSOR) list[n++] = v->tensor;
-        if (v->tag != LA_VTENSORS) continue;
-        for (int64_t i = 0; i < v->tensors.n; i++)
-            if (v->tensors.list[i]) LA_TRY(la_fuse_value(v->tensors.list[i]));
-    }
-    for (int k = 0; k < LA_MAX_RESULTS; k++) list[n++] = f->outs[k];
-    return la_fuse_values(n, list);
-}
-
-/* Compares storages: views of a written tensor count, whether they overlap or
-** not. */
-static bool is_written(const la_frame *f, const la_tensor *t)
-{
-    for (int k = 0; k < LA_MAX_RESULTS; k++)
-        if (f->outs[k] && f->outs[k]->storage == t->storage) return true;
-    return f->args[0].tag == LA_VTENSOR && (f->op->forms & LA_MUTATES)
-        && f->args[0].tensor->storage == t->storage;
-}
-
-/* Steps that read what the call writes must have run before. */
-static la_status values_of_readers(la_fuse *z, const la_frame *f)
-{
-    la_fuse_set readers = 0;
-    for (int i = 0; i < z->nsteps; i++) {
-        const la_fuse_step *s = &z->steps[i];
-        for (int k = 0; la_fuse_is_pending(s) && k < s->nsources; k++) {
-            const la_fuse_source *from = &s->from[k];
-            const la_tensor *t = from->kind == LA_FROM_INPUT
-                ? z->inputs[from->index] : from->kind == LA_FROM_STEP
-                ? z->steps[from->index].tensor : NULL;
-            if (t && t->storage && is_written(f, t))
-                readers |= (la_fuse_set)1 << i;
-        }
-    }
-    if (readers && la_fuse_writes(z)) return la_fuse_start_anew(z);
-    return readers ? la_fuse_run(z, readers) : LA_OK;
-}
-
-/* To a given tensor, in any form. */
-static bool recorder_writes(const la_frame *f)
-{
-    return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
-}
-
-/* Composites that only say in other words what can be a step. */
-static bool recorder_forwards(const la_frame *f)
-{
-    return f->form == LA_FUNCTIONAL && (f->op->forms & LA_FORWARDS);
-}
-
-/* The kernel of the Fuse key. A call that does not become a step runs with the
-** key excluded, so that what it calls is not recorded. */
-static la_status fuse_call(la_frame *f)
-{
-    la_fuse *z = la_ctx()->fuse;
-    bool done = false;
-    if (recorder_forwards(f)) return f->op->impl(f);
-    bool given = la_fuse_is_write(f);
-    if ((given || !recorder_writes(f)) && la_fuse_is_recordable(f)) {
-        const la_family *family = f->op->family;
-        if (family->check) LA_TRY(family->check(f));
-        LA_TRY(la_fuse_settle(z, f, family->ninputs));
-        LA_TRY(la_fuse_make_way(z, f, family->ninputs));
-        LA_TRY(given ? la_fuse_record_given(z, f, &done)
-               : la_fuse_record(z, f, &done));
-    } else if (given && f->op->role == LA_ROLE_copy) {
-        LA_TRY(la_fuse_make_way(z, f, 2));
-        LA_TRY(la_fuse_record_copy(z, f, &done));
-    } else if (!la_fuse_writes(z)) {
-        LA_TRY(la_fuse_record_reduction(z, f, &done));
-    }
-    if (done) return LA_OK;
-    LA_TRY(values_of_args(f));
-    if (recorder_writes(f)) LA_TRY(values_of_readers(z, f));
-    LA_WITHOUT_KEYS(1u << LA_KEY_FUSE);
-    return la_dispatch(f);
+    return c.plan.inspect ? LA_OK : la_fuse_record_write(z, f, &c, done);
 }
