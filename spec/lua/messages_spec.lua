@@ -39,7 +39,7 @@ local function is_safe(what, ok, text)
 end
 
 describe("a text of a user in an error", function()
-  it("is escaped and clipped, for an object in each place", function()
+  it("is escaped and clipped, for an object in each position", function()
     local tried = 0
     for _, op in ipairs(la.operations()) do
       local list, f = parameters(op.signature), la
