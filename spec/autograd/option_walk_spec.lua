@@ -27,9 +27,10 @@ local LEFT_OUT = {training = true, dtype = true, device = true,
   memory_format = true, generator = true, p = true, inplace = true,
   seed = true}
 -- Gradients that are not of what is computed: those of the soft sample, of a
--- matrix taken as symmetric, of values cut by rank or without a history.
+-- matrix taken as symmetric, of values cut by rank or without a history; and
+-- of steps, which a difference may step over.
 local NOT_OF = {gumbel_softmax = "hard", pinv = "hermitian",
-  pinverse = "rcond", gaussian_nll_loss = "eps"}
+  pinverse = "rcond", gaussian_nll_loss = "eps", round = "decimals"}
 local MOST = 60             -- calls of a row
 
 local function options_of(op)

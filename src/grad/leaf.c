@@ -95,7 +95,7 @@ la_status la_run_leaf_hooks(la_node *n)
     return LA_OK;
 }
 
-/* As la_run_leaf_hooks. */
+/* The hooks that run once the gradient is in the leaf; as those before. */
 static la_status run_hooks_after(const accumulator *a)
 {
     const la_hook *h;

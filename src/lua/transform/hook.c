@@ -127,8 +127,8 @@ static la_status take_result(lua_State *L, const hook_frame *f)
 ** values. */
 static const char leaves_key;
 
-/* What a hook gets: a handle on the gradient; the leaf's own userdata, which
-** may be a key of tables, where that is still there. */
+/* A hook gets a handle on the gradient, or the leaf's own userdata, which may
+** be a key of tables, where that is still there. */
 static void push_argument(lua_State *L, la_state *s, const hook_frame *f)
 {
     if (!f->out) {
