@@ -27,26 +27,7 @@ describe("labels of a compiled loss", function()
 
   for _, reduction in ipairs{"mean", "sum", "none"} do
     for _, weighed in ipairs{false, true} do
-      it("gives a view the history of the call that made it", function()
-    local views = {
-      function(x) return x:unfold(1, 2, 1) end,
-      function(x) return x:as_strided({2, 2}, {1, 2}) end,
-      function(x) return x:t() end,
-      function(x) return x:diagonal() end}
-    for _, view in ipairs(views) do
-      local function f(x)
-        local y = view(x)
-        local order = {}
-        for d = 1, y.ndim do order[d] = d end
-        return y, y:permute(order) * 2
-      end
-      local step, x = la.compile(f), la.rand(3, 3):requires_grad_()
-      local want = f(x).grad_fn
-      for _ = 1, 3 do assert.equal(want, (step(x)).grad_fn) end
-    end
-  end)
-
-  it("may be ignored: " .. reduction .. (weighed and ", weights" or ""),
+      it("may be ignored: " .. reduction .. (weighed and ", weights" or ""),
          function()
         local weight = weighed and la.rand(4) or nil
         local w = la.randn(4, 4):requires_grad_()
