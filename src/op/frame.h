@@ -19,7 +19,6 @@ typedef enum la_key {         /* from the inside out */
     LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
     LA_KEY_RECORD,                            /* recording of a program */
     LA_KEY_AUTOGRAD,
-    LA_KEY_FUSE,                              /* recording for la.fuse */
     LA_NKEYS
 } la_key;
 typedef uint32_t la_keyset;
@@ -55,6 +54,7 @@ struct la_frame {
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */
     int64_t scratch[8];       /* the same, for small facts */
+    const la_frame *outer;    /* the call whose part it is, while it runs */
 };
 
 /* ---- arguments ---- */

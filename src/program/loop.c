@@ -42,6 +42,14 @@ bool la_loop_is_dry(void)
     return r && r->dry;
 }
 
+la_status la_loop_hold(void)
+{
+    if (!la_loop_is_dry()) return LA_OK;
+    la_record_refuse("a branch of la.cond changes what is around");
+    return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
+                    "changes nothing around it");
+}
+
 /* Both programs are recorded with copies: a tensor that a copy differs from in
 ** strides or in bits that are pending is copied in each run, too. */
 static bool loop_is_plain(const la_tensor *t)
@@ -130,7 +138,31 @@ static bool loop_is_closed(la_prog *p)
     return !w.no;
 }
 
-/* Tensors from outside of the part become arguments, and operands. */
+static void loop_read(void *context, int32_t view)
+{
+    loop_walk *w = context;
+    w->no |= la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->varies;
+}
+
+static void loop_vary(void *context, int32_t view)
+{
+    loop_walk *w = context;
+    la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->varies = true;
+}
+
+/* What follows from tensors that vary varies, too: its parts are no constants
+** of the part. */
+static void loop_spread(la_prog *p)
+{
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        loop_walk w = {p, false};
+        la_prog_reads(p, la_prog_step_at(p, i), loop_read, &w);
+        if (w.no) la_prog_writes(p, la_prog_step_at(p, i), loop_vary, &w);
+    }
+}
+
+/* Tensors from outside of the part become arguments, and operands. Those that
+** the outer program computes have other values in each run. */
 static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
 {
     for (int32_t i = 0; i < p->objects.n; i++) {
@@ -139,6 +171,10 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         int32_t view = l->n < LOOP_MOST ? la_meet_operand(l->outer, o->tensor)
                                         : LA_PROG_NONE;
         if (view < 0) return false;
+        const la_prog_slot *outer = la_prog_slot_at(l->outer->p,
+            la_prog_view_at(l->outer->p, view)->slot);
+        if (o->slot >= 0 && (outer->varies || outer->kind != LA_SLOT_OBJECT))
+            la_prog_slot_at(p, o->slot)->varies = true;
         l->tensors[l->n] = o->tensor;
         o->tensor = NULL;
         l->operands[l->n++] = view;
@@ -150,6 +186,7 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         o->requires_grad = o->consumed = o->history = false;
     }
     p->live = false;
+    loop_spread(p);
     return true;
 }
 

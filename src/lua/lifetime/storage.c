@@ -101,6 +101,22 @@ static int method_storage(lua_State *L)
     return 1;
 }
 
+la_handle *la_take_storage(lua_State *L, int at, const la_handle *self)
+{
+    holder *h = luaL_testudata(L, at, STORAGE_NAME);
+    la_state *s = la_up_state(L);
+    la_tensor *t;
+    if (!h || !h->storage || !self || !self->tensor) return NULL;
+    la_dtype dtype = self->tensor->dtype;
+    la_handle *flat = la_new_handle(L, s);
+    int64_t n = la_storage_bytes(h->storage) / (int64_t)la_dtype_size(dtype);
+    LA_CHECK(L, "storage", la_tensor_on(h->storage, dtype, 1, &n,
+                                        (int64_t[]){1}, 0, &t));
+    la_fill_handle(s, flat, t);
+    lua_replace(L, at);
+    return flat;
+}
+
 /* ---- DLPack, for hosts and foreign functions: raw pointers ---- */
 
 /* Raises in a sandbox. */

@@ -139,8 +139,9 @@ static int64_t methods_products(const la_prog *p, const la_prog_step *s)
 {
     if (s->kind != LA_STEP_CALL || s->results[0] < 0 || s->nargs < 2
         || s->views[0] < 0 || s->views[1] < 0) return 0;
-    bool product = s->op == LA_OP(mm) || s->op == LA_OP(bmm)
-        || s->op == LA_OP(linear);
+    int role = s->op->role;
+    bool product = role == LA_ROLE_product || role == LA_ROLE_products
+        || role == LA_ROLE_layer;
     const la_tensor *x = la_prog_view_at(p, s->views[0])->form;
     const la_tensor *y = la_prog_view_at(p, s->results[0])->form;
     return product && x->ndim > 0 ? y->numel * la_sizes(x)[x->ndim - 1] : 0;

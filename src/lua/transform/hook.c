@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "program/program.h"
 #include "tensor/shape.h"
 
 #include <string.h>
@@ -87,7 +88,7 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &thrown_key);
     la_open_errors(L);
     if (lua_touserdata(L, -1) == &thrown_key) lua_pushnil(L);
-    if (s->anomaly && lua_type(L, -1) == LUA_TSTRING)
+    if (s->context.where && lua_type(L, -1) == LUA_TSTRING)
         return la_raise(L, name, status);
     return lua_error(L);
 }
@@ -208,6 +209,7 @@ int la_method_register_hook(lua_State *L)
     int64_t id = 0;
     la_begin_work(L, s, "register_hook", 0);
     la_check_callable(L, 2, "register_hook");
+    LA_CHECK(L, "register_hook", la_loop_hold());
     la_collect_ties(L, s);
     push_removal(L);
     lua_pushvalue(L, 2);
