@@ -97,6 +97,12 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
                     "Ubuntu), or set LUNARRAY_LAPACK to the library's path");
 }
 
+bool la_lapack_chosen(void)
+{
+    const char *own = getenv("LUNARRAY_LAPACK");
+    return own && *own && !la_ctx()->lockstep;
+}
+
 const char *la_lapack_name(void)
 {
     la_run_once(&once, open_library);

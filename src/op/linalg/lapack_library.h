@@ -28,6 +28,10 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 ** names one; "none". */
 const char *la_lapack_name(void);
 
+/* Does LUNARRAY_LAPACK name a library? Then it takes the place of our own
+** eigenvalues and singular values, except in lockstep. */
+bool la_lapack_chosen(void);
+
 /* Calls may run in several threads only if the library can (OpenBLAS without
 ** threads can't); else one after the other, between la_lapack_try, where it
 ** says yes, and la_lapack_leave. Nobody waits in it: who comes in vain may have

@@ -1,9 +1,12 @@
 /*
 ** Eigenvalues and singular values: small matrices by Jacobi's method
 ** (kernel/linalg/jacobi.inc) unless they are general ones with eigenvalues,
-** others by LAPACK.
+** others by our own decompositions (op/linalg/reduce.h), or by LAPACK where
+** LUNARRAY_LAPACK asks for it.
 */
+#include "op/linalg/divide.h"
 #include "op/linalg/lapack.h"
+#include "op/linalg/reduce.h"
 
 #include "base/runtime/memory.h"
 #include "op/move/copy.h"
@@ -72,6 +75,67 @@ static la_status small_eigh(job *j, const la_batch *b)
     return la_check_finite(j->info, b->count);
 }
 
+/* A matrix of a batch for our own decompositions: results NULL where they are
+** not wanted. */
+typedef struct own_job {
+    const la_batch *b;
+    la_mats a;
+    char *values;
+    la_mats u, v;             /* vectors: columns of u, adjoints of rows of v */
+    bool upper;
+} own_job;
+
+/* A NaN becomes info; what is called next returns LA_OK then. */
+static la_status own_eigh_of_one(void *context, int64_t i, char *scratch)
+{
+    const own_job *j = context;
+    const la_field *f = &j->b->field;
+    const la_reducer *reducer = la_reducer_of(f->dtype);
+    int64_t n = j->b->n;
+    int32_t *info = &j->b->info[i];
+    la_gemm_mat a = la_matrix_at(f, &j->a, i);
+    la_reduction r;
+    la_reduction_begin(&r, f, n, n, scratch);
+    scratch += la_reduction_bytes(f, n, n);
+    if (j->upper) a = la_mat_t(a);
+    *info = 0;
+    if (!reducer->load(&r, &a, true, j->upper)) {
+        *info = -1;
+        return LA_OK;
+    }
+    LA_TRY(reducer->tridiagonal(&r));
+    if (j->u.mat.data) {
+        la_gemm_mat u = la_matrix_at(f, &j->u, i);
+        double *x = (double *)(void *)scratch;
+        char *work = scratch + la_whole_lines(n * n * (int64_t)sizeof *x);
+        LA_TRY(la_tridiagonal_vectors(r.d, r.e, n, x, n, work, info));
+        la_gemm_mat q = {r.a, 1, r.step * la_real_size(f) / f->size};
+        reducer->place(&r, x, n, n, n, n, u);
+        LA_TRY(la_blocked_reflect(f, la_mat_at(f, q, 1, 0), r.tau, n - 1,
+                                  la_mat_at(f, u, 1, 0), n - 1, n, 0, work));
+    } else LA_TRY(la_tridiagonal_values(r.d, r.e, n, info));
+    reducer->values(&r, r.d, n, j->values + i * n * la_real_size(f));
+    return LA_OK;
+}
+
+static la_status own_eigh(job *j, const la_batch *b)
+{
+    const la_field *f = &b->field;
+    int64_t n = b->n;
+    own_job o = {.b = b, .upper = j->upper, .values = j->values};
+    LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
+    size_t bytes = la_reduction_bytes(f, n, n);
+    if (b->out[1]) {
+        size_t most = la_divide_work(n, 1), qr = la_qr_work(f, n, n);
+        o.u = la_matrices_in(b->out[1], n, n);
+        bytes += la_whole_lines(n * n * (int64_t)sizeof(double))
+            + (most > qr ? most : qr);
+    }
+    double work = 4 * (double)n * (double)n * (double)n;
+    LA_TRY(la_each_matrix(b->count, work, bytes, own_eigh_of_one, &o));
+    return la_check_finite(b->info, b->count);
+}
+
 static la_status large_eigh(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
@@ -107,7 +171,8 @@ la_status la_impl_eigh(la_frame *f)
     LA_TRY(triangle_of(f, &j.upper));
     if (b.a->numel == 0) return LA_OK;
     LA_TRY(job_of(&b, 0, &j));
-    LA_TRY(b.n <= LA_JACOBI ? small_eigh(&j, &b) : eigh_by_lapack(&j, &b));
+    LA_TRY(b.n <= LA_JACOBI ? small_eigh(&j, &b)
+           : la_lapack_chosen() ? eigh_by_lapack(&j, &b) : own_eigh(&j, &b));
     return la_batch_end(&b);
 }
 
@@ -213,6 +278,69 @@ static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
     return la_lapack_batch(&j->plan, b, work, large_svd, j, sizeof *j, copy);
 }
 
+/* A matrix with more columns than rows is decomposed as its adjoint, of which U
+** is V and V is U. */
+static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
+{
+    const own_job *j = context;
+    const la_field *f = &j->b->field;
+    const la_reducer *reducer = la_reducer_of(f->dtype);
+    bool wide = j->b->m < j->b->n;
+    int64_t m = la_max(j->b->m, j->b->n), n = j->b->k;
+    int32_t *info = &j->b->info[i];
+    la_gemm_mat a = la_matrix_at(f, &j->a, i);
+    la_reduction r;
+    la_reduction_begin(&r, f, m, n, scratch);
+    scratch += la_reduction_bytes(f, m, n);
+    if (wide) a = la_mat_t(a);
+    *info = 0;
+    if (!reducer->load(&r, &a, false, wide)) {
+        *info = -1;
+        return LA_OK;
+    }
+    LA_TRY(reducer->bidiagonal(&r));
+    if (j->u.mat.data) {
+        la_gemm_mat u = la_matrix_at(f, &j->u, i);
+        la_gemm_mat v = la_mat_t(la_matrix_at(f, &j->v, i));
+        double *x = (double *)(void *)scratch, *y = x + n * n;
+        char *work = scratch + la_whole_lines(2 * n * n * (int64_t)sizeof *x);
+        LA_TRY(la_bidiagonal_vectors(r.d, r.e, n, x, y, n, work, info));
+        /* the larger side has more columns where all of U and Vh are wanted */
+        la_gemm_mat tall = wide ? v : u, other = wide ? u : v;
+        int64_t cols = j->upper ? m : n;
+        la_gemm_mat q = {r.a, 1, r.step * la_real_size(f) / f->size};
+        la_gemm_mat p = la_mat_t(la_mat_at(f, q, 0, 1));
+        reducer->place(&r, x, n, n, m, cols, tall);
+        LA_TRY(la_blocked_reflect(f, q, r.tau, n, tall, m, cols, 0, work));
+        reducer->place(&r, y, n, n, n, n, other);
+        LA_TRY(la_blocked_reflect(f, p, r.right, n - 1,
+                                  la_mat_at(f, other, 1, 0), n - 1, n, 0,
+                                  work));
+        reducer->conjugate(v, j->b->n, wide ? cols : n);
+    } else LA_TRY(la_bidiagonal_values(r.d, r.e, n, info));
+    reducer->values(&r, r.d, n, j->values + i * n * la_real_size(f));
+    return LA_OK;
+}
+
+static la_status own_svd(job *j, const la_batch *b, bool full)
+{
+    const la_field *f = &b->field;
+    int64_t m = la_max(b->m, b->n), n = b->k;
+    own_job o = {.b = b, .upper = full, .values = j->values};
+    LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
+    size_t bytes = la_reduction_bytes(f, m, n);
+    if (b->out[2]) {
+        size_t most = la_divide_work(n, 2), qr = la_qr_work(f, m, full ? m : n);
+        o.u = la_matrices_in(b->out[0], b->m, full ? b->m : n);
+        o.v = la_matrices_in(b->out[2], full ? b->n : n, b->n);
+        bytes += la_whole_lines(2 * n * n * (int64_t)sizeof(double))
+            + (most > qr ? most : qr);
+    }
+    double work = 4 * (double)m * (double)n * (double)n;
+    LA_TRY(la_each_matrix(b->count, work, bytes, own_svd_of_one, &o));
+    return la_check_finite(b->info, b->count);
+}
+
 /* U and Vh of matrices without elements: parts of the identity. */
 static void identities(const la_field *f, la_tensor *t, int64_t count)
 {
@@ -232,7 +360,9 @@ la_status la_impl_linalg_svd(la_frame *f)
     if (b.k > 0) {
         LA_TRY(job_of(&b, with, &j));
         LA_TRY(b.k <= LA_JACOBI && b.m <= LA_SMALL && b.n <= LA_SMALL
-               ? small_svd(&j, &b, full) : svd_by_lapack(&j, &b, full));
+               ? small_svd(&j, &b, full)
+               : la_lapack_chosen() ? svd_by_lapack(&j, &b, full)
+               : own_svd(&j, &b, full));
     } else if (with) {
         identities(&b.field, b.out[0], b.count);
         identities(&b.field, b.out[2], b.count);
