@@ -37,45 +37,67 @@ void la_rotate_rows(double *p, double *q, int64_t cols, double c, double s)
     }
 }
 
-/* c and s with c x + s y = r, c y - s x = 0; r is returned. */
-static double rotation_of(double x, double y, double *c, double *s)
+double la_rotation_of(double x, double y, double *c, double *s)
 {
     double r = sqrt(x * x + y * y);
     *c = 1;
     *s = 0;
     if (y == 0) return x;
-    if (!(r > 0x1p-480 && r < 0x1p500)) r = la_m_hypot(x, y);
+    if (r > 0x1p-480 && r < 0x1p500) {
+        *c = x / r;
+        *s = y / r;
+        return r;
+    }
+    /* squares are lost: by a power of two to where they are not */
+    double power = r < 1 ? 0x1p600 : 0x1p-600;
+    x *= power;
+    y *= power;
+    r = sqrt(x * x + y * y);
     *c = x / r;
     *s = y / r;
-    return r;
+    return r / power;
 }
 
 /* ---- tridiagonal ---- */
 
-/* One sweep from row m up to row l. */
-static void tridiagonal_sweep(double *d, double *e, int64_t l, int64_t m,
-                              double *x, int64_t step, int64_t cols)
+/* One sweep over rows that end at 'near', where the shift is taken and a value
+** is found; 'up': row k of the sweep, from 0 to last, is near + k, else
+** near - k. */
+static void tridiagonal_sweep(double *d, double *e, int64_t near, int64_t last,
+                              bool up, double *x, int64_t step, int64_t cols)
 {
-    double g = (d[l + 1] - d[l]) / (2 * e[l]), r = la_m_hypot(g, 1);
+    int64_t way = up ? 1 : -1;
+    double *dn = d + near, *en = up ? e + near : e + near - 1;
+    double g = (dn[way] - dn[0]) / (2 * en[0]), r = la_m_hypot(g, 1);
     double s = 1, c = 1, p = 0;
-    g = d[m] - d[l] + e[l] / (g + copysign(r, g));
-    for (int64_t i = m - 1; i >= l; i--) {
-        double f = s * e[i], b = c * e[i];
-        r = rotation_of(g, f, &c, &s);
-        if (i + 1 < m) e[i + 1] = r;
+    g = dn[last * way] - dn[0] + en[0] / (g + copysign(r, g));
+    for (int64_t i = last - 1; i >= 0; i--) {
+        double f = s * en[i * way], b = c * en[i * way];
+        r = la_rotation_of(g, f, &c, &s);
+        if (i + 1 < last) en[(i + 1) * way] = r;
         if (r == 0) {
-            d[i + 1] -= p;
+            dn[(i + 1) * way] -= p;
             return;
         }
-        g = d[i + 1] - p;
-        r = (d[i] - g) * s + 2 * c * b;
+        g = dn[(i + 1) * way] - p;
+        r = (dn[i * way] - g) * s + 2 * c * b;
         p = s * r;
-        d[i + 1] = g + p;
+        dn[(i + 1) * way] = g + p;
         g = c * r - b;
-        if (x) la_rotate_rows(x + i * step, x + (i + 1) * step, cols, c, -s);
+        if (x)
+            la_rotate_rows(x + (near + i * way) * step,
+                           x + (near + (i + 1) * way) * step, cols, c, -s);
     }
-    d[l] -= p;
-    e[l] = g;
+    dn[0] -= p;
+    en[0] = g;
+}
+
+/* Is the element behind row i negligible? */
+static bool cut_behind(const double *d, const double *e, int64_t i)
+{
+    double size = fabs(e[i]);
+    return size <= 0x1p-511
+        || size <= UNIT * sqrt(fabs(d[i])) * sqrt(fabs(d[i + 1]));
 }
 
 bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
@@ -84,17 +106,16 @@ bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
     int64_t rounds = 0, most = MOST_ROUNDS * n, rotations = 0;
     for (int64_t l = 0; l + 1 < n; ) {
         int64_t m = l;
-        while (m + 1 < n && fabs(e[m]) > UNIT * sqrt(fabs(d[m]))
-                                             * sqrt(fabs(d[m + 1]))
-               && fabs(e[m]) > DBL_MIN)
-            m++;
+        while (m + 1 < n && !cut_behind(d, e, m)) m++;
         if (m + 1 < n) e[m] = 0;
         if (m == l) {
             l++;
             continue;
         }
+        /* from the larger end to the smaller one (LAPACK's steqr) */
+        bool up = fabs(d[m]) >= fabs(d[l]);
         if (++rounds > most || !goes_on(&rotations, m - l)) return false;
-        tridiagonal_sweep(d, e, l, m, x, step, cols);
+        tridiagonal_sweep(d, e, up ? l : m, m - l, up, x, step, cols);
     }
     return true;
 }
@@ -142,14 +163,14 @@ static void sweep_down(const bidiagonal_part *b, double shift)
     double f = (fabs(d[l]) - shift) * (copysign(1, d[l]) + shift / d[l]);
     double g = e[l];
     for (int64_t i = l; i < m; i++) {
-        double r = rotation_of(f, g, &c, &s);
+        double r = la_rotation_of(f, g, &c, &s);
         if (i > l) e[i - 1] = r;
         f = c * d[i] + s * e[i];
         e[i] = c * e[i] - s * d[i];
         g = s * d[i + 1];
         d[i + 1] *= c;
         rotate_set(b->v, b, i, c, s);
-        d[i] = rotation_of(f, g, &c, &s);
+        d[i] = la_rotation_of(f, g, &c, &s);
         f = c * e[i] + s * d[i + 1];
         d[i + 1] = c * d[i + 1] - s * e[i];
         if (i + 1 < m) {
@@ -168,14 +189,14 @@ static void sweep_up(const bidiagonal_part *b, double shift)
     double f = (fabs(d[m]) - shift) * (copysign(1, d[m]) + shift / d[m]);
     double g = e[m - 1];
     for (int64_t i = m; i > l; i--) {
-        double r = rotation_of(f, g, &c, &s);
+        double r = la_rotation_of(f, g, &c, &s);
         if (i < m) e[i] = r;
         f = c * d[i] + s * e[i - 1];
         e[i - 1] = c * e[i - 1] - s * d[i];
         g = s * d[i - 1];
         d[i - 1] *= c;
         rotate_set(b->u, b, i - 1, c, -s);
-        d[i] = rotation_of(f, g, &c, &s);
+        d[i] = la_rotation_of(f, g, &c, &s);
         f = c * e[i - 1] + s * d[i - 1];
         d[i - 1] = c * d[i - 1] - s * e[i - 1];
         if (i - 1 > l) {
@@ -192,9 +213,9 @@ static void plain_down(const bidiagonal_part *b)
 {
     double *d = b->d, *e = b->e, c = 1, s = 0, oc = 1, os = 0;
     for (int64_t i = b->first; i < b->last; i++) {
-        double r = rotation_of(d[i] * c, e[i], &c, &s);
+        double r = la_rotation_of(d[i] * c, e[i], &c, &s);
         if (i > b->first) e[i - 1] = os * r;
-        d[i] = rotation_of(oc * r, d[i + 1] * s, &oc, &os);
+        d[i] = la_rotation_of(oc * r, d[i + 1] * s, &oc, &os);
         rotate_set(b->v, b, i, c, s);
         rotate_set(b->u, b, i, oc, os);
     }
@@ -207,9 +228,9 @@ static void plain_up(const bidiagonal_part *b)
 {
     double *d = b->d, *e = b->e, c = 1, s = 0, oc = 1, os = 0;
     for (int64_t i = b->last; i > b->first; i--) {
-        double r = rotation_of(d[i] * c, e[i - 1], &c, &s);
+        double r = la_rotation_of(d[i] * c, e[i - 1], &c, &s);
         if (i < b->last) e[i] = os * r;
-        d[i] = rotation_of(oc * r, d[i - 1] * s, &oc, &os);
+        d[i] = la_rotation_of(oc * r, d[i - 1] * s, &oc, &os);
         rotate_set(b->u, b, i - 1, c, -s);
         rotate_set(b->v, b, i - 1, oc, -os);
     }

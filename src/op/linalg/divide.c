@@ -372,8 +372,8 @@ static void fold_column(double *d, double *e, int64_t n, double *v,
 {
     double f = e[n - 1];
     for (int64_t k = n - 1; k >= 0 && f != 0; k--) {
-        double r = la_m_hypot(d[k], f), c = d[k] / r, s = f / r;
-        d[k] = r;
+        double c, s;
+        d[k] = la_rotation_of(d[k], f, &c, &s);
         la_rotate_rows(v + k * step, v + n * step, n + 1, c, s);
         if (k == 0) break;
         f = -s * e[k - 1];

@@ -42,6 +42,8 @@ bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
                        int64_t step, int64_t cols);
 bool la_bidiagonal_qr(double *d, double *e, int64_t n, double *u, double *v,
                       int64_t step, int64_t cols);
+/* r, and c and s with c x + s y = r, c y - s x = 0. */
+double la_rotation_of(double x, double y, double *c, double *s);
 /* Rows p and q of 'cols' elements become c p + s q and c q - s p. */
 void la_rotate_rows(double *p, double *q, int64_t cols, double c, double s);
 
