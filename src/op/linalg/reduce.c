@@ -75,7 +75,7 @@ static reduction_sizes reduction_sizes_of(const la_field *f, int64_t m,
     s.a = line * (size_t)n;
     s.tau = la_whole_lines(n * f->size);
     s.panel = 4 * PANEL * most;
-    s.vectors = 5 * most + la_whole_lines(4 * PANEL * f->size);
+    s.vectors = 5 * most + la_whole_lines((4 * PANEL + PANEL * PANEL) * f->size);
     s.d = la_whole_lines(n * (int64_t)sizeof(double));
     return s;
 }

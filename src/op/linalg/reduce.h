@@ -43,6 +43,8 @@ typedef struct la_reducer {
     /* m >= n: Q B P^H, B upper bidiagonal: reflectors below the diagonal, and
     ** right of the superdiagonal. */
     la_status (*bidiagonal)(const la_reduction *);
+    /* Q H Q^H: reflectors below the subdiagonal. */
+    la_status (*hessenberg)(const la_reduction *);
     /* out (rows x cols) = the n rows of x, 'step' apart, as columns; what is
     ** beyond n is the identity. */
     void (*place)(const la_reduction *, const double *x, int64_t step,

@@ -7,6 +7,7 @@
 #include "op/linalg/divide.h"
 #include "op/linalg/lapack.h"
 #include "op/linalg/reduce.h"
+#include "op/linalg/schur.h"
 
 #include "base/runtime/memory.h"
 #include "op/move/copy.h"
@@ -197,20 +198,57 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
-/* General matrices have no Jacobi's method here: every size goes to LAPACK. */
+static la_status eig_by_lapack(job *j, const la_batch *b)
+{
+    double n = (double)b->n;
+    LA_TRY(la_plan_eig(&j->plan, &b->field, b->n, b->out[1] != NULL));
+    LA_LET(copy, la_columns_copy(b, &copy));
+    j->a = la_data(copy);
+    if (b->out[1]) j->u = la_data(b->out[1]);
+    return la_lapack_batch(&j->plan, b, 25 * n * n * n, eig_of_one, j,
+                           sizeof *j, copy);
+}
+
+static la_status own_eig_of_one(void *context, int64_t i, char *scratch)
+{
+    const own_job *j = context;
+    const la_field *f = &j->b->field;
+    int64_t n = j->b->n, size = 2 * la_real_size(f);
+    la_gemm_mat a = la_matrix_at(f, &j->a, i);
+    la_reduction r;
+    la_reduction_begin(&r, f, n, n, scratch);
+    j->b->info[i] = 0;
+    if (!la_reducer_of(f->dtype)->load(&r, &a, false, false)) {
+        j->b->info[i] = -1;
+        return LA_OK;
+    }
+    char *vectors = j->u.mat.data;
+    return la_general_solve(&r, j->values + i * n * size,
+                            vectors ? vectors + i * n * n * size : NULL,
+                            scratch + la_reduction_bytes(f, n, n),
+                            &j->b->info[i]);
+}
+
+static la_status own_eig(job *j, const la_batch *b)
+{
+    const la_field *f = &b->field;
+    double n = (double)b->n;
+    own_job o = {.b = b, .values = j->values};
+    LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
+    if (b->out[1]) o.u = la_matrices_in(b->out[1], b->n, b->n);
+    LA_TRY(la_each_matrix(b->count, 25 * n * n * n,
+                          la_reduction_bytes(f, b->n, b->n)
+                          + la_general_work(f, b->n), own_eig_of_one, &o));
+    return la_check_finite(b->info, b->count);
+}
+
 la_status la_impl_eig(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
     job j = {0};
-    double n = (double)b.n;
     if (b.a->numel == 0) return LA_OK;
-    LA_TRY(la_plan_eig(&j.plan, &b.field, b.n, b.out[1] != NULL));
     LA_TRY(job_of(&b, 0, &j));
-    LA_LET(copy, la_columns_copy(&b, &copy));
-    j.a = la_data(copy);
-    if (b.out[1]) j.u = la_data(b.out[1]);
-    LA_TRY(la_lapack_batch(&j.plan, &b, 25 * n * n * n, eig_of_one, &j,
-                           sizeof j, copy));
+    LA_TRY(la_lapack_chosen() ? eig_by_lapack(&j, &b) : own_eig(&j, &b));
     return la_batch_end(&b);
 }
 
