@@ -59,17 +59,6 @@ typedef struct la_triangle {
     bool upper, unit, conj;
 } la_triangle;
 
-/* Columns of a matrix in whole lines of memory, of which what is beyond the
-** column is finite. A vector of complex numbers has two forms: x and, 'apart'
-** numbers further, (x.im, -x.re); what is added to is two vectors, of which the
-** sum is the first plus i times the second. */
-enum { LA_LINE = 64 };
-typedef struct la_colset {
-    const void *a;
-    int64_t step, apart;      /* real numbers to the next column, vector */
-    int64_t cols, lines;
-} la_colset;
-
 typedef struct la_linalg_kernels {
     /* lu: P a = L U. Any of f (L below U), pivots, info, det; x where a is
     ** square: the solution for b, or the inverse where b.mat.data is NULL. A
@@ -119,14 +108,6 @@ typedef struct la_linalg_kernels {
                     char *sign, char *log_abs);
     void (*det)(const char *diagonal, int64_t step, int64_t n, bool odd,
                 char *det);
-
-    /* ---- passes over columns ---- */
-    /* y[k] = a_k^H x; z += a_k s[k] for all k. */
-    void (*column_dots)(const la_colset *, const void *x, void *y);
-    void (*column_sums)(const la_colset *, const void *s, void *z);
-    /* Both for the lower triangle of a square matrix, with s = x: columns begin
-    ** at the line of their diagonal, before which they are zero. */
-    void (*column_both)(const la_colset *, const void *x, void *y, void *z);
 } la_linalg_kernels;
 
 LA_STUB_DECLARE(la_linalg_kernels, linalg_f32);

@@ -12,11 +12,11 @@
 #include "op/linalg/reduce.h"
 
 /* Bytes of scratch, besides those of the reduction. */
-size_t la_general_work(const la_field *f, int64_t n);
+size_t la_general_work(la_dtype dtype, int64_t n);
 
-/* r: the matrix, loaded. values: n complex numbers; vectors (NULL: none): n
-** rows of n complex ones, whose columns are the vectors. */
-la_status la_general_solve(la_reduction *r, char *values, char *vectors,
+/* r: the matrix, loaded. values: n complex numbers. *vectors (NULL: none), in
+** scratch: n rows of n complex numbers, whose columns are the vectors. */
+la_status la_general_solve(la_reduction *r, double *values, double **vectors,
                            char *scratch, int32_t *info);
 
 #endif

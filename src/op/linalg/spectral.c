@@ -86,51 +86,84 @@ typedef struct own_job {
     bool upper;
 } own_job;
 
-/* A NaN becomes info; what is called next returns LA_OK then. */
+/* Reads matrix i for a reduction of m x n; false: info says that an element is
+** not finite. */
+static bool own_begin(const own_job *j, int64_t i, la_reduction *r, int64_t m,
+                      int64_t n, bool turned, bool lower, char **scratch)
+{
+    la_dtype dtype = j->b->field.dtype;
+    la_gemm_mat a = la_matrix_at(&j->b->field, &j->a, i);
+    la_reduction_begin(r, dtype, m, n, *scratch);
+    *scratch += la_reduction_bytes(dtype, m, n);
+    bool finite = la_reduction_load(r, dtype, turned ? la_mat_t(a) : a, lower,
+                                    turned);
+    j->b->info[i] = finite ? 0 : -1;
+    return finite;
+}
+
+/* n values and, for the matrices of 'to', m x k numbers from x. */
+static void own_values(const own_job *j, int64_t i, const la_reduction *r,
+                       int64_t n)
+{
+    const la_field *f = &j->b->field;
+    la_store_doubles(r->d, n, r->scale, false, la_dtype_to_real(f->dtype),
+                     j->values + i * n * la_real_size(f));
+}
+
+static void own_vectors(const own_job *j, int64_t i, const la_mats *to,
+                        const double *x, bool conj)
+{
+    const la_field *f = &j->b->field;
+    la_store_doubles(x, to->step, 1, conj, f->dtype,
+                     la_matrix_at(f, to, i).data);
+}
+
 static la_status own_eigh_of_one(void *context, int64_t i, char *scratch)
 {
     const own_job *j = context;
-    const la_field *f = &j->b->field;
-    const la_reducer *reducer = la_reducer_of(f->dtype);
     int64_t n = j->b->n;
     int32_t *info = &j->b->info[i];
-    la_gemm_mat a = la_matrix_at(f, &j->a, i);
     la_reduction r;
-    la_reduction_begin(&r, f, n, n, scratch);
-    scratch += la_reduction_bytes(f, n, n);
-    if (j->upper) a = la_mat_t(a);
-    *info = 0;
-    if (!reducer->load(&r, &a, true, j->upper)) {
-        *info = -1;
-        return LA_OK;
-    }
-    LA_TRY(reducer->tridiagonal(&r));
+    if (!own_begin(j, i, &r, n, n, j->upper, true, &scratch)) return LA_OK;
+    LA_TRY(la_reduce_tridiagonal(&r));
     if (j->u.mat.data) {
-        la_gemm_mat u = la_matrix_at(f, &j->u, i);
-        double *x = (double *)(void *)scratch;
-        char *work = scratch + la_whole_lines(n * n * (int64_t)sizeof *x);
+        double *x = (double *)(void *)scratch, *u = x + n * n;
+        char *work = (char *)u + la_whole_lines(n * n * r.f.size);
+        la_gemm_mat q = la_reduction_matrix(&r), c = {(char *)u, n, 1};
         LA_TRY(la_tridiagonal_vectors(r.d, r.e, n, x, n, work, info));
-        la_gemm_mat q = {r.a, 1, r.step * la_real_size(f) / f->size};
-        reducer->place(&r, x, n, n, n, n, u);
-        LA_TRY(la_blocked_reflect(f, la_mat_at(f, q, 1, 0), r.tau, n - 1,
-                                  la_mat_at(f, u, 1, 0), n - 1, n, 0, work));
+        la_place_rows(&r, x, n, n, n, n, c);
+        LA_TRY(la_blocked_reflect(&r.f, la_mat_at(&r.f, q, 1, 0),
+                                  (char *)r.tau, n - 1,
+                                  la_mat_at(&r.f, c, 1, 0), n - 1, n, 0,
+                                  work));
+        own_vectors(j, i, &j->u, u, false);
     } else LA_TRY(la_tridiagonal_values(r.d, r.e, n, info));
-    reducer->values(&r, r.d, n, j->values + i * n * la_real_size(f));
+    own_values(j, i, &r, n);
     return LA_OK;
+}
+
+/* Bytes for the vectors of one matrix: 'sets' of n rows, 'elements' of results,
+** and work for reflectors on m x k. */
+static size_t own_bytes(const la_batch *b, int sets, int64_t elements,
+                        int64_t m, int64_t k)
+{
+    la_field f = la_field_of(la_is_complex(b->field.dtype) ? LA_COMPLEX128
+                                                           : LA_FLOAT64);
+    size_t most = la_divide_work(b->k, sets), qr = la_qr_work(&f, m, k);
+    return (size_t)(sets * b->k * b->k) * sizeof(double)
+        + la_whole_lines(elements * f.size) + 64 + (most > qr ? most : qr);
 }
 
 static la_status own_eigh(job *j, const la_batch *b)
 {
-    const la_field *f = &b->field;
     int64_t n = b->n;
     own_job o = {.b = b, .upper = j->upper, .values = j->values};
+    LA_TRY(la_reduction_check(n, n, n));
     LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
-    size_t bytes = la_reduction_bytes(f, n, n);
+    size_t bytes = la_reduction_bytes(b->field.dtype, n, n);
     if (b->out[1]) {
-        size_t most = la_divide_work(n, 1), qr = la_qr_work(f, n, n);
         o.u = la_matrices_in(b->out[1], n, n);
-        bytes += la_whole_lines(n * n * (int64_t)sizeof(double))
-            + (most > qr ? most : qr);
+        bytes += own_bytes(b, 1, n * n, n, n);
     }
     double work = 4 * (double)n * (double)n * (double)n;
     LA_TRY(la_each_matrix(b->count, work, bytes, own_eigh_of_one, &o));
@@ -213,32 +246,36 @@ static la_status own_eig_of_one(void *context, int64_t i, char *scratch)
 {
     const own_job *j = context;
     const la_field *f = &j->b->field;
-    int64_t n = j->b->n, size = 2 * la_real_size(f);
-    la_gemm_mat a = la_matrix_at(f, &j->a, i);
+    int64_t n = j->b->n;
+    la_dtype complex = la_dtype_to_complex(f->dtype);
+    double *values = (double *)(void *)scratch, *vectors = NULL;
     la_reduction r;
-    la_reduction_begin(&r, f, n, n, scratch);
-    j->b->info[i] = 0;
-    if (!la_reducer_of(f->dtype)->load(&r, &a, false, false)) {
-        j->b->info[i] = -1;
-        return LA_OK;
-    }
-    char *vectors = j->u.mat.data;
-    return la_general_solve(&r, j->values + i * n * size,
-                            vectors ? vectors + i * n * n * size : NULL,
-                            scratch + la_reduction_bytes(f, n, n),
-                            &j->b->info[i]);
+    scratch += la_whole_lines(2 * n * (int64_t)sizeof *values);
+    if (!own_begin(j, i, &r, n, n, false, false, &scratch)) return LA_OK;
+    LA_TRY(la_general_solve(&r, values, j->u.mat.data ? &vectors : NULL,
+                            scratch, &j->b->info[i]));
+    if (j->b->info[i]) return LA_OK;
+    int64_t size = 2 * la_real_size(f);
+    la_store_doubles(values, n, r.scale, false, complex,
+                     j->values + i * n * size);
+    if (vectors)
+        la_store_doubles(vectors, n * n, 1, false, complex,
+                         j->u.mat.data + i * n * n * size);
+    return LA_OK;
 }
 
 static la_status own_eig(job *j, const la_batch *b)
 {
-    const la_field *f = &b->field;
     double n = (double)b->n;
     own_job o = {.b = b, .values = j->values};
+    LA_TRY(la_reduction_check(b->n, b->n, b->n));
     LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
     if (b->out[1]) o.u = la_matrices_in(b->out[1], b->n, b->n);
-    LA_TRY(la_each_matrix(b->count, 25 * n * n * n,
-                          la_reduction_bytes(f, b->n, b->n)
-                          + la_general_work(f, b->n), own_eig_of_one, &o));
+    size_t bytes = la_whole_lines(2 * b->n * (int64_t)sizeof(double))
+        + la_reduction_bytes(b->field.dtype, b->n, b->n)
+        + la_general_work(b->field.dtype, b->n);
+    LA_TRY(la_each_matrix(b->count, 25 * n * n * n, bytes, own_eig_of_one,
+                          &o));
     return la_check_finite(b->info, b->count);
 }
 
@@ -316,63 +353,63 @@ static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
     return la_lapack_batch(&j->plan, b, work, large_svd, j, sizeof *j, copy);
 }
 
+/* Both sets of vectors: u, of m x cols or (wide) cols x m numbers, and behind it
+** v. Rows of v are meant, so wide ones are written as columns. */
+static la_status own_svd_vectors(const own_job *j, int64_t i, la_reduction *r,
+                                 char *scratch)
+{
+    int64_t m = r->m, n = r->n, cols = j->upper ? m : n;
+    bool wide = j->b->m < j->b->n;
+    double *x = (double *)(void *)scratch, *y = x + n * n;
+    double *large = y + n * n, *small = large + m * cols * r->parts;
+    char *work = (char *)large + la_whole_lines((m * cols + n * n) * r->f.size);
+    la_gemm_mat q = la_reduction_matrix(r), p = la_mat_at(&r->f, q, 0, 1);
+    la_gemm_mat tall = {(char *)large, cols, 1}, other = {(char *)small, 1, n};
+    if (wide) {
+        tall = (la_gemm_mat){(char *)large, 1, m};
+        other = (la_gemm_mat){(char *)small, n, 1};
+    }
+    LA_TRY(la_bidiagonal_vectors(r->d, r->e, n, x, y, n, work,
+                                 &j->b->info[i]));
+    la_place_rows(r, x, n, n, m, cols, tall);
+    LA_TRY(la_blocked_reflect(&r->f, q, (char *)r->tau, n, tall, m, cols, 0,
+                              work));
+    la_place_rows(r, y, n, n, n, n, other);
+    LA_TRY(la_blocked_reflect(&r->f, la_mat_t(p), (char *)r->right, n - 1,
+                              la_mat_at(&r->f, other, 1, 0), n - 1, n, 0,
+                              work));
+    own_vectors(j, i, &j->u, wide ? small : large, false);
+    own_vectors(j, i, &j->v, wide ? large : small, true);
+    return LA_OK;
+}
+
 /* A matrix with more columns than rows is decomposed as its adjoint, of which U
 ** is V and V is U. */
 static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
 {
     const own_job *j = context;
-    const la_field *f = &j->b->field;
-    const la_reducer *reducer = la_reducer_of(f->dtype);
     bool wide = j->b->m < j->b->n;
     int64_t m = la_max(j->b->m, j->b->n), n = j->b->k;
-    int32_t *info = &j->b->info[i];
-    la_gemm_mat a = la_matrix_at(f, &j->a, i);
     la_reduction r;
-    la_reduction_begin(&r, f, m, n, scratch);
-    scratch += la_reduction_bytes(f, m, n);
-    if (wide) a = la_mat_t(a);
-    *info = 0;
-    if (!reducer->load(&r, &a, false, wide)) {
-        *info = -1;
-        return LA_OK;
-    }
-    LA_TRY(reducer->bidiagonal(&r));
-    if (j->u.mat.data) {
-        la_gemm_mat u = la_matrix_at(f, &j->u, i);
-        la_gemm_mat v = la_mat_t(la_matrix_at(f, &j->v, i));
-        double *x = (double *)(void *)scratch, *y = x + n * n;
-        char *work = scratch + la_whole_lines(2 * n * n * (int64_t)sizeof *x);
-        LA_TRY(la_bidiagonal_vectors(r.d, r.e, n, x, y, n, work, info));
-        /* the larger side has more columns where all of U and Vh are wanted */
-        la_gemm_mat tall = wide ? v : u, other = wide ? u : v;
-        int64_t cols = j->upper ? m : n;
-        la_gemm_mat q = {r.a, 1, r.step * la_real_size(f) / f->size};
-        la_gemm_mat p = la_mat_t(la_mat_at(f, q, 0, 1));
-        reducer->place(&r, x, n, n, m, cols, tall);
-        LA_TRY(la_blocked_reflect(f, q, r.tau, n, tall, m, cols, 0, work));
-        reducer->place(&r, y, n, n, n, n, other);
-        LA_TRY(la_blocked_reflect(f, p, r.right, n - 1,
-                                  la_mat_at(f, other, 1, 0), n - 1, n, 0,
-                                  work));
-        reducer->conjugate(v, j->b->n, wide ? cols : n);
-    } else LA_TRY(la_bidiagonal_values(r.d, r.e, n, info));
-    reducer->values(&r, r.d, n, j->values + i * n * la_real_size(f));
+    if (!own_begin(j, i, &r, m, n, wide, false, &scratch)) return LA_OK;
+    LA_TRY(la_reduce_bidiagonal(&r));
+    if (j->u.mat.data) LA_TRY(own_svd_vectors(j, i, &r, scratch));
+    else LA_TRY(la_bidiagonal_values(r.d, r.e, n, &j->b->info[i]));
+    own_values(j, i, &r, n);
     return LA_OK;
 }
 
 static la_status own_svd(job *j, const la_batch *b, bool full)
 {
-    const la_field *f = &b->field;
-    int64_t m = la_max(b->m, b->n), n = b->k;
+    int64_t m = la_max(b->m, b->n), n = b->k, cols = full ? m : n;
     own_job o = {.b = b, .upper = full, .values = j->values};
+    LA_TRY(la_reduction_check(m, n, full && b->out[2] ? m : 0));
     LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
-    size_t bytes = la_reduction_bytes(f, m, n);
+    size_t bytes = la_reduction_bytes(b->field.dtype, m, n);
     if (b->out[2]) {
-        size_t most = la_divide_work(n, 2), qr = la_qr_work(f, m, full ? m : n);
         o.u = la_matrices_in(b->out[0], b->m, full ? b->m : n);
         o.v = la_matrices_in(b->out[2], full ? b->n : n, b->n);
-        bytes += la_whole_lines(2 * n * n * (int64_t)sizeof(double))
-            + (most > qr ? most : qr);
+        bytes += own_bytes(b, 2, m * cols + n * n, m, cols);
     }
     double work = 4 * (double)m * (double)n * (double)n;
     LA_TRY(la_each_matrix(b->count, work, bytes, own_svd_of_one, &o));
