@@ -1,7 +1,7 @@
 /*
-** Eigenvalues and singular values: small matrices by Jacobi's method
-** (kernel/linalg/jacobi.inc) unless they are general ones with eigenvalues,
-** others by our own decompositions (op/linalg/reduce.h), or by LAPACK where
+** Eigenvalues and singular values: those of small real matrices by Jacobi's
+** method, a group of them at a time (kernel/linalg/jacobi.inc) unless they are
+** general ones with eigenvalues, others by our own decompositions (op/linalg/reduce.h), or by LAPACK where
 ** LUNARRAY_LAPACK asks for it.
 */
 #include "op/linalg/divide.h"
@@ -205,7 +205,7 @@ la_status la_impl_eigh(la_frame *f)
     LA_TRY(triangle_of(f, &j.upper));
     if (b.a->numel == 0) return LA_OK;
     LA_TRY(job_of(&b, 0, &j));
-    LA_TRY(b.n <= LA_JACOBI ? small_eigh(&j, &b)
+    LA_TRY(b.n <= LA_JACOBI && b.field.ker->small_eigh ? small_eigh(&j, &b)
            : la_lapack_chosen() ? eigh_by_lapack(&j, &b) : own_eigh(&j, &b));
     return la_batch_end(&b);
 }
@@ -435,6 +435,7 @@ la_status la_impl_linalg_svd(la_frame *f)
     if (b.k > 0) {
         LA_TRY(job_of(&b, with, &j));
         LA_TRY(b.k <= LA_JACOBI && b.m <= LA_SMALL && b.n <= LA_SMALL
+               && b.field.ker->small_svd
                ? small_svd(&j, &b, full)
                : la_lapack_chosen() ? svd_by_lapack(&j, &b, full)
                : own_svd(&j, &b, full));
