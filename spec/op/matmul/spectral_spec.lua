@@ -174,7 +174,11 @@ describe("eig", function()
           near("norms", v:abs():square():sum(-2),
             la.ones(w.shape, {dtype = la.real(v).dtype}))
         end
-        near("eigvals", L.eigvals(a), w)
+        -- in another order where sweeps go over less of the matrix
+        local w1 = L.eigvals(a)
+        for _, part in ipairs{"real", "imag"} do
+          near("eigvals", (w1[part]:sort(-1)), (w[part]:sort(-1)))
+        end
       end)
   end)
 
@@ -507,7 +511,7 @@ describe("LAPACK", function()
     end
     for _, d in ipairs(DTYPES) do
       local code = ("la.manual_seed(4) local a = la.randn(40, 30, "
-        .. "{dtype = '%s'}) local h = a:mH():matmul(a) local L = la.linalg "
+        .. "{dtype = '%s'}) local h = a.mH:matmul(a) local L = la.linalg "
         .. "local w = L.eigh(h) local _, s = L.svd(a) "
         .. "local v = L.eigvals(h + a:narrow(1, 1, 30)):abs():sort() "
         .. "print(table.concat(la.cat{w, L.eigvalsh(h), s, L.svdvals(a), v}"

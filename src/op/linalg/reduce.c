@@ -79,7 +79,7 @@ static reduction_sizes reduction_sizes_of(la_dtype dtype, int64_t m, int64_t n)
     s.tau = la_whole_lines(n * size);
     s.panel = 4 * PANEL * most;
     s.vectors = 5 * most
-        + la_whole_lines((4 * PANEL + PANEL * PANEL) * size);
+        + la_whole_lines((6 * PANEL + PANEL * PANEL) * size);
     s.d = la_whole_lines(n * 8);
     return s;
 }

@@ -232,46 +232,44 @@ static la_status triangular_vectors(const double *t, double *x, int64_t n)
 }
 
 /* Columns of norm 1 whose largest element is real, of out in rows; those of
-** real values of real matrices are real, of pairs conjugate. */
+** real values of real matrices are real, of pairs conjugate. 'spare': 4 n. */
 static void normalise(double *out, const double *values, const double *by,
                       int64_t n, bool real, double *spare)
 {
     double *most = spare, *sum = spare + n, *re = sum + n, *im = re + n;
     for (int64_t k = 0; k < 4 * n; k++) spare[k] = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t k = 0; k < n; k++) {
-                double *p = out + 2 * (i * n + k);
-                double a = p[0] * by[i], b = p[1] * by[i];
-                double size = fabs(a) + fabs(b);
-                if (!pass && size > most[k]) {
-                    most[k] = size;
-                    re[k] = a;
-                    im[k] = b;
-                } else if (pass) {
-                    a /= most[k];
-                    b /= most[k];
-                    sum[k] += a * a + b * b;
-                }
-            }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++) {
+            double *p = out + 2 * (i * n + k);
+            p[0] *= by[i];
+            p[1] *= by[i];
+            double size = fabs(p[0]) + fabs(p[1]);
+            if (size <= most[k]) continue;
+            most[k] = size;
+            re[k] = p[0];
+            im[k] = -p[1];
+        }
     for (int64_t k = 0; k < n; k++) {
-        double norm = most[k] * sqrt(sum[k]);
-        double r = schur_norm(re[k], im[k], 0, 0);
-        re[k] = re[k] / r / norm;
-        im[k] = -im[k] / r / norm;
-        if (im[k] == 0) re[k] = fabs(re[k]);
+        double r = la_m_hypot(re[k], im[k]);
+        re[k] = im[k] == 0 ? 1 : re[k] / r;
+        im[k] /= r;
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < n; k++) {
             double *p = out + 2 * (i * n + k);
-            double a = p[0] * by[i], b = p[1] * by[i];
-            p[0] = (a * re[k] - b * im[k]);
-            p[1] = (a * im[k] + b * re[k]);
+            double a = p[0] / most[k], b = p[1] / most[k];
+            p[0] = a * re[k] - b * im[k];
+            p[1] = a * im[k] + b * re[k];
             if (real && values[2 * k + 1] == 0) p[1] = 0;
-            if (real && values[2 * k + 1] < 0) {
-                p[0] = p[-2];
-                p[1] = -p[-1];
-            }
+            sum[k] += p[0] * p[0] + p[1] * p[1];
+        }
+    for (int64_t k = 0; k < n; k++) sum[k] = 1 / sqrt(sum[k]);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++) {
+            double *p = out + 2 * (i * n + k);
+            bool second = real && values[2 * k + 1] < 0;
+            p[0] = second ? p[-2] : p[0] * sum[k];
+            p[1] = second ? -p[-1] : p[1] * sum[k];
         }
 }
 
