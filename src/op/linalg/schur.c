@@ -58,13 +58,20 @@ static void schur_pair(schur_number a, schur_number b, schur_number c,
                        schur_number d, schur_number *first,
                        schur_number *second)
 {
-    double scale = fmax(fmax(schur_size(a), schur_size(b)),
-                        fmax(schur_size(c), schur_size(d)));
-    *first = *second = (schur_number){0, 0};
+    schur_number p = {(a.re - d.re) / 2, (a.im - d.im) / 2};
+    double nb = schur_size(b), nc = schur_size(c);
+    double beside = sqrt(nb) * sqrt(nc), scale = fmax(schur_size(p), beside);
+    *first = a;
+    *second = d;
     if (scale == 0) return;
-    schur_number p = {(a.re - d.re) / 2 / scale, (a.im - d.im) / 2 / scale};
-    schur_number bc = schur_mul((schur_number){b.re / scale, b.im / scale},
-                                (schur_number){c.re / scale, c.im / scale});
+    /* b c in parts, which may be far apart */
+    schur_number bc = {0, 0};
+    if (beside > 0)
+        bc = schur_mul((schur_number){b.re / nb, b.im / nb},
+                       (schur_number){c.re / nc, c.im / nc});
+    beside = beside / scale * (beside / scale);
+    p = (schur_number){p.re / scale, p.im / scale};
+    bc = (schur_number){bc.re * beside, bc.im * beside};
     schur_number disc = schur_mul(p, p);
     disc.re += bc.re;
     disc.im += bc.im;
@@ -81,7 +88,6 @@ static void schur_pair(schur_number a, schur_number b, schur_number c,
         root = (schur_number){-root.re, -root.im};
     schur_number far = {p.re + root.re, p.im + root.im};
     *first = (schur_number){d.re + far.re * scale, d.im + far.im * scale};
-    *second = d;
     if (schur_size(far) == 0) return;
     schur_number near = schur_div(bc, far);
     *second = (schur_number){d.re - near.re * scale, d.im - near.im * scale};
