@@ -140,6 +140,6 @@ fi
 bits="spec/support/values/lockstep_bits.lua lockstep 2 ${LOCKSTEP:-3/40}"
 on_target "$program" $bits | tr -d '\r' > "$out/bits"
 LUA_CPATH="build/?.so" lua5.4 $bits > "$out/bits.here"
-grep -v LAPACK "$out/bits" | cmp - "$out/bits.here" \
+cmp "$out/bits" "$out/bits.here" \
     || { diff "$out/bits" "$out/bits.here" | head -20; exit 1; }
 echo "lockstep bits of $(wc -l < "$out/bits") operations and dtypes: the same"
