@@ -3,6 +3,7 @@
 -- and complex128, on strided, expanded, broadcast, 0-dim and empty inputs.
 -- LUNARRAY_GRAD=add,mul runs only these.
 local la = require "lunarray"
+local each_tensor = require "spec.support.each_tensor"
 local samples = require "spec.support.samples"
 
 local FN_OR_METHOD = 3
@@ -77,13 +78,6 @@ local seen = {}     -- rows whose nodes stood in a graph
 
 local function note(t)
   for _, node in ipairs(la.grad_graph(t)) do seen[node.name] = true end
-end
-
-local function each_tensor(v, f)
-  if type(v) == "userdata" then f(v) return end
-  if type(v) == "table" and not getmetatable(v) then
-    for _, inner in ipairs(v) do each_tensor(inner, f) end
-  end
 end
 
 -- The graphs of the results, and of the gradients of their sum.

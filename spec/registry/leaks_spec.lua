@@ -2,16 +2,10 @@
 -- la.vmap and where it is refused. What is kept for later calls (plans, names)
 -- is there after a first one.
 local la = require "lunarray"
+local each_tensor = require "spec.support.each_tensor"
 local samples = require "spec.support.samples"
 
 local CALLS = 2             -- of each operation
-
-local function each_tensor(v, f)
-  if type(v) == "userdata" then f(v) return end
-  if type(v) == "table" and not getmetatable(v) then
-    for _, inner in ipairs(v) do each_tensor(inner, f) end
-  end
-end
 
 -- A number that all results go into, or nil where none has a gradient.
 local function total(results)
