@@ -10,7 +10,7 @@ local function read(text, options)
   file:write(text)
   file:close()
   options = options or {}
-  options.as = "table"
+  options.as = options.as or "table"
   return la.read_csv(path, options)
 end
 
