@@ -130,6 +130,20 @@ describe("a tensor that was given other data", function()
     walk(function(a, b) a.data = b:detach() end, 2)
   end)
 
+  it("by set_data gives gradients of the new shape, while graphs of the old "
+    .. "one live", function()
+    for _, new in ipairs {{4, 2}, {3, 5}, {2, 3}, {6}} do
+      local x = la.ones(3, 2, {requires_grad = true})
+      local old = (x * 2):sum()
+      x:set_data(la.ones(table.unpack(new)))
+      local sum = (x * 3):sum()
+      sum:backward()
+      assert.same(new, {table.unpack(x.grad.shape)})
+      assert.is_true(x.grad:eq(3):all())
+      assert.equal(12, old:item())
+    end
+  end)
+
   it("by set_ counts that once and goes on", function()
     walk(function(a, b) a:set_(b) end, 3)
     walk(function(a, b) a:set_(b, 1, {4}, {1}) end, 3)

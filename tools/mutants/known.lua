@@ -19,6 +19,13 @@ local ROWS = {
    "memset(values, 0, (size_t)(n + 1) * sizeof *values);",
    "memset(values, 0, (size_t)(n) * sizeof *values);",
    "the value behind the last is there so that none is no special case"},
+  {"src/io/npy_header.c", "bool comma = false;", "bool comma = true;",
+   "it is set before it is read"},
+  {"src/base/runtime/memory.c", "bool zero = false;", "bool zero = true;",
+   "memory that is cleared as well: time alone"},
+  {"src/iter/build.c", "for (int k = 0; k < it->noperands; k++)",
+   "for (int k = 1; k < it->noperands; k++)",
+   "is any named? An output that is given keeps its names itself"},
   {"modules/frame/group.c",
    "LA_TRY(la_table_alloc(&out->first, out->count, sizeof(int32_t), false));",
    nil, "cleared memory all of which is written: time alone"}

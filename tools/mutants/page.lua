@@ -10,8 +10,10 @@ local HEAD = "# Planted mistakes\n\n"
   .. "head of\n`tools/mutants/run.lua` has the options. This page says how "
   .. "many of them the suite finds; it is written by that tool.\nA mistake "
   .. "that changes nothing that anybody could see counts apart: the compiler "
-  .. "made the same code of it, or\n`tools/mutants/known.lua` has the "
-  .. "reason. The score is what was killed of the others.\n"
+  .. "made the same code of it,\n`tools/mutants/known.lua` has the "
+  .. "reason, or nothing needed the code, which is gone since. The score is\n"
+  .. "what was killed of the others. Mistakes that were alive are planted again "
+  .. "when there are new specs.\n"
 
 function page.folder_of(path)
   return path:match("^src/%w+") or path:match("^modules/%w+")
@@ -30,8 +32,10 @@ local function counts(list)
       folders[name] = c
       names[#names + 1] = name
     end
-    local verdict = site.verdict == "alive" and known.reason(site)
-      and "listed" or site.verdict
+    local verdict = site.verdict
+    if verdict == "gone" or verdict == "alive" and known.reason(site) then
+      verdict = "listed"
+    end
     for _, t in ipairs({c, total}) do
       t.planted = t.planted + 1
       t[verdict] = t[verdict] + 1

@@ -323,7 +323,14 @@ local function plant_again(all, times)
     if site.verdict == "alive" and site.path:find(options.path)
         and not known.reason(site) then
       number = number + 1
-      if try(site, all, times) then report(site, number) end
+      if not tree.has(site.path)
+          or not plant.into(tree.text(site.path), site) then
+        site.verdict = "gone"
+        results.add(site)
+        report(site, number)
+      elseif try(site, all, times) then
+        report(site, number)
+      end
     end
   end
 end

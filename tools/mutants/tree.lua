@@ -57,6 +57,12 @@ end
 -- Text of a source or spec of the tree.
 function tree.text(path) return tree.read(tree.root .. "/" .. path) end
 
+function tree.has(path)
+  local file = io.open(tree.root .. "/" .. path)
+  if file then file:close() end
+  return file ~= nil
+end
+
 -- Paths and sizes of the sources, in an order that is always the same.
 function tree.sources()
   local ok, text = inside("find src modules lua -type f \\( -name '*.c' -o "

@@ -243,11 +243,11 @@ static int quantized_matmul(lua_State *L)
 {
     la_begin(L, "quantized_matmul", 0);
     la_check_tensor(L, 1, "quantized_matmul");
-    lua_settop(L, lua_gettop(L) < 3 && lua_istable(L, 2) ? 3 : lua_gettop(L));
+    bool fast = lua_toboolean(L, 3);
     if (lua_istable(L, 2) && lua_getfield(L, 2, "product") != LUA_TNIL) {
         lua_pushvalue(L, 2);
         lua_pushvalue(L, 1);
-        lua_pushboolean(L, lua_toboolean(L, 3));
+        lua_pushboolean(L, fast);
         lua_call(L, 3, 1);
         return 1;
     }

@@ -92,9 +92,9 @@ static const char *path_text(const reading *r, char *out)
 static void reading_check(const reading *r, la_status status)
 {
     char path[PATH_SHOWN], text[LA_ERROR_TEXT];
-    if (status == LA_EIO && r->depth) {
+    if (status == LA_EIO && *path_text(r, path)) {
         strcpy(text, la_error_message());
-        status = la_error(LA_EIO, "%s: %s", path_text(r, path), text);
+        status = la_error(LA_EIO, "%s: %s", path, text);
     }
     la_load_check(r->L, r->source, status);
 }

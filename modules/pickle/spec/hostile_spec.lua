@@ -30,6 +30,12 @@ end
 local function bin(k) return string.pack("<I4", k) end
 local function text(s) return "X" .. bin(#s) .. s end
 
+it("keys that are NaN are errors that say where", function()
+  local pair = "}G\x7f\xf8\0\0\0\0\0\0K\1s"
+  refused("x.pt': NaN as a key", "\x80\2" .. pair .. ".")
+  refused("x.pt': [1]: NaN as a key", "\x80\2]" .. pair .. "a.")
+end)
+
 describe("names", function()
   local marker = "cposix\nsystem\n(X" .. bin(12) .. "touch marker\x85R."
   local system = "\x80\x02cposix\nsystem\n" .. text "touch marker" .. "\x85R."

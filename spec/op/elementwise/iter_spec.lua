@@ -126,3 +126,23 @@ describe("threads", function()
     assert.is_true(results[1]:equal(results[3]))
   end)
 end)
+
+describe("an operation in place", function()
+  it("keeps the names of what it writes", function()
+    local tried = 0
+    for _, op in ipairs(la.operations()) do
+      local method = op.forms & 4 ~= 0 and not op.metadata
+        and la.ones(1)[op.name .. "_"]
+      for _, args in ipairs(method and {{}, {1}, {la.ones(2, 3)}, {0, 1},
+                                        {la.ones(2, 3), la.ones(2, 3)}} or {}) do
+        local x = la.ones(2, 3, {names = {"a", "b"}})
+        if pcall(method, x, table.unpack(args)) then
+          tried = tried + 1
+          assert.same({"a", "b"}, {x.names[1], x.names[2]}, op.name)
+          break
+        end
+      end
+    end
+    assert.is_true(tried > 90, tried)
+  end)
+end)
