@@ -244,7 +244,7 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
 bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* n arguments for the step, each nothing yet, with no views. LA_ENOMEM. */
-la_status la_prog_room(la_prog_step *s, int n);
+la_status la_prog_take_arguments(la_prog_step *s, int n);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
 /* Ends what the value refers to. */

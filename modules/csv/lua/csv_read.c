@@ -546,19 +546,6 @@ static la_status csv_read_load(const char *path, int64_t limit, la_bytes *out)
     return la_csv_is_packed(out->data, n) ? csv_read_unpack(out, limit) : LA_OK;
 }
 
-/* {limit=}: bytes of the file, 0 for any number. */
-static int64_t csv_read_read_limit(lua_State *L)
-{
-    int exact = 1;
-    lua_Integer limit = lua_getfield(L, CSV_OPTIONS, "limit") == LUA_TNIL
-        ? 0 : lua_tointegerx(L, -1, &exact);
-    if (!exact || (limit < 1 && !lua_isnil(L, -1)))
-        la_raise_arg(L, CSV_OPTIONS, "read_csv", "limit: a number of bytes "
-                     "expected, got %s", luaL_tolstring(L, -1, NULL));
-    lua_pop(L, 1);
-    return limit;
-}
-
 /* The option of that name: one byte of those that are no part of a number;
 ** 'none' where it is not given. */
 static char read_mark(lua_State *L, const char *option, char none)
@@ -657,7 +644,7 @@ int la_read_csv(lua_State *L)
     lua_newtable(L);
     bool frame = read_as_frame(L);
     read_gaps(L, &r);
-    int64_t limit = csv_read_read_limit(L);
+    int64_t limit = la_read_limit(L, CSV_OPTIONS, "read_csv", 0);
     LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
     csv_read_begin(L, &r, bytes);
     LA_CHECK(L, "read_csv",

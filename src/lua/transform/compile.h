@@ -47,8 +47,8 @@ typedef struct la_sig {
 } la_sig;
 
 /* table[key] is what it was: indices in refs. Of a function the key is the
-** number of an upvalue. A tensor may be another one, which the value is then: it
-** is the call's tensor 'tensor' - 1. The value of a size is a count, compared
+** number of an upvalue. A tensor may be another one, which the value is then:
+** it is the call's tensor 'tensor' - 1. The value of a size is a count, compared
 ** behind the recording alone. */
 typedef struct la_watch {
     enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE } kind;
