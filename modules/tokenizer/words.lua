@@ -13,14 +13,15 @@ see: tokenizer.load, llm
 A tokenizer from tokenizer.json, a GGUF file or vocab.txt: byte pair encoding,
 WordPiece, Unigram, SentencePiece. t:encode(text[, {special =, parse = true}])
 gives a list of ids, from 0 as the file has them. special puts the file's own
-tokens around (it is true for a tokenizer.json that says so, else false); parse
-finds special tokens in the text. t:decode(ids[, {special = false}]) gives the
-text; t.count, t:token(id), t:id(token), t:piece(id).
+tokens around (it is true for a tokenizer.json that says so and for a vocab.txt
+with [CLS] and [SEP], else false); parse finds special tokens in the text.
+t:decode(ids[, {special = false}]) gives the text; t.count, t:token(id),
+t:id(token), t:piece(id).
 > out = io.open("vocab.txt", "w")
 > _ = out:write("[UNK]\n[CLS]\n[SEP]\nhi\n"):close()
 > t = la.tokenizer.load("vocab.txt")
-> t, #t:encode("hi", {special = true})
-tokenizer(WordPiece, 4 tokens)    3
+> t, #t:encode("hi"), #t:encode("hi", {special = false})
+tokenizer(WordPiece, 4 tokens)    3    1
 ! A damaged file; a model, a pattern or a part of a pipeline that is not known.
 see: tokenizer.decode, gguf.load
 == tokenizer.decode

@@ -1,6 +1,7 @@
 -- la.frame against pandas: the cases of spec/golden/pandas.ndjson, each an
--- expression of Lua and the columns that pandas has for it; and the ten tasks
--- of tasks.ndjson, whose lines in Lua are at most 1.2 times those with pandas.
+-- expression of Lua and the columns that pandas has for it; those of
+-- random.ndjson, which have tables of their own; and the ten tasks of
+-- tasks.ndjson, whose lines in Lua are at most 1.2 times those with pandas.
 local la = require "lunarray"
 local cells = require "modules.frame.spec.frame_cells"
 
@@ -13,6 +14,16 @@ describe("la.frame, as pandas has it:", function()
   env.g = la.read_csv(GOLDEN .. "people.csv")
   for _, r in ipairs(cells.records(GOLDEN .. "pandas.ndjson")) do
     it(r.lua, function()
+      cells.check(r, assert(load("return " .. r.lua, r.lua, "t", env))())
+    end)
+  end
+end)
+
+describe("la.frame, as pandas has random tables:", function()
+  for k, r in ipairs(cells.records(GOLDEN .. "random.ndjson")) do
+    it(k .. " " .. r.lua, function()
+      local env = {F = F, la = la}
+      assert(load(r.setup, r.setup, "t", env))()
       cells.check(r, assert(load("return " .. r.lua, r.lua, "t", env))())
     end)
   end

@@ -151,7 +151,11 @@ function Tokenizer:decode(ids, options)
       tokens = {}
     end
   end
-  if la.is_tensor(ids) then ids = ids:totable() end
+  if la.is_tensor(ids) then ids = ids:flatten():totable() end
+  if math.type(ids) == "integer" then ids = {ids} end
+  if type(ids) ~= "table" then
+    error("decode: a list of ids expected, got " .. type(ids), 2)
+  end
   for i, id in ipairs(ids) do
     local t = self.added[id]
     local text = t and t.content or native.text(self.vocab, id)
@@ -447,6 +451,9 @@ end
 -- ---- vocab.txt ----
 
 local function from_lines(text)
+  if text:find "%z" or not utf8.len(text) then
+    error("it is no tokenizer.json, no GGUF file, and no text of tokens", 0)
+  end
   local tokens, vocab = {}, {}
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do
     tokens[#tokens + 1] = line
@@ -460,7 +467,8 @@ local function from_lines(text)
     end
   end
   local lower = not text:find("\n[A-Z][a-z]+\r?\n")
-  local t = {model = "WordPiece", adds = false, count = #tokens,
+  local around = vocab["[CLS]"] ~= nil and vocab["[SEP]"] ~= nil
+  local t = {model = "WordPiece", adds = around, count = #tokens,
     vocab = native.vocab("wordpiece", tokens, nil, nil,
                          {unknown = vocab["[UNK]"], next = "##", most = 100}),
     normalize = parts.normalizer{type = "BertNormalizer", clean_text = true,
