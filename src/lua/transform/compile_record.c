@@ -499,6 +499,7 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
         la_record_pause(false);
     }
     la_record_end(w.r, &e->p);
+    if (e->p) e->p->fast = c->fast;
     lua_pushnil(L);
     la_closure(L, record_quiet);
     lua_call(L, 0, 0);
