@@ -72,7 +72,7 @@ static bool join_suits(join_walk *w, const la_prog_step *s)
     bool copies = s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL;
     if (!copies && (s->op->forms & LA_MUTATES)) return false;
     if (!copies && (family ? family->impl != la_pointwise_impl
-                    : !s->op->reductions[0] || s->form != LA_FUNCTIONAL))
+                    : !la_is_reduction(s->op) || s->form != LA_FUNCTIONAL))
         return false;
     w->no = false;
     la_prog_reads(w->p, s, join_operand, w);

@@ -267,7 +267,7 @@ enum { LA_PROG_AGAIN = 1 << 30 };
 ** rows, where their kind can be cut. 'total' is the work of all calls. */
 la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
                         int64_t *total);
-/* A planned program cut for budgets, planned too; NULL for one that is short. */
+/* A planned program cut for budgets, planned too; NULL for a short one. */
 la_status la_prog_parts(const la_prog *p, la_prog **out);
 
 /* ---- spare.c ---- */
@@ -333,8 +333,8 @@ la_status la_look_record(const la_op *op, const la_look_question *q,
 /* Marks the early steps, at the end of a recording. False where a question
 ** depends on what can't run first. */
 bool la_look_mark(la_prog *p);
-/* Of a program whose results share no memory with what was given: questions are
-** let go that only tell which would. */
+/* Questions that only tell which result shares memory with what was given are
+** let go. */
 void la_look_let_go(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
 ** one, does not fit. */

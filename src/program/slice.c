@@ -172,7 +172,7 @@ static bool slice_rule(const slicer *w, slice_cut *c, const la_tensor *r)
     const la_family *family = op->family;
     if (family) return family->impl == la_pointwise_impl
         && slice_each(w, c, r);
-    switch (op->reductions[0] ? LA_ROLE_rows : op->role) {
+    switch (la_is_reduction(op) ? LA_ROLE_rows : op->role) {
     case LA_ROLE_step: return slice_each(w, c, r);
     case LA_ROLE_product: return slice_product(w, c, r, 0);
     case LA_ROLE_add_product: return slice_product(w, c, r, 1);

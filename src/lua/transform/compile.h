@@ -73,7 +73,7 @@ typedef struct la_shared {
 
 typedef struct la_called {
     la_prog *p;             /* NULL: was never finished */
-    la_prog *parts;         /* cut for budgets; NULL: p is short, or not known */
+    la_prog *parts;         /* cut for budgets; NULL: p is short, or unknown */
     bool has_parts;
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
