@@ -298,7 +298,8 @@ static bool signature_same(lua_State *L, const la_watch *g, int refs)
 }
 
 /* The table or function on the top stays below the value. */
-static inline void signature_push_held(lua_State *L, const la_watch *g, int refs)
+static inline void signature_push_held(lua_State *L, const la_watch *g,
+                                       int refs)
 {
     if (g->kind == LA_WATCH_UPVALUE) {
         if (!lua_getupvalue(L, -1, g->key)) lua_pushnil(L);
