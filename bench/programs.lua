@@ -1,14 +1,14 @@
 -- Whole computations: as they are written, and compiled (la.compile).
 --
 --   lua5.4 bench/programs.lua [--cases PATTERN] [--rounds N]
---     [--python PYTHON [--torch PYTHON]] [--costs 1]
+--     [--python PYTHON [--torch PYTHON]] [--costs 1] [--passes 1]
 --
 -- One thread. Each round measures a case both ways by turns, the least time
 -- counts. With --python, jax.jit is measured in that interpreter, with --torch
 -- PyTorch's eager mode, by peers/programs_peers.py, in the same rounds. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
 -- With --costs it prints what a call costs besides the kernels, in nanoseconds,
--- and no cases.
+-- and no cases; with --passes what single passes give.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local la = require "lunarray"
@@ -17,7 +17,7 @@ local optim = require "lunarray.optim"
 local timing = require "timing"
 
 local option = require "options"("programs.lua", {cases = "", rounds = "3",
-  python = "", torch = "", costs = ""}, {})
+  python = "", torch = "", costs = "", passes = ""}, {})
 la.set_num_threads(1)
 
 -- ---- the cases, in the order of programs_peers.py ----
@@ -110,7 +110,7 @@ end
 
 local function better(a, b) return a and b and math.min(a, b) or a or b end
 local function text(x) return x and ("%.1f"):format(x) or "–" end
-local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "–" end
+local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "-" end
 
 -- ---- what a call costs besides its kernels ----
 
@@ -135,8 +135,16 @@ local function steps_of(n)
   end
 end
 
+local function quiet(f)
+  local best = math.huge
+  for _ = 1, tonumber(option.rounds) do
+    best = math.min(best, timing.batches(f).min)
+  end
+  return best
+end
+
 local function costs()
-  local empty = timing.batches(function() end).min
+  local empty = quiet(function() end)
   print("| cost | ns |\n| --- | --- |")
   for n = 0, 8, 2 do
     local list, f = {}, la.compile(function() end)
@@ -144,13 +152,13 @@ local function costs()
     local call = load(("local f, %s = ... return function() f(%s) end"):format(
       n > 0 and table.concat(list, ", ") or "_", table.concat(list, ", ")))
     for k = 1, n do list[k] = la.ones(4) end
-    local t = timing.batches(call(f, table.unpack(list))).min - empty
+    local t = quiet(call(f, table.unpack(list))) - empty
     print(("| call without a step, %d arguments | %.0f |"):format(n, t))
   end
   local x, before = la.ones(4), nil
   for _, n in ipairs{1, 51, 201} do
     local f = la.compile(steps_of(n))
-    local t = timing.batches(function() f(x) end).min - empty
+    local t = quiet(function() f(x) end) - empty
     if before then
       print(("| each of %d more steps, on 4 elements, with its kernel | %.1f |")
         :format(n - before[1], (t - before[2]) / (n - before[1])))
@@ -176,6 +184,44 @@ local function costs()
   end
 end
 
+-- ---- what single passes give ----
+
+local function linear(x, w, b) return la.linear(x, w, b) end
+local function rows(x) return x / (x * x):sum(2, true):sqrt() end
+
+local function passes()
+  local layer = {la.randn(1536, 384), la.randn(1536)}
+  local list = {
+    {"fuse", "chain of five, 1e6 float32", chain, la.rand(1000000),
+      la.rand(1000000)},
+    {"fuse", "chain of five, 64 float32", chain, la.rand(64), la.rand(64)},
+    {"fuse", "50 sums, 4 float32", steps_of(50), la.rand(4)},
+    {"fuse", "rows over their norm, 512 x 768", rows, la.randn(512, 768)},
+    {"fuse", "rows over their norm, 4 x 64", rows, la.randn(4, 64)},
+    {"pack", "MLP 64-128-10, batch 16", cases[#cases][2], la.randn(16, 64)},
+    {"pack", "linear layer 384 to 1536, batch 32", function(x)
+      return linear(x, layer[1], layer[2])
+    end, la.randn(32, 384)},
+  }
+  print("| pass | case | without | with | with / without |\n"
+    .. "| --- | --- | --- | --- | --- |")
+  for _, case in ipairs(list) do
+    local with, without
+    local f = la.compile(case[3])
+    local g = la.compile(case[3], {without = {case[1]}})
+    for _ = 1, tonumber(option.rounds) do
+      with = better(with, least(f, table.unpack(case, 4)) / 1000)
+      without = better(without, least(g, table.unpack(case, 4)) / 1000)
+    end
+    print(("| `%s` | %s | %.2f | %.2f | %s |"):format(case[1], case[2],
+      without, with, ratio(with, without)))
+  end
+end
+
+if option.passes ~= "" then
+  passes()
+  os.exit(true)
+end
 if option.costs ~= "" then
   costs()
   os.exit(true)

@@ -172,6 +172,7 @@ typedef struct la_prog {
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
+    bool fast;              /* other roundings than eager's are allowed */
     bool alone;             /* a program of a host's: gradients use their
                             ** memory again: spare.c */
     bool planned, busy;

@@ -273,7 +273,7 @@ that change in each call as tensors without dims.
 tensor([2.2500, 3.5000])
 see: addcmul, tidy, compile
 == compile
-: la.compile(f[, {partial=, cache=, without=}]) -> compiled function
+: la.compile(f[, {partial=, cache=, fast=, without=}]) -> compiled function
 Makes a function that runs f once for each kind of arguments, records its
 operations, and runs the recorded ones from then on: f itself (what it prints or
 counts in Lua) runs only while recording. Backward passes, changes in place,
@@ -290,6 +290,8 @@ la.save(step, "step.laprog") writes it to a file, for la.load and for hosts in C
 without Lua.
 - partial: where f reads values in Lua, f runs at each call; else an error
 - cache: how many kinds of arguments are kept, 64 at most
+- fast: batch norms may become a part of the weights before them, which rounds
+  otherwise: errors are at most twice as large, and one unit in the last place
 - without: names of passes to leave out
 ! compile: a value is read that the next call has another of: return it, or use
 ! la.where, la.cond, la.while_loop or la.scan

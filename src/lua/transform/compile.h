@@ -48,12 +48,15 @@ typedef struct la_sig {
 
 /* table[key] is what it was: indices in refs. Of a function the key is the
 ** number of an upvalue. A tensor may be another one, which the value is then:
-** it is the call's tensor 'tensor' - 1. The value of a size is a count, compared
-** behind the recording alone. */
+** it is the call's tensor 'tensor' - 1. The value of a size is a count, and is
+** compared behind the recording alone. */
 typedef struct la_watch {
     enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE } kind;
     int32_t table, key, value, tensor;
     const void *table_at;
+    int8_t type;            /* of the value in Lua, and what it is: */
+    bool integer;
+    union { int64_t i; double d; const void *at; };
 } la_watch;
 
 /* A number that is read anew. */
@@ -136,6 +139,8 @@ bool la_match_guards(lua_State *L, const la_called *e, int refs,
 /* Number of the tensor in the handle among those of the call, where it joins
 ** them; below 0: there are too many. */
 int la_join_tensor(la_call_tensors *c, la_handle *h);
+/* The value on the top, popped, is the guard's. Raises for want of memory. */
+void la_watch_value(lua_State *L, la_called *e, int refs, la_watch *g);
 /* Pushes the value that guard 'i' looks at. */
 void la_push_watched(lua_State *L, const la_called *e, int refs, int32_t i);
 /* Behind a recording: did f leave what it captures, and the tables among its

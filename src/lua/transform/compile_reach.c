@@ -62,7 +62,7 @@ static void reach_watch(reach_walk *w, int at, int key, int upvalue)
         w->many |= g.tensor == 0;
     }
     lua_pushvalue(L, -1);
-    g.value = la_add_ref(L, w->e, w->refs);
+    la_watch_value(L, w->e, w->refs, &g);
     reach_add_guard(w, g);
 }
 

@@ -87,7 +87,7 @@ static void record_guard(lua_State *L, la_called *e, int refs, int table,
     g.key = la_add_ref(L, e, refs);
     lua_pushvalue(L, key);
     lua_rawget(L, table);
-    g.value = la_add_ref(L, e, refs);
+    la_watch_value(L, e, refs, &g);
     la_watch *to = la_prog_add(&e->guards, sizeof g);
     if (!to) la_raise(L, "compile", LA_ENOMEM);
     *to = g;
@@ -499,6 +499,7 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
         la_record_pause(false);
     }
     la_record_end(w.r, &e->p);
+    if (e->p) e->p->fast = c->fast;
     lua_pushnil(L);
     la_closure(L, record_quiet);
     lua_call(L, 0, 0);

@@ -262,18 +262,44 @@ bool la_match_shared(const la_called *e, la_tensor *const *arguments)
 
 /* ---- guards ---- */
 
-/* Equal values of Lua, of which numbers have one kind and the same bits. */
-static bool signature_same(lua_State *L, int a, int b)
+void la_watch_value(lua_State *L, la_called *e, int refs, la_watch *g)
 {
-    if (lua_type(L, a) != LUA_TNUMBER) return lua_rawequal(L, a, b);
-    if (lua_isinteger(L, a) != lua_isinteger(L, b)) return false;
-    if (lua_isinteger(L, a)) return lua_rawequal(L, a, b);
-    double x = lua_tonumber(L, a), y = lua_tonumber(L, b);
-    return lua_type(L, b) == LUA_TNUMBER && memcmp(&x, &y, sizeof x) == 0;
+    g->type = (int8_t)lua_type(L, -1);
+    g->integer = lua_isinteger(L, -1);
+    if (g->integer) g->i = lua_tointeger(L, -1);
+    else if (g->type == LUA_TNUMBER) g->d = lua_tonumber(L, -1);
+    else if (g->type == LUA_TBOOLEAN) g->i = lua_toboolean(L, -1);
+    else g->at = lua_topointer(L, -1);
+    g->value = la_add_ref(L, e, refs);
+}
+
+/* Numbers have one kind and the same bits. */
+static bool signature_same_number(lua_State *L, const la_watch *g)
+{
+    if (lua_isinteger(L, -1))
+        return g->integer && lua_tointeger(L, -1) == g->i;
+    double d = lua_tonumber(L, -1);
+    return !g->integer && memcmp(&d, &g->d, sizeof d) == 0;
+}
+
+/* Is the value on the top the guard's? */
+static bool signature_same(lua_State *L, const la_watch *g, int refs)
+{
+    if (lua_type(L, -1) != g->type) return false;
+    if (g->type == LUA_TNIL) return true;
+    if (g->type == LUA_TNUMBER) return signature_same_number(L, g);
+    if (g->type == LUA_TBOOLEAN) return lua_toboolean(L, -1) == g->i;
+    if (lua_topointer(L, -1) == g->at) return true;
+    if (g->type != LUA_TSTRING) return false;
+    lua_rawgeti(L, refs, g->value);         /* long ones are many */
+    bool same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 1);
+    return same;
 }
 
 /* The table or function on the top stays below the value. */
-static void signature_push_held(lua_State *L, const la_watch *g, int refs)
+static inline void signature_push_held(lua_State *L, const la_watch *g,
+                                       int refs)
 {
     if (g->kind == LA_WATCH_UPVALUE) {
         if (!lua_getupvalue(L, -1, g->key)) lua_pushnil(L);
@@ -293,7 +319,7 @@ void la_push_watched(lua_State *L, const la_called *e, int refs, int32_t i)
 
 /* The value on the top is what the guard tells. A tensor is held until the next
 ** call: finalizers may run before this one has it. */
-static bool signature_holds(lua_State *L, const la_watch *g, int refs,
+static inline bool signature_holds(lua_State *L, const la_watch *g, int refs,
                             la_call_tensors *c)
 {
     if (g->tensor) {
@@ -304,10 +330,7 @@ static bool signature_holds(lua_State *L, const la_watch *g, int refs,
         lua_rawseti(L, refs, g->value);
         return true;
     }
-    lua_rawgeti(L, refs, g->value);
-    bool same = signature_same(L, -1, -2);
-    lua_pop(L, 1);
-    return same;
+    return signature_same(L, g, refs);
 }
 
 bool la_match_guards(lua_State *L, const la_called *e, int refs,
