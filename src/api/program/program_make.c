@@ -106,7 +106,7 @@ la_status la_program_make(la_prog *recorded, la_program **out)
         la_prog_free(recorded);
         return status ? status : LA_ENOMEM;
     }
-    /* Nothing refers to the Lua function that was recorded any more. */
+    /* Results of a run of a host have no history. */
     la_prog_stand_alone(recorded);
     atomic_store_explicit(&g->refs, 1, memory_order_relaxed);
     g->owner = la_here.owner;
