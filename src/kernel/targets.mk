@@ -36,6 +36,10 @@ OPT_rows/norm := -O3
 OPT_matmul/bytes_pairs := -O3
 OPT_avx512_vnni/bytes := -O3
 
+# Products of complex numbers one by one: gcc 12 makes fused multiply-adds of a
+# pair of them for AVX2, in spite of -ffp-contract=off, and none for AVX512.
+OPT_linalg/linalg_complex := -O2 -fno-tree-vectorize
+
 # Kernels whose functions are aligned: a loop of floor_divide falls across two
 # lines otherwise, and takes 1.09 times as long.
 ALIGNED := pointwise/divide

@@ -36,7 +36,6 @@ enum {
                               ** are none on the meta device */
     LA_IN_FLOAT32 = 1 << 12,  /* a composite: la_in_float32 runs it */
     LA_SAME_BITS = 1 << 13,   /* on every CPU capability: op/lockstep.h */
-    LA_BY_LAPACK = 1 << 14,   /* refused in lockstep */
     LA_MOVES = 1 << 15,       /* copies or fills: needs no kernel on a device
                               ** of the host's, and may mix devices */
     LA_BY_C_LIBRARY = 1 << 16,   /* refused in lockstep */
