@@ -9,6 +9,7 @@
 
 /* ---- names ---- */
 
+/* Names are few and compared once each, when they are given. */
 static bool make_has_name(const la_notes *names, int64_t but, const char *key,
                           size_t n)
 {
@@ -27,6 +28,8 @@ static la_status make_name(la_notes *names, const char *word, int64_t number)
     return la_notes_add(names, text, strlen(text), "", 0);
 }
 
+/* The name is completed before the old one goes, so that a failure changes
+** nothing. */
 la_status la_program_rename(la_program *g, int what, int64_t i,
                             const char *name, size_t n)
 {
@@ -103,6 +106,7 @@ la_status la_program_make(la_prog *recorded, la_program **out)
         la_prog_free(recorded);
         return status ? status : LA_ENOMEM;
     }
+    /* Results of a run of a host have no history. */
     la_prog_stand_alone(recorded);
     atomic_store_explicit(&g->refs, 1, memory_order_relaxed);
     g->owner = la_here.owner;
@@ -113,6 +117,8 @@ la_status la_program_make(la_prog *recorded, la_program **out)
     return status;
 }
 
+/* Numbers that steps read anew are tensors, so that they are written, named and
+** set as weights are. */
 la_status la_program_make_number(double value, la_tensor **out)
 {
     LA_LET(t, la_tensor_empty(0, NULL, LA_FLOAT64, &t));
@@ -139,6 +145,8 @@ la_status la_program_add_number(la_program *g, int kind, la_tensor *number,
 
 /* ---- the plan ---- */
 
+/* The memory of a run is had now: runs allocate nothing. One entry more than
+** needed, as no bytes may be NULL. */
 static la_status make_walk(la_program *g)
 {
     size_t in = (size_t)g->p->narguments, out = (size_t)g->p->outputs.n;
@@ -154,6 +162,7 @@ la_status la_program_finish(la_program *g)
 {
     for (int32_t i = 0; i < g->p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(g->p, i);
+        /* Only where something is written are inputs compared with it. */
         g->writes |= s->kind == LA_SLOT_OBJECT && s->written;
     }
     LA_TRY(make_walk(g));
@@ -185,6 +194,8 @@ static la_status make_copy_parts(const la_program *from, la_program *to)
     }
     la_bytes_put(&to->call, from->call.data, from->call.n);
     LA_TRY(to->call.status);
+    /* The plan belongs to one program: a copy makes its own from what was
+    ** recorded. */
     LA_TRY(la_prog_copy(from->p->recorded, &to->p));
     return la_program_finish(to);
 }

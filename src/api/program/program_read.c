@@ -14,6 +14,8 @@
 
 enum { GAPS = 1024 };           /* bytes of a tensor with gaps, per byte */
 
+/* A view serves where a captured tensor is asked for: which of the two it was
+** depended only on what else the program captured. */
 la_tensor *la_program_entry_of(la_program_reader *r, int64_t i, int kind)
 {
     if (r->t.status) return NULL;
@@ -34,6 +36,7 @@ static la_tensor *read_take(la_program_reader *r, const char *name)
     char shown[256];
     size_t n = strlen(name);
     int64_t low = 0, high = r->archive->n;
+    /* Entries of an archive are sorted by name. */
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
         la_entry *e = &r->archive->list[mid];
@@ -42,6 +45,8 @@ static la_tensor *read_take(la_program_reader *r, const char *name)
         if (!order) order = (e->n > n) - (e->n < n);
         if (!order) {
             la_tensor *t = e->tensor;
+            /* It is taken out, so a file cannot name one tensor for two
+            ** entries, which would share memory that no step knows of. */
             e->tensor = NULL;
             if (t) return t;
             break;
@@ -57,6 +62,7 @@ static la_tensor *read_take(la_program_reader *r, const char *name)
 }
 
 /* Bytes as elements of the form's dtype. */
+/* Dtypes that the format of the file has no word for were written as bytes. */
 static la_status read_cast(la_tensor **t, const la_tensor *form)
 {
     la_tensor *as = NULL;
@@ -79,6 +85,7 @@ static la_status read_lay_out(la_tensor **t, const la_tensor *form)
     const la_tensor *f = form;
     if (memcmp(la_strides(*t), la_strides(f), 8 * (size_t)f->ndim) == 0)
         return LA_OK;
+    /* Strides are the file's: a few bytes of it must not ask for all memory. */
     if (la_extent_check(f->ndim, la_sizes(f), la_strides(f), 0,
                         (int64_t)la_itemsize(f),
                         f->numel * (int64_t)la_itemsize(f) * GAPS))
@@ -111,6 +118,7 @@ static la_tensor *read_stored(la_program_reader *r, const char *name,
     return t;
 }
 
+/* A captured tensor that shared memory with another one does so again. */
 static la_tensor *read_view(la_program_reader *r, int64_t of, int64_t bytes,
                             const la_tensor *f, bool requires_grad)
 {
@@ -126,6 +134,8 @@ static la_tensor *read_view(la_program_reader *r, int64_t of, int64_t bytes,
         f->ndim, la_sizes(f), la_strides(f), at / item, &t));
     if (!t) return NULL;
     t->flags |= f->flags & (LA_F_CONJ | LA_F_NEG);
+    /* Without its base the view is a leaf, whose flag can differ from that of
+    ** the root, as it did when it was captured. */
     if (requires_grad != (la_grad_flag(t) != 0)) la_tensor_drop(&t->base);
     return t;
 }
@@ -151,6 +161,7 @@ static la_tensor *read_number(la_program_reader *r, const char *name)
     return t;
 }
 
+/* Gradients and flags come last, when the values are there. */
 static void read_finish(la_program_reader *r, la_tensor *t, int kind,
                         int64_t of, const la_tensor *form, bool requires_grad)
 {
@@ -203,6 +214,8 @@ static void read_op(la_program_reader *r)
     const char *schema = la_jtext_read_string(&r->t, &m);
     if (r->t.status) return;
     const la_op *op = NULL;
+    /* Rows of hosts are left out: their functions are not in a file, and
+    ** another process may have others of that name. */
     for (int i = 0; i < la_op_builtin() && !op; i++)
         if (strcmp(la_op_at(i)->name, name) == 0) op = la_op_at(i);
     if (!op || strcmp(op->signature, schema) != 0) {
@@ -218,6 +231,8 @@ static void read_op(la_program_reader *r)
     else la_program_take_status(r, LA_ENOMEM);
 }
 
+/* The format is read before all else, so that a file of another one is refused
+** by that and not by its first difference. */
 static void read_head(la_program_reader *r)
 {
     char shown[64];
@@ -295,6 +310,7 @@ static void read_call(la_program_reader *r, la_program *g)
 }
 
 /* Sources of steps are numbers of the program. */
+/* Steps were read before the numbers that they refer to. */
 static void read_check_numbers(la_program_reader *r, const la_program *g)
 {
     for (int32_t i = 0; i < g->p->steps.n && !r->t.status; i++) {
@@ -340,6 +356,8 @@ static void read_program(la_program_reader *r, la_prog_list *out)
     la_prog *p = la_program_read_recording(r);
     if (!p) return;
     la_program_take_status(r, la_program_check(p));
+    /* The verifier of the passes relies on these checks, and la_program_make
+    ** takes the recording over even when it fails. */
     if (r->t.status) la_prog_free(p);
     else la_program_take_status(r, la_program_make(p, &g));
     if (g) read_parts(r, g);
@@ -375,6 +393,8 @@ static const la_note *read_note(const la_archive *a)
 static la_status read_note_text(la_archive *a, const la_note *note,
                                 la_prog_list *out)
 {
+    /* No text is longer unescaped than it is in JSON; the rest is for the NULs
+    ** of short ones. */
     size_t capacity = 2 * note->text_n + 64;
     la_program_reader r = {.archive = a, .t = {
         .json = {note->text, note->text + note->text_n},

@@ -11,6 +11,8 @@
 
 /* ---- writing ---- */
 
+/* The comma is written in front of each entry but the first of a bracket or
+** behind a key, so no writer has to know which entry is the last. */
 static void text_comma(la_jtext_writer *w)
 {
     if (w->more) la_bytes_put_byte(w->to, ',');
@@ -38,6 +40,9 @@ void la_jtext_key(la_jtext_writer *w, const char *key)
     w->more = false;
 }
 
+/* Integers are written by printf of long long, whose digits no locale groups,
+** and go through text as they are: JSON readers that hold numbers as doubles
+** would lose the low bits, so this text is for its own reader alone. */
 void la_jtext_integer(la_jtext_writer *w, int64_t v)
 {
     char digits[24];
@@ -57,6 +62,9 @@ void la_jtext_word(la_jtext_writer *w, const char *text)
     la_jtext_string(w, text, strlen(text));
 }
 
+/* The 16 hexadecimal digits of the bits: decimal text would need a correctly
+** rounding reader, has no word for infinities and NaN, and depends on the
+** locale in C. */
 void la_jtext_double(la_jtext_writer *w, double v)
 {
     char digits[20];
@@ -75,6 +83,8 @@ static void text_integers(la_jtext_writer *w, const char *key, int n,
     la_jtext_close(w, ']');
 }
 
+/* A form is geometry and dtype without data. Strides are part of it: a program
+** was planned for them, and its views of a slot are only right with them. */
 void la_jtext_form(la_jtext_writer *w, const la_tensor *t)
 {
     char bits[8];
@@ -98,6 +108,7 @@ void la_jtext_form(la_jtext_writer *w, const la_tensor *t)
 
 /* ---- reading ---- */
 
+/* The first failure is the cause; what is read behind it follows from it. */
 static void text_take(la_jtext_reader *r, la_status status)
 {
     if (!r->status) r->status = status;
@@ -124,6 +135,8 @@ void la_jtext_enter(la_jtext_reader *r, char bracket)
     r->more = false;
 }
 
+/* Loops over a list end after a failure too, as nothing can be read then: no
+** caller has to ask for the status in between. */
 bool la_jtext_next(la_jtext_reader *r, char bracket)
 {
     if (r->status) return false;
@@ -138,17 +151,22 @@ void la_jtext_leave(la_jtext_reader *r, char bracket)
     r->more = true;
 }
 
+/* Texts are unescaped into one buffer that was allocated for the whole file, so
+** a text of any length needs no allocation of its own. A caller that is done
+** with one sets 'used' back. */
 const char *la_jtext_read_string(la_jtext_reader *r, size_t *n)
 {
     char *text = r->text + r->used;
     size_t left = r->capacity - r->used;
     *n = 0;
     if (!text_begin(r)) return "";
+    /* One byte for the NUL, and some for an escape that is begun at the end. */
     if (left < 8) {
         la_jtext_fail(r, "too many texts");
         return "";
     }
     text_take(r, la_json_string(&r->json, text, left - 1, n));
+    /* Names are C strings later on: one with a NUL would be two names. */
     if (!r->status && memchr(text, 0, *n)) la_jtext_fail(r, "a text has a NUL");
     if (r->status) {
         *n = 0;
@@ -159,6 +177,9 @@ const char *la_jtext_read_string(la_jtext_reader *r, size_t *n)
     return text;
 }
 
+/* Keys come in the order in which they are written. So no key can be missing,
+** be there twice or be unknown, and a file of a later version is refused at the
+** first difference. */
 void la_jtext_want(la_jtext_reader *r, const char *key)
 {
     char shown[128];
@@ -180,11 +201,15 @@ int64_t la_jtext_read_integer(la_jtext_reader *r)
     if (!text_begin(r)) return 0;
     bool minus = la_json_accept(&r->json, '-');
     const char *at = r->json.at, *end = r->json.end;
+    /* Leading zeros are none of JSON, and would be a second way to write the
+    ** same file. */
     if (at >= end || !la_is_digit(*at)
         || (*at == '0' && end - at > 1 && la_is_digit(at[1])))
         la_jtext_fail(r, "a number was expected");
     for (; !r->status && at < end && la_is_digit(*at); at++) {
         int digit = *at - '0';
+        /* Digits are added with the sign, as the lowest integer has no positive
+        ** counterpart. */
         if (__builtin_mul_overflow(v, 10, &v)
             || __builtin_add_overflow(v, minus ? -digit : digit, &v))
             la_jtext_fail(r, "a number of more than 64 bits");
@@ -195,6 +220,8 @@ int64_t la_jtext_read_integer(la_jtext_reader *r)
     return r->status ? 0 : v;
 }
 
+/* A value within the range even after a failure: callers use it as an index
+** before they look at the status. */
 int64_t la_jtext_read_range(la_jtext_reader *r, int64_t low, int64_t high)
 {
     int64_t v = la_jtext_read_integer(r);
@@ -251,6 +278,8 @@ static uint32_t text_read_bits(la_jtext_reader *r)
     return bits;
 }
 
+/* Names are interned at once, so that the buffer of texts is free again; the
+** list of a tensor shares them. */
 static void text_read_names(la_jtext_reader *r, la_tensor *t)
 {
     const char *names[LA_MAX_DIMS];
@@ -286,10 +315,12 @@ static la_tensor *text_make_form(la_jtext_reader *r, la_dtype dtype, int ndim,
                                         &meta));
     if (!r->status) text_take(r, la_tensor_form(meta, &form));
     la_tensor_release(meta);
+    /* A caller gave no shape: the file did, and the error is about the file. */
     if (r->status == LA_ESHAPE) {
         r->status = LA_OK;
         la_jtext_fail(r, "sizes or strides of a tensor are too large");
     }
+    /* The meta device was there for its checks alone. */
     if (form) form->device = LA_CPU;
     return form;
 }

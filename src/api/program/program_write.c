@@ -38,6 +38,8 @@ static const write_entry *write_entry_at(const program_writer *w, int32_t i)
     return LA_PROG_AT(w->entries, write_entry, i);
 }
 
+/* Entries are few (captured tensors and constants), and this runs once for each
+** when a file is written: a search is enough. */
 static int32_t write_find(const program_writer *w, const la_tensor *t)
 {
     for (int32_t i = 0; i < w->entries.n; i++)
@@ -54,6 +56,8 @@ static bool write_has_name(const program_writer *w, const char *key)
     return false;
 }
 
+/* The name that users gave, with a number behind where it is taken: keys of the
+** file are unique, and a reader finds entries by their index. */
 static la_status write_name(program_writer *w, const char *name,
                             const char *behind)
 {
@@ -110,6 +114,8 @@ static la_status write_add(program_writer *w, write_entry e, const char *name,
 
 /* ---- what a program has ---- */
 
+/* Offsets are compared in bytes, since a view may have another dtype than its
+** root. */
 static int64_t write_start(const la_tensor *t)
 {
     return t->offset * (int64_t)la_itemsize(t);
@@ -136,11 +142,14 @@ static la_status write_object(program_writer *w, const la_program *g,
     const la_prog_object *o = la_prog_object_at(p, i);
     write_entry e = {o->tensor, LA_TEXT_WEIGHT, LA_PROG_NONE, 0,
                      o->requires_grad};
+    /* One tensor that was captured twice is one entry. */
     if (write_find(w, o->tensor) >= 0) return LA_OK;
     if (la_internal_overlap(o->tensor) == LA_OVERLAP_YES)
         return la_error(LA_ESUPPORT, "'%s' has elements that share memory: "
                         "keep it contiguous", name);
     int32_t root = o->slot < 0 ? i : la_prog_slot_at(p, o->slot)->index;
+    /* A view is written as an offset into the root's bytes, so that both share
+    ** memory again after they are read. */
     if (root != i) {
         la_tensor *base = la_prog_object_at(p, root)->tensor;
         e.kind = LA_TEXT_VIEW;
@@ -172,6 +181,8 @@ static la_status write_objects(program_writer *w, const la_program *g,
     return LA_OK;
 }
 
+/* A recording that adds to a gradient which was there needs the same to be
+** there when it runs again. */
 static la_status write_gradients(program_writer *w, const la_prog *p)
 {
     for (int32_t i = 0; i < p->objects.n; i++) {
@@ -227,6 +238,8 @@ static la_status write_constants(program_writer *w, const la_prog *p)
     return LA_OK;
 }
 
+/* Entries are collected before any text is written, because the recordings
+** refer to them by number. */
 static la_status write_collect(program_writer *w, const la_program *g)
 {
     const la_prog *p = g->p->recorded;
@@ -246,6 +259,8 @@ static la_status write_collect(program_writer *w, const la_program *g)
 
 /* ---- operations ---- */
 
+/* The number of an operation in the file's list, where its name and schema
+** stand once; a reader refuses the file there if the schema is another one. */
 static la_status write_op_index(program_writer *w, const la_op *op,
                                 int32_t *out)
 {
@@ -257,6 +272,8 @@ static la_status write_op_index(program_writer *w, const la_op *op,
     return LA_OK;
 }
 
+/* All operations first: the list stands in front of the recordings that use
+** it. */
 static la_status write_collect_ops(program_writer *w, const la_prog *p)
 {
     int32_t at;
@@ -281,6 +298,7 @@ static void write_values_list(la_jtext_writer *t, const la_value *v)
     la_jtext_close(t, ']');
 }
 
+/* Values that mean something in this process alone. */
 static la_status write_refuse(const la_prog_step *s, const char *what)
 {
     return la_error(LA_ESUPPORT, "a step of '%s' has %s, which no file can "
@@ -334,6 +352,7 @@ static la_status write_value(la_jtext_writer *t, const la_prog_step *s, int k)
     return LA_OK;
 }
 
+/* Always LA_MAX_RESULTS numbers, so that a reader needs no count of its own. */
 static void write_four(la_jtext_writer *t, const char *key, const int32_t *list)
 {
     la_jtext_key(t, key);

@@ -27,6 +27,8 @@ static void *recording_add(la_program_reader *r, la_prog_list *list,
     return to;
 }
 
+/* Half the range is left free, so that sums of two numbers of a file cannot
+** overflow before they are compared. */
 static int32_t recording_number(la_program_reader *r)
 {
     return (int32_t)la_jtext_read_range(&r->t, LA_PROG_NONE, INT32_MAX / 2);
@@ -34,6 +36,9 @@ static int32_t recording_number(la_program_reader *r)
 
 /* ---- modes, objects, slots, views ---- */
 
+/* The settings under which the calls were recorded. A program runs under them
+** again, whatever those of the caller are: dtypes and kernels of its steps
+** follow from them. */
 static void recording_modes(la_program_reader *r, la_prog *p)
 {
     size_t n, before = r->t.used;
@@ -54,6 +59,8 @@ static void recording_modes(la_program_reader *r, la_prog *p)
     p->narguments = (int32_t)la_jtext_read_range(&r->t, 0, MOST_OBJECTS);
 }
 
+/* A tensor from outside of the recording. An argument comes with each run; any
+** other was captured, and its values are an entry of the file. */
 static void recording_object(la_program_reader *r, la_prog *p)
 {
     la_prog_object *o = recording_add(r, &p->objects, sizeof *o, MOST_OBJECTS);
@@ -78,6 +85,9 @@ static void recording_object(la_program_reader *r, la_prog *p)
         .version = t ? la_tensor_version(t) : 0, .form = form};
 }
 
+/* A slot is a piece of memory: a constant, an object's, or that of the step
+** which makes it. Who reads it, and when for the first and last time, is found
+** anew by the passes; nothing of that is believed. */
 static void recording_slot(la_program_reader *r, la_prog *p)
 {
     la_prog_slot *s = recording_add(r, &p->slots, sizeof *s, MOST_SLOTS);
@@ -115,6 +125,7 @@ static void recording_view(la_program_reader *r, la_prog *p)
         la_tensor_release(form);
         return;
     }
+    /* Views go in front of the list of their slot, as in a recording. */
     la_prog_slot *s = la_prog_slot_at(p, slot);
     *v = (la_prog_view){.slot = slot, .next = s->views, .last = LA_PROG_NONE,
         .grad = flags & LA_TEXT_GRAD, .step = LA_PROG_NONE,
@@ -123,6 +134,8 @@ static void recording_view(la_program_reader *r, la_prog *p)
     s->views = p->views.n - 1;
 }
 
+/* A view by its number, which stands in the file before all that refers to it;
+** -1 for none. */
 static int32_t recording_view_number(la_program_reader *r, const la_prog *p)
 {
     return (int32_t)la_jtext_read_range(&r->t, -1, (int64_t)p->views.n - 1);
@@ -130,6 +143,7 @@ static int32_t recording_view_number(la_program_reader *r, const la_prog *p)
 
 /* ---- lists ---- */
 
+/* The name of a chunk of Lua: errors of its steps show it with the line. */
 static void recording_text(la_program_reader *r, la_prog *p)
 {
     size_t n, before = r->t.used;
@@ -168,6 +182,8 @@ static void recording_each(la_program_reader *r, la_prog *p, const char *key,
 
 /* ---- values ---- */
 
+/* The list of the reader holds one value at a time: la_prog_copy_value takes a
+** copy before the next one is read. */
 static void recording_ints(la_program_reader *r, la_value *v)
 {
     r->ints.n = 0;
@@ -200,6 +216,8 @@ static void recording_names(la_program_reader *r, la_value *v)
     v->names.n = r->ints.n;
 }
 
+/* Integers beyond int64 are marked by a positive real part, as in
+** write_scalar. */
 static void recording_scalar(la_program_reader *r, la_scalar *s)
 {
     la_kind kind = (la_kind)la_jtext_read_range(&r->t, 0, LA_KCOMPLEX);
@@ -288,6 +306,8 @@ static void recording_four(la_program_reader *r, const la_prog *p,
     la_jtext_leave(&r->t, ']');
 }
 
+/* Numbers that a run reads anew: the argument, and where its value comes
+** from. */
 static void recording_sources(la_program_reader *r, la_prog_step *s)
 {
     la_prog_source list[LA_MAX_ARGS];
@@ -301,6 +321,7 @@ static void recording_sources(la_program_reader *r, la_prog_step *s)
         if (r->t.status) return;
         list[n++] = (la_prog_source){arg, source};
     }
+    /* The count is kept only with the list: a step is freed by it. */
     if (r->t.status || !n) return;
     s->sources = la_mem_alloc((size_t)n * sizeof *list);
     if (!s->sources) r->t.status = LA_ENOMEM;
@@ -324,6 +345,8 @@ static void recording_args(la_program_reader *r, const la_prog *p,
     la_jtext_leave(&r->t, ']');
 }
 
+/* Results that came as a list: where they begin among the members, and how
+** many. */
 static void recording_listed(la_program_reader *r, const la_prog *p,
                              la_prog_step *s)
 {
@@ -335,6 +358,8 @@ static void recording_listed(la_program_reader *r, const la_prog *p,
     la_jtext_leave(&r->t, ']');
 }
 
+/* The operation is a number into the list at the head of the file, which has
+** been looked up once by name and schema. */
 static void recording_call(la_program_reader *r, la_prog *p, la_prog_step *s)
 {
     int64_t at = la_jtext_read_range(&r->t, 0, (int64_t)r->ops.n - 1);
@@ -376,6 +401,7 @@ static void recording_look(la_program_reader *r, la_prog *p, la_prog_step *s)
     p->chooses |= s->early;
 }
 
+/* A program inside of a program, in the same form. */
 static void recording_part(la_program_reader *r, const char *key,
                            la_prog **out)
 {
@@ -445,6 +471,7 @@ static void recording_step(la_program_reader *r, la_prog *p)
                         .object = LA_PROG_NONE, .lists = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
+    /* The last word has no kind of its own: a choice is a loop of one pass. */
     while (what <= LA_STEP_LOOP && strcmp(kind, kinds[what]) != 0) what++;
     if (strcmp(kind, kinds[what]) != 0)
         la_jtext_fail(&r->t, "a step of an unknown kind");
@@ -463,6 +490,8 @@ static void recording_step(la_program_reader *r, la_prog *p)
     la_jtext_leave(&r->t, '}');
 }
 
+/* Parts come in an order in which each refers to those before it, so numbers
+** are checked against full lists as they are read. */
 la_prog *la_program_read_recording(la_program_reader *r)
 {
     la_prog *p = NULL;
