@@ -5,7 +5,7 @@
 --
 -- One thread. Each round measures a case both ways by turns, the least time
 -- counts. With --python, jax.jit is measured in that interpreter, with --torch
--- PyTorch's eager mode, by bench/programs_peers.py, in the same rounds. Prints
+-- PyTorch's eager mode, by peers/programs_peers.py, in the same rounds. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
@@ -98,7 +98,8 @@ end
 -- Microseconds by the number of the case, from one interpreter.
 local function peer(python, what, number)
   if python == "" then return end
-  local pipe = assert(io.popen(("%s bench/programs_peers.py %s %d 2>/dev/null")
+  local pipe = assert(io.popen(
+    ("%s bench/peers/programs_peers.py %s %d 2>/dev/null")
     :format(python, what, number)))
   local text = pipe:read "a"
   pipe:close()

@@ -63,7 +63,8 @@ local lowered = {
 }
 
 local function peer(name, threads, path)
-  return run(("%s%s%s bench/peers.py %s --threads %d --cases '%s' --budget %s")
+  return run(("%s%s%s bench/peers/peers.py %s --threads %d --cases '%s' "
+    .. "--budget %s")
     :format(lowered[path] or "", pinned(threads), python, name, threads,
     option.cases, option.budget))
 end

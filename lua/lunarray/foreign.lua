@@ -515,7 +515,7 @@ local function elsewhere(name, where)
   for _, key in ipairs(themes) do
     if field(la[key], name) then return ("la.%s.%s"):format(key, name) end
   end
-  if where ~= "la" and rawget(la, name) ~= nil then return "la." .. name end
+  if where ~= "la" and field(la, name) then return "la." .. name end
 end
 
 local rows

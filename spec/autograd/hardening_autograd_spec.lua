@@ -336,6 +336,10 @@ describe("backward", function()
                        f)
     assert.is_truthy(why:find("hardening_autograd_spec.lua:" .. debug.getinfo(f,
       "S").linedefined, 1, true), why)
+    raises("derivative of sqrt has NaN values", la.detect_anomaly, function()
+      la.detect_anomaly(function() end)         -- the outer one goes on
+      f()
+    end)
     x.grad = nil
     f()                             -- only there
     raises("second time", la.detect_anomaly, function()

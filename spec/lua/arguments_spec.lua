@@ -96,7 +96,24 @@ describe("an overload", function()
   it("says which dims have names", function()
     local named = la.zeros(2, 3, {names = {"N", "C"}})
     raises("the tensor has no dimension named 'X'", named.sum, named, "X")
-    raises("number expected, got string", x.sum, x, "X")
+    local text = "dimension expected, got 'X': the tensor has no names"
+    raises(text, x.sum, x, "X")
+    local y = la.zeros(2, 3)
+    raises("#2 to 'flatten' (" .. text, y.flatten, y, {"X", "Y"}, "Z")
+    raises("#2 to 'flatten' (" .. text, y.flatten, y, "X", "Y", "Z")
+    raises("#2 to 'unflatten' (" .. text, y.unflatten, y, "X", {{"Y", 2}})
+  end)
+
+  it("takes no name of a dim for an index", function()
+    local named = la.zeros(2, 3, {names = {"N", "C"}})
+    raises("number expected, got string", named.select, named, 1, "C")
+    raises("tensor expected, got string", named.narrow, named, 1, "C", 1)
+  end)
+
+  it("says which few dtypes an operation takes", function()
+    local y = la.rand(2, 2)
+    raises("\"integer_matmul\" not implemented for 'Float': it takes uint8, "
+      .. "int8", la.integer_matmul, y, y)
   end)
 end)
 

@@ -114,7 +114,7 @@ describe("a name that is not there", function()
             and require("lunarray." .. theme) or la[theme]
           return t[member]
         end
-        return rawget(la, name)
+        return la[name]
       end)
       if ok and value ~= nil then there[#there + 1] = name end
     end

@@ -118,35 +118,36 @@ static bool no_name(parser *p, int at, int arg)
     la_handle *h = la_to_handle(p->L, 1);
     bool named = h && h->tensor && h->tensor->names;
     if (p->quiet) {
-        p->out->score += 3 * named;
+        p->out->score += named ? 3 : 2;
         return false;
     }
     const char *word = lua_tolstring(p->L, at, &n);
-    return named
-        ? arg_error(p, arg, "the tensor has no dimension named '%s'",
-                    la_quote(word, n, quoted, sizeof(quoted)))
-        : expected(p, at, arg, "number");
+    return arg_error(p, arg, named ? "the tensor has no dimension named '%s'"
+                     : "dimension expected, got '%s': the tensor has no names",
+                     la_quote(word, n, quoted, sizeof(quoted)));
 }
+
 
 static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
 {
     int ok = 0;
     const char *what = la_type_counted(type);
+    bool is_dim = what && *what == 'd';
     int t = lua_type(p->L, at);
     if (type == LA_TYPE_FLOATS) {         /* the bits of a double */
         memcpy(out, &(double){lua_tonumber(p->L, at)}, sizeof *out);
         return t == LUA_TNUMBER || expected(p, at, arg, "list of numbers");
     }
     if (t == LUA_TNUMBER) *out = lua_tointegerx(p->L, at, &ok);
-    if (!ok && what && dim_by_name(p, at, out)) ok = 1;
+    if (!ok && is_dim && dim_by_name(p, at, out)) ok = 1;
     if (ok && !(what && *out == 0)) {
         if (what) *out -= *out > 0;
         return true;
     }
     p->out->score += t == LUA_TNUMBER;      /* of the right type at least */
     if (ok) return arg_error(p, arg, "%s 0: counting starts at 1", what);
-    return t == LUA_TSTRING && what ? no_name(p, at, arg)
-                                    : expected(p, at, arg, "number");
+    return t == LUA_TSTRING && is_dim ? no_name(p, at, arg)
+                                      : expected(p, at, arg, "number");
 }
 
 #define LIST_TAG(type) ((type) == LA_TYPE_FLOATS ? LA_VFLOATS : LA_VINTS)
@@ -406,10 +407,11 @@ static bool args_read_names(parser *p, int at, int arg, la_value *v)
 static bool args_read_number(parser *p, int at, int arg, la_type type,
                              la_value *v)
 {
+    la_handle *h = la_to_handle(p->L, at);
     v->given = true;
+    if (h && p->out->exact && p->quiet) return expected(p, at, arg, "number");
     if (type == LA_TYPE_SCALAR) {
         v->tag = LA_VSCALAR;
-        la_handle *h = la_to_handle(p->L, at);
         bool dims = h && h->tensor && h->tensor->ndim > 0;
         return (!dims && la_to_scalar(p->L, at, &v->scalar))
             || expected(p, at, arg, "number");

@@ -5,6 +5,7 @@
 
 #include "op/call.h"
 #include "op/host/device_names.h"
+#include "program/program.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
@@ -114,6 +115,7 @@ static int attr_set_names(lua_State *L, la_tensor *t)
 {
     const char *list[LA_MAX_DIMS];
     la_names *names = NULL;
+    LA_CHECK(L, "names", la_loop_hold());
     if (lua_isnil(L, 3)) {
         la_tensor_set_names(t, NULL);
         return 0;

@@ -130,9 +130,6 @@ static inline la_state *la_up_state(lua_State *L)
 ** floating-point exceptions are masked (la_masked), and it does not begin where
 ** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* The field __index of the metatable on the top: a table of these methods, as
-** la_closure makes them, without an upvalue of their own. */
-void la_set_methods(lua_State *L, const luaL_Reg *methods);
 /* la_closure for what ends something (__close, __gc), wherever the stack is. */
 void la_ending_closure(lua_State *L, lua_CFunction fn);
 /* la_closure without a body around it, for functions that call la_masked and
@@ -467,6 +464,7 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
+    bool exact;     /* a number is no tensor: another overload may take that */
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
     int wanted_at;  /* the last argument that any overload refused so far, */
     int nwanted;    /* and what was expected there */
@@ -482,9 +480,10 @@ void la_note_wanted(la_call_args *o, int arg, const char *what);
 const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
                            const char *what);
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
-** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
-** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list
-** arguments may run; nothing in 'out' is owned by the caller. */
+** 'quiet' is set (another overload is tried; out->exact is set before); raises
+** otherwise. Leaves anchors on the Lua stack. 'out' is filled as far as parsing
+** came. Metamethods of list arguments may run; nothing in 'out' is owned by the
+** caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
 /* la_parse for the plainest calls (lua/args_plain.c): true when it has read
@@ -560,18 +559,32 @@ int la_item(lua_State *L);          /* x:item([i, j, ...]) */
 int la_tonumber(lua_State *L);      /* x:tonumber() */
 int la_tointeger(lua_State *L);     /* x:tointeger() */
 
-/* Closures for all rows, into the module and the methods (stack indices). */
-void la_open_operations(lua_State *L, int lib, int methods);
+/* Push the function of a built-in operation by a name of it, in the form LA_FN,
+** LA_METHOD or LA_INPLACE_FORM (the name is without the underscore); false,
+** with nothing pushed, when there is none. */
+bool la_push_operation(lua_State *L, const char *name, size_t n, uint32_t form);
+/* It is the same of the row "theme_name", which is la.theme.name. */
+bool la_push_theme_operation(lua_State *L, const char *theme, const char *name);
+/* Asks the module, the methods, a theme, for all of their operations. */
+void la_make_operations(lua_State *L, int table, bool methods);
+void la_make_theme_operations(lua_State *L, const char *theme, int table);
+/* la.name and x:name (members.c): push the function, or nothing. */
+bool la_push_member(lua_State *L, const char *name, size_t n);
+bool la_push_method(lua_State *L, const char *name, size_t n);
+/* Asks the module, the methods, for all of their functions, that pairs finds
+** them. */
+void la_make_members(lua_State *L, int lib);
+void la_make_methods(lua_State *L, int methods);
+/* Constants, and what else is in the module from the start. */
+void la_open_members(lua_State *L, int lib);
 /* Push the function of an operation that a host registered, in the form LA_FN
 ** or LA_METHOD; false, with nothing pushed, when there is none of that name. */
 bool la_push_hosted(lua_State *L, const char *name, size_t n, uint32_t form);
 /* Push the metamethod for 'event' ("__add"), which runs the operation on its
 ** two operands; nil if there is no such operation. */
 void la_push_operator(lua_State *L, const char *name, const char *event);
-void la_open_meta(lua_State *L, int lib, int meta, int methods);
-/* la.linalg, ... (theme.c): made empty; la_open_operations adds the members
-** that follow from names, la_open_themes the others. */
-void la_new_themes(lua_State *L, int lib);
+void la_open_meta(lua_State *L, int meta, int methods);
+/* la.linalg, ... (theme.c): empty, as members come when they are asked for. */
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
 void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
@@ -579,9 +592,11 @@ bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
-/* Metatables for the module and the table of methods, which are complete by
-** now: names that are not there (foreign.c). */
+/* Metatables for the module and the table of methods: names that are not there
+** yet, or not at all (foreign.c). */
 void la_open_foreign(lua_State *L, int lib, int methods);
+/* A __pairs ends with it: the three values for the table at index 1. */
+int la_push_next(lua_State *L);
 /* Push nil for the name at stack index 2, or raise where PyTorch or NumPy has
 ** it. 'where' was asked: "la", ":" for a tensor, a theme. The error shows the
 ** line at 'level' of the call stack. */
@@ -600,6 +615,9 @@ typedef struct la_function {
 enum { LA_MANY = -1, LA_COUNTED = 4 };
 /* Push the function of the row. */
 void la_push_function(lua_State *L, const la_function *row);
+extern const la_function la_tostring_row;    /* tostring(x) (print.c) */
+/* The field __index of the metatable on the top: a table of these methods. */
+void la_set_methods(lua_State *L, const la_function *methods);
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables are NULL-ended. */

@@ -119,8 +119,7 @@ static int raise_text(lua_State *L)
 static la_status code_of(const char *text)
 {
     if (strcmp(text, "not enough memory") == 0) return LA_ENOMEM;
-    return strstr(text, " was freed") || strstr(text, "inside of la.fuse")
-        ? LA_ESTATE : LA_EARG;
+    return strstr(text, " was freed") ? LA_ESTATE : LA_EARG;
 }
 
 /* "bad argument #2 to 'sum' (text)" is "sum: argument 2: text" in the record;

@@ -57,7 +57,6 @@ typedef struct la_context {
     bool must_ask;              /* no long work that nothing can stop */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
-    struct la_fuse *fuse;       /* the open recording; NULL for none */
     struct la_recorder *recorder;   /* of a program (src/program), or NULL */
     la_token *token;            /* its limits, runtime/token.h; never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */

@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "program/program.h"
 #include "tensor/shape.h"
 
 #include <string.h>
@@ -204,14 +205,13 @@ static int hook_remove(lua_State *L)
 ** stays meaningful. */
 static void push_removal(lua_State *L)
 {
+    static const la_function methods[] = {
+        {"remove", hook_remove, 1}, {NULL, NULL, 0}};
     lua_createtable(L, 2, 0);
     if (la_new_metatable(L, "lunarray.hook", "a hook's metatable is locked")) {
         lua_pushcfunction(L, hook_remove);
         lua_setfield(L, -2, "__close");
-        lua_createtable(L, 0, 1);
-        lua_pushcfunction(L, hook_remove);
-        lua_setfield(L, -2, "remove");
-        lua_setfield(L, -2, "__index");
+        la_set_methods(L, methods);
     }
     la_take_metatable(L);
     lua_pushvalue(L, 1);
@@ -228,6 +228,7 @@ static int add_hook(lua_State *L, bool after, const char *name)
     int64_t id = 0;
     la_begin_work(L, s, name, 0);
     la_check_callable(L, 2, name);
+    LA_CHECK(L, name, la_loop_hold());
     la_collect_ties(L, s);
     push_removal(L);
     la_push_weak_table(L, &leaves_key, "v");
