@@ -140,7 +140,8 @@ void la_take_list(lua_State *L, int at)
     luaL_checkstack(L, 6, "too many arguments");
     lua_createtable(L, (int)n, 0);
     for (lua_Integer i = 1; i <= n; i++) {
-        lua_geti(L, at, i);
+        if (lua_geti(L, at, i) == LUA_TNIL)
+            luaL_error(L, "[%d] of a list of %d is nil", (int)i, (int)n);
         lua_rawseti(L, -2, i);
     }
     for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
