@@ -69,7 +69,8 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
 /* The leaf's next hook behind that of id 'at', of those that run before the
 ** gradient is added or of the others; NULL also when a hook has ended the
 ** leaf. */
-static const la_hook *next_leaf_hook(const accumulator *a, int64_t at, bool after)
+static const la_hook *next_leaf_hook(const accumulator *a, int64_t at,
+                                     bool after)
 {
     const la_hook *h = NULL;
     while (a->leaf && a->leaf->grad
