@@ -47,7 +47,8 @@ local function from_one(signature)
   local head, inner, rest = signature:match "^([^(]+)(%b())(.*)$"
   inner = inner:gsub("%b[]", function(list) return (list:gsub(",", "\1")) end)
   inner = inner:gsub("[^,()]+", function(parameter)
-    if not (parameter:find "^ ?dim" or parameter:find "^ ?index") then return end
+    local kind = parameter:match "^ ?(%l+)"
+    if kind ~= "dim" and kind ~= "index" then return end
     return (parameter:gsub("=.*", function(default)
       return (default:gsub("%-?%d+", function(n)
         return n:find "^%-" and n or tostring(math.tointeger(n) + 1)
@@ -113,10 +114,10 @@ describe("a text of a user in an error", function()
       function() return la.tensor{1, OBJECT} end,
       function() return la.tensor{1, [OBJECT] = 1} end,
       function() return la.tensor({1}, {[OBJECT] = 1}) end,
-      function() return la.load("x.npy", {limit = OBJECT}) end,
+      function() return la.load("/no/such/x.npy", {limit = OBJECT}) end,
       function() return la.load(OBJECT) end,
-      function() return la.save(OBJECT, "x.npz") end,
-      function() return la.save({OBJECT}, "x.npz") end,
+      function() return la.save(OBJECT, "/no/such/x.npz") end,
+      function() return la.save({OBJECT}, "/no/such/x.npz") end,
       function() return la.snapshot{[OBJECT] = 1, 2} end,
       function() return la.snapshot{la.ones(1), OBJECT} end,
       function() return la.from_raw(OBJECT, "float32", {1}) end,

@@ -456,7 +456,8 @@ static void note_odd_cells(lua_State *L, reader *r)
         any = any || (c->wanted && c->text && !c->is_text
                       && (c->v->seen & number));
     }
-    if (any) LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
+    if (any)
+        LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
 }
 
 /* Once, when the number of rows is known. */
@@ -646,7 +647,8 @@ int la_read_csv(lua_State *L)
     int64_t limit = la_read_limit(L, CSV_OPTIONS, "read_csv", 0);
     LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
     csv_read_begin(L, &r, bytes);
-    LA_CHECK(L, "read_csv", la_csv_in_file(&r, csv_read_read_names(L, &r, header)));
+    LA_CHECK(L, "read_csv",
+             la_csv_in_file(&r, csv_read_read_names(L, &r, header)));
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);
