@@ -372,11 +372,12 @@ local function on_terminal()
 end
 
 -- la.progress(n): "for i in la.progress(100) do", or an object with
--- update(k[, text]) and close(). la.progress(list) goes over a list. Quiet
--- when standard error is no terminal. options: desc, file, quiet.
+-- update(k[, text]) and close(). la.progress(list) goes over a list, the rows
+-- of a tensor or the batches of a loader. Quiet when standard error is no
+-- terminal. options: desc, file, quiet.
 function data.progress(what, options)
   options = options or {}
-  local list = type(what) == "table" and what or nil
+  local list = (type(what) == "table" or la.is_tensor(what)) and what or nil
   local total = list and #list or what
   if math.type(total) ~= "integer" then
     error("bad argument #1 to 'progress' (number of steps or list expected, "
@@ -389,8 +390,10 @@ function data.progress(what, options)
     step = 0, width = 0, drawn = -1, wall = os.time(), cpu = os.clock(),
     file = options.file or io and io.stderr, quiet = quiet}, Progress)
   if not list then return self, nil, nil, self end
+  local batch = getmetatable(list) == DataLoader and list:batches()
   return function()
     local k = self()
+    if k and batch then return batch() end
     if k then return list[k] end
   end, nil, nil, self
 end

@@ -33,6 +33,10 @@ describe("a list as an argument", function()
     end
     assert.same({"a", "b"}, named.names)
     raises("one dimension expected, got a table", x.argmax, x, object{1})
+    raises("[2] of a list of 3 is nil", la.zeros, setmetatable({}, {
+      __len = function() return 3 end, __index = {4, nil, 5}}))
+    raises("an object may have 65536", la.zeros, setmetatable({}, {
+      __len = function() return 65537 end, __index = math}))
   end)
 
   it("keeps its name where no list is expected", function()

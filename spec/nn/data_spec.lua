@@ -83,4 +83,19 @@ describe("data", function()
     end
     assert.are.same({"a", "b"}, items)
   end)
+
+  it("shows progress over rows and batches", function()
+    local sum, rows = 0, la.range(6):view(3, 2)
+    for row in la.progress(rows, {quiet = true}) do
+      sum = sum + row:sum():item()
+    end
+    assert.equal(21, sum)
+    local loader = data.DataLoader(data.TensorDataset(rows, la.range(3)),
+                                   {batch_size = 2})
+    local sizes = {}
+    for x, y in la.progress(loader, {quiet = true}) do
+      sizes[#sizes + 1] = #x * #y
+    end
+    assert.same({4, 1}, sizes)
+  end)
 end)

@@ -69,7 +69,8 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
 /* The leaf's next hook behind that of id 'at', of those that run before the
 ** gradient is added or of the others; NULL also when a hook has ended the
 ** leaf. */
-static const la_hook *next_of(const accumulator *a, int64_t at, bool after)
+static const la_hook *next_leaf_hook(const accumulator *a, int64_t at,
+                                     bool after)
 {
     const la_hook *h = NULL;
     while (a->leaf && a->leaf->grad
@@ -84,7 +85,7 @@ la_status la_run_leaf_hooks(la_node *n)
     const accumulator *a = la_node_extra(n);
     la_tensor **grad = &n->grads[0];
     const la_hook *h;
-    for (int64_t at = 0; (h = next_of(a, at, false));) {
+    for (int64_t at = 0; (h = next_leaf_hook(a, at, false));) {
         la_tensor *other = NULL;
         at = h->id;
         LA_TRY(h->run(h->context, *grad, &other));
@@ -99,7 +100,7 @@ la_status la_run_leaf_hooks(la_node *n)
 static la_status run_hooks_after(const accumulator *a)
 {
     const la_hook *h;
-    for (int64_t at = 0; (h = next_of(a, at, true));) {
+    for (int64_t at = 0; (h = next_leaf_hook(a, at, true));) {
         at = h->id;
         LA_TRY(h->run(h->context, a->leaf, NULL));
     }

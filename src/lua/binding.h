@@ -541,6 +541,8 @@ typedef struct la_tensor_box {
     la_tensor *list[];
 } la_tensor_box;
 #define LA_MAX_LIST (1 << 24)   /* entries of a list that is an argument */
+#define LA_MAX_OBJECT (1 << 16) /* ... that metamethods give: nobody can stop
+                                ** the loop over them */
 /* Push a box of n NULL entries; the collector releases what is put in. Raises
 ** for more than LA_MAX_LIST. */
 la_tensor_box *la_push_box(lua_State *L, int64_t n);

@@ -74,11 +74,11 @@ static bool push_loaded(lua_State *L, const char *theme)
 {
     if (lua_isnil(L, lua_upvalueindex(UP_MODULE))) return false;
     if (!la_is_embedded(theme, strlen(theme))) {
-        size_t n;
+        size_t n = 1;
         char shown[208];
         const char *key = lua_tolstring(L, 2, &n);
         return luaL_error(L, "%s.%s: not in this build (family %s is left out)",
-                          theme, la_quote(key ? key : "?", key ? n : 1, shown,
+                          theme, la_quote(key ? key : "?", n, shown,
                                           sizeof shown), theme);
     }
     lua_pushcfunction(L, la_require);

@@ -134,12 +134,14 @@ void la_take_list(lua_State *L, int at)
         || luaL_getmetafield(L, at, "__len") == LUA_TNIL) return;
     lua_pop(L, 1);
     lua_Integer n = luaL_len(L, at);
-    if (n < 0 || n > LA_MAX_LIST) luaL_error(L, "list of %I is too long",
-                                             (LUAI_UACINT)n);
+    if (n < 0 || n > LA_MAX_OBJECT)
+        luaL_error(L, "list of %I is too long: an object may have %d",
+                   (LUAI_UACINT)n, LA_MAX_OBJECT);
     luaL_checkstack(L, 6, "too many arguments");
     lua_createtable(L, (int)n, 0);
     for (lua_Integer i = 1; i <= n; i++) {
-        lua_geti(L, at, i);
+        if (lua_geti(L, at, i) == LUA_TNIL)
+            luaL_error(L, "[%d] of a list of %d is nil", (int)i, (int)n);
         lua_rawseti(L, -2, i);
     }
     for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {

@@ -139,8 +139,9 @@ see: set_printoptions
 == progress
 : la.progress(n[, {desc =, file =, quiet =}]) -> object
 Shows a bar with rate and time left: for i in la.progress(100) do, or over a
-list. It is quiet when standard error is not a terminal. It can also be used as
-an object, with update(k[, text]) and close().
+list, the rows of a tensor or the batches of a loader. It is quiet when standard
+error is not a terminal. It can also be used as an object, with
+update(k[, text]) and close().
 > n = 0
 > for i in la.progress(3, {quiet = true}) do n = n + i end
 > n
