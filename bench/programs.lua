@@ -1,11 +1,12 @@
 -- Whole computations: as they are written, and compiled (la.compile).
 --
 --   lua5.4 bench/programs.lua [--cases PATTERN] [--rounds N]
---     [--python PYTHON [--torch PYTHON]]
+--     [--jax PYTHON] [--torch PYTHON]
 --
--- One thread. Each round measures a case both ways by turns, the least time
--- counts. With --python, jax.jit is measured in that interpreter, with --torch
--- PyTorch's eager mode, by bench/programs_peers.py, in the same rounds. Prints
+-- One thread. Each round measures all cases both ways, the least time counts.
+-- With --jax, jax.jit is measured in that interpreter, with --torch PyTorch's
+-- eager mode and torch.compile, by bench/programs_peers.py, in the same rounds.
+-- Where LUNARRAY_CPU lowers the CPU path, the peers are lowered like it. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
@@ -13,9 +14,10 @@ local la = require "lunarray"
 local nn = require "lunarray.nn"
 local optim = require "lunarray.optim"
 local timing = require "timing"
+local lowered = require "lowered"
 
 local option = require "options"("programs.lua", {cases = "", rounds = "3",
-  python = "", torch = ""}, {})
+  jax = "", torch = ""}, {})
 la.set_num_threads(1)
 
 -- ---- the cases, in the order of programs_peers.py ----
@@ -86,6 +88,14 @@ local cases = {
     local net = mlp()
     return function(x) return la.no_grad(net, x) end
   end)(), la.randn(1, 64)},
+  {"convolutional net step, batch 64 of 28 x 28", training(nn.Sequential(
+    nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+    nn.Linear(1352, 10)), la.cross_entropy, 0.01), la.randn(64, 1, 28, 28),
+    labels},
+  {"transformer block step, 64 x 384", training(nn.TransformerEncoderLayer(384,
+    6, {dim_feedforward = 1536, dropout = 0, activation = "gelu",
+    norm_first = true}), function(y) return y:square():mean() end, 0.01),
+    la.randn(64, 384)},
 }
 
 -- ---- measuring ----
@@ -95,33 +105,57 @@ local function least(f, ...)
   return timing.batches(function() return f(table.unpack(args)) end, 0.1).min
 end
 
--- Microseconds by the number of the case, from one interpreter.
-local function peer(python, what, number)
-  if python == "" then return end
-  local pipe = assert(io.popen(("%s bench/programs_peers.py %s %d 2>/dev/null")
-    :format(python, what, number)))
-  local text = pipe:read "a"
+-- Microseconds by the number of the case, of those that are wanted.
+local function peer(python, what, numbers)
+  local times = {}
+  if python == "" then return times end
+  local pipe = assert(io.popen(("%s%s bench/programs_peers.py %s %s"
+    .. " 2>/dev/null"):format(lowered[os.getenv "LUNARRAY_CPU"] or "", python,
+    what, table.concat(numbers, " "))))
+  for _, number in ipairs(numbers) do
+    times[number] = tonumber(pipe:read "l" or "")
+  end
   pipe:close()
-  return tonumber(text)
+  return times
 end
 
-local function better(a, b) return a and b and math.min(a, b) or a or b end
-local function text(x) return x and ("%.1f"):format(x) or "–" end
-local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "–" end
-
-print("| case | plain | compiled | jax.jit | PyTorch | compiled / plain | "
-  .. "compiled / best peer |\n| --- | --- | --- | --- | --- | --- | --- |")
+local wanted, best = {}, {}
 for number, case in ipairs(cases) do
   if case[1]:find(option.cases, 1, true) then
-    local step, plain, compiled, jax, torch = la.compile(case[2]), nil
-    for _ = 1, tonumber(option.rounds) do
-      plain = better(plain, least(case[2], table.unpack(case, 3)) / 1000)
-      compiled = better(compiled, least(step, table.unpack(case, 3)) / 1000)
-      jax = better(jax, peer(option.python, "jax", number))
-      torch = better(torch, peer(option.torch, "torch", number))
-    end
-    print(("| %s | %s | %s | %s | %s | %s | %s |"):format(case[1], text(plain),
-      text(compiled), text(jax), text(torch), ratio(compiled, plain),
-      ratio(compiled, better(jax, torch))))
+    table.insert(wanted, number)
+    best[number] = {}
+    case.step = la.compile(case[2])
   end
+end
+
+local function better(number, what, time)
+  local t = best[number]
+  if time then t[what] = math.min(time, t[what] or time) end
+end
+
+for _ = 1, tonumber(option.rounds) do
+  local peers = {jax = peer(option.jax, "jax", wanted),
+    torch = peer(option.torch, "torch", wanted),
+    compile = peer(option.torch, "compile", wanted)}
+  for _, number in ipairs(wanted) do
+    local case = cases[number]
+    better(number, "plain", least(case[2], table.unpack(case, 3)) / 1000)
+    better(number, "compiled", least(case.step, table.unpack(case, 3)) / 1000)
+    for what, times in pairs(peers) do better(number, what, times[number]) end
+  end
+end
+
+local function text(x) return x and ("%.1f"):format(x) or "–" end
+local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "–" end
+print("| case | plain | compiled | jax.jit | PyTorch | torch.compile "
+  .. "| compiled / plain | compiled / best peer |\n"
+  .. "| --- | --- | --- | --- | --- | --- | --- | --- |")
+for _, number in ipairs(wanted) do
+  local t = best[number]
+  local peers = math.min(t.jax or math.huge, t.torch or math.huge,
+    t.compile or math.huge)
+  print(("| %s | %s | %s | %s | %s | %s | %s | %s |"):format(cases[number][1],
+    text(t.plain), text(t.compiled), text(t.jax), text(t.torch),
+    text(t.compile), ratio(t.compiled, t.plain),
+    ratio(t.compiled, peers < math.huge and peers)))
 end
