@@ -1,7 +1,7 @@
 """The cases of bench/programs.lua in jax.jit or PyTorch, one thread:
    python bench/programs_peers.py jax|torch|compile NUMBER...
-prints the least microseconds per call, a line for each number. 'compile' is
-torch.compile, 'torch' PyTorch's eager mode."""
+prints the least microseconds of processor time per call, a line for each
+number. 'compile' is torch.compile, 'torch' PyTorch's eager mode."""
 import os
 import sys
 import time
@@ -193,21 +193,19 @@ def torch_case(n, compiled):
 
 
 def least(f):
+    def batch():
+        begun = time.process_time()
+        for _ in range(n):
+            f()
+        return time.process_time() - begun
     for _ in range(3):
         f()
-    n, spent = 1, 0
-    while spent < 0.002:
-        begun = time.perf_counter()
-        for _ in range(n):
-            f()
-        spent = time.perf_counter() - begun
-        n *= 2 if spent < 0.002 else 1
-    times, stop = [], time.perf_counter() + 0.15
-    while time.perf_counter() < stop or len(times) < 4:
-        begun = time.perf_counter()
-        for _ in range(n):
-            f()
-        times.append((time.perf_counter() - begun) / n)
+    n = 1
+    while batch() < 0.004:
+        n *= 2
+    times, stop = [], time.process_time() + 0.3
+    while time.process_time() < stop or len(times) < 4:
+        times.append(batch() / n)
     return min(times) * 1e6
 
 
