@@ -237,7 +237,8 @@ static bool recorder_is_pure(const la_frame *f)
     return op->reductions[0] != NULL || op == LA_OP(clone)
         || op == LA_OP(zeros) || op == LA_OP(ones) || op == LA_OP(zeros_like)
         || op == LA_OP(ones_like) || op == LA_OP(full)
-        || op == LA_OP(contiguous);
+        || op == LA_OP(contiguous) || op == LA_OP(select_scatter)
+        || op == LA_OP(slice_scatter) || op == LA_OP(diagonal_scatter);
 }
 
 /* out= gave a tensor other sizes. */
