@@ -251,6 +251,24 @@ typedef struct la_fuse_box {
 
 void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
                      const la_fuse_box *x);
+
+/* ---- rows of two or three elements (fuse_columns.c) ---- */
+
+typedef struct la_fuse_columns {
+    int64_t unit;             /* rows at a time */
+    int packed[LA_FUSE_OPERANDS];     /* registers of operands; -1: none */
+    bool loads[LA_FUSE_OPERANDS];     /* packed ones that are read outside */
+    int lanes[2];             /* registers of a reduction */
+} la_fuse_columns;
+/* Can boxes of n by 'rows' elements with these steps go as columns? Adds
+** registers, where so. */
+bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
+                          const int64_t *outer, int64_t n, int64_t rows,
+                          la_fuse_columns *c);
+/* All lines over a box of at most 'unit' rows. 'last' says what the registers
+** hold of earlier boxes: two entries for each operand, NULL at first. */
+void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_columns *c,
+                         const la_fuse_box *x, const char **last);
 /* A reduction of rows that lie at 'in', results to 'out'. */
 static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
                                 const char *in, int64_t rows, char *out)
