@@ -31,6 +31,13 @@ static bool columns_combine(const la_reduce_plan *r)
         || r->kernel == &(*LA_STUB(reduce_min))[d];
 }
 
+/* Registers for all operands, and two more? */
+static bool columns_has_registers(const la_fuse_plan *p)
+{
+    return p->nregisters + p->noperands + 2
+        <= (int)(sizeof p->registers / sizeof *p->registers);
+}
+
 static int64_t columns_size(const la_fuse_plan *p, int k)
 {
     return (int64_t)la_itemsize(p->operands[k].tensor);
@@ -50,23 +57,25 @@ static bool columns_is_read(const la_fuse_plan *p, int k)
     return false;
 }
 
-static bool columns_line_suits(const la_fuse_plan *p, const la_fuse_columns *c,
-                               const la_fuse_line *l)
+static bool columns_line_suits(const la_fuse_plan *p, const la_fuse_line *l)
 {
     if (l->kind != LA_STEP_REDUCE) return true;
     const la_fuse_location *in = &l->at[1];
-    if (in->kind == LA_IN_OPERAND && c->packed[in->index] < 0) return false;
+    if (in->kind == LA_IN_OPERAND && p->columns.packed[in->index] < 0)
+        return false;
     return in->kind != LA_IN_SCALAR && columns_combine(&l->reduction);
 }
 
 bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
-                          const int64_t *outer, int64_t n, int64_t rows,
-                          la_fuse_columns *c)
+                          const int64_t *outer, int64_t n, int64_t rows)
 {
+    la_fuse_columns *c = &p->columns;
     int64_t bytes = 0, most = COLUMN_ROWS;
     int before = p->nregisters;
     c->unit = 0;
-    if ((n != 2 && n != 3) || rows < COLUMN_LEAST || p->packs) return false;
+    c->n = n;
+    if ((n != 2 && n != 3) || rows < COLUMN_LEAST || p->packs
+        || !columns_has_registers(p)) return false;
     for (int k = 0; k < p->noperands; k++) {
         int64_t size = columns_size(p, k);
         c->packed[k] = -1;
@@ -75,7 +84,7 @@ bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
         c->packed[k] = la_fuse_add_register(p, size);
     }
     for (int i = 0; i < p->nlines; i++)
-        if (!columns_line_suits(p, c, &p->lines[i])) {
+        if (!columns_line_suits(p, &p->lines[i])) {
             p->nregisters = before;
             return false;
         }
@@ -102,10 +111,11 @@ static char *columns_at(const la_fuse_plan *p, const la_fuse_box *x, int r)
 
 /* Address of a line's operand, and its steps from row to row and from column
 ** to column. */
-static char *columns_locate(const la_fuse_plan *p, const la_fuse_columns *c,
-                            const la_fuse_box *x, const la_fuse_location *a,
-                            int64_t *s0, int64_t *s1)
+static char *columns_locate(const la_fuse_plan *p, const la_fuse_box *x,
+                            const la_fuse_location *a, int64_t *s0,
+                            int64_t *s1)
 {
+    const la_fuse_columns *c = &p->columns;
     *s0 = *s1 = 0;
     if (a->kind == LA_IN_SCALAR) return a->scalar;
     if (a->kind == LA_IN_OPERAND && c->packed[a->index] < 0) {
@@ -120,15 +130,15 @@ static char *columns_locate(const la_fuse_plan *p, const la_fuse_columns *c,
     return columns_at(p, x, r);
 }
 
-static void columns_run_each(const la_fuse_plan *p, const la_fuse_columns *c,
-                             const la_fuse_line *l, const la_fuse_box *x)
+static void columns_run_each(const la_fuse_plan *p, const la_fuse_line *l,
+                             const la_fuse_box *x)
 {
     char *data[1 + LA_FUSE_SOURCES];
     int64_t strides[2 * (1 + LA_FUSE_SOURCES)];
     bool together = true;
     for (int k = 0; k < l->n; k++) {
         int64_t *s0 = &strides[k], *s1 = &strides[l->n + k];
-        data[k] = columns_locate(p, c, x, &l->at[k], s0, s1);
+        data[k] = columns_locate(p, x, &l->at[k], s0, s1);
         together &= *s1 == *s0 * x->n1;
     }
     if (l->kind == LA_STEP_ROW) l->loop(data, strides, x->n1, 1, l->params);
@@ -137,32 +147,36 @@ static void columns_run_each(const la_fuse_plan *p, const la_fuse_columns *c,
     else l->loop(data, strides, x->n1, x->n0, l->params);
 }
 
-/* The first column takes the third and the second one, as the halving of a
-** short row's lanes does. These begin with the identity, which tells in one
-** case alone: 0 + -0 is 0. */
-static void columns_run_reduce(const la_fuse_plan *p, const la_fuse_columns *c,
-                               const la_fuse_line *l, const la_fuse_box *x)
+/* Extremes of short rows are those of columns, one after another. For a sum, the
+** first column takes the third and the second one, as the halving of a short
+** row's lanes does. These begin with the identity, which tells in one case
+** alone: 0 + -0 is 0. */
+static void columns_run_reduce(const la_fuse_plan *p, const la_fuse_line *l,
+                               const la_fuse_box *x)
 {
     const la_reduce_plan *f = &l->reduction;
     size_t bytes = (size_t)(x->n1 * f->esize);
     int64_t s0, s1;
-    const char *in = columns_locate(p, c, x, &l->at[1], &s0, &s1);
-    char *lane = columns_at(p, x, c->lanes[0]);
+    const char *in = columns_locate(p, x, &l->at[1], &s0, &s1);
+    char *lane = columns_at(p, x, p->columns.lanes[0]);
+    bool sum = columns_is_sum(f), third = x->n0 == 3;
     memcpy(lane, in, bytes);
-    if (x->n0 == 3) f->kernel->combine(lane, in + 2 * s1, x->n1);
+    if (third && sum) f->kernel->combine(lane, in + 2 * s1, x->n1);
     f->kernel->combine(lane, in + s1, x->n1);
-    if (columns_is_sum(f)) {
-        char *zeros = columns_at(p, x, c->lanes[1]);
+    if (third && !sum) f->kernel->combine(lane, in + 2 * s1, x->n1);
+    if (sum) {
+        char *zeros = columns_at(p, x, p->columns.lanes[1]);
         memset(zeros, 0, bytes);
         f->kernel->combine(lane, zeros, x->n1);
     }
-    char *out = columns_locate(p, c, x, &l->at[0], &s0, &s1);
+    char *out = columns_locate(p, x, &l->at[0], &s0, &s1);
     f->kernel->store(lane, out, x->n1, &f->args);
 }
 
-void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_columns *c,
-                         const la_fuse_box *x, const char **last)
+void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_box *x,
+                         const char **last)
 {
+    const la_fuse_columns *c = &p->columns;
     for (int k = 0; k < p->noperands; k++) {
         if (c->packed[k] < 0 || !c->loads[k]) continue;
         la_reduce_rows r = {x->data[k], x->inner[k], x->n0, x->outer[k], x->n1};
@@ -176,12 +190,74 @@ void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_columns *c,
     }
     for (int i = 0; i < p->nlines; i++)
         if (p->lines[i].kind == LA_STEP_REDUCE)
-            columns_run_reduce(p, c, &p->lines[i], x);
-        else columns_run_each(p, c, &p->lines[i], x);
+            columns_run_reduce(p, &p->lines[i], x);
+        else columns_run_each(p, &p->lines[i], x);
     for (int k = 0; k < p->noutputs; k++) {
         if (c->packed[k] < 0) continue;
         la_reduce_rows r = {x->data[k], x->inner[k], x->n0, x->outer[k], x->n1};
         LA_STUB(reduce_transpose)->back(columns_at(p, x, c->packed[k]),
                                         columns_size(p, k), c->unit, &r);
+    }
+}
+
+/* ---- without reductions ---- */
+
+/* What is one for each row, or the same row for all, is repeated in a register,
+** and a unit of rows is one run for all lines. */
+void la_fuse_find_points(la_fuse_plan *p, const la_iter *it)
+{
+    la_fuse_columns *c = &p->columns;
+    int64_t n = it->shape[0];
+    int before = p->nregisters;
+    bool suits = it->ndim > 1 && (n == 2 || n == 3) && !p->packs
+        && it->shape[1] >= COLUMN_LEAST && columns_has_registers(p);
+    c->unit = 0;
+    c->n = n;
+    for (int k = 0; k < p->noperands && suits; k++) {
+        int64_t inner = it->op[k].strides[0], outer = it->op[k].strides[1];
+        int64_t size = columns_size(p, k);
+        c->packed[k] = -1;
+        if ((inner == 0) != (outer == 0))
+            c->packed[k] = la_fuse_add_register(p, size);
+        else suits = outer == inner * n;
+        suits &= inner == 0 || inner == size;
+    }
+    if (!suits || p->nregisters == before) {
+        p->nregisters = before;
+        return;
+    }
+    c->unit = p->block / n;
+}
+
+/* Operand k of the box as elements for a unit of rows. */
+static void columns_repeat(const la_fuse_plan *p, const la_fuse_box *x, int k,
+                           int64_t rows, char *out)
+{
+    int64_t size = columns_size(p, k), n = x->n0;
+    la_reduce_rows r = {out, size, n, size * n, rows};
+    if (x->inner[k] == 0 && x->outer[k] == size)
+        LA_STUB(reduce_transpose)->back(x->data[k], size, 0, &r);
+    else for (int64_t i = 0; i < rows * n; i++)
+        memcpy(out + i * size, x->data[k] + i / n * x->outer[k]
+               + i % n * x->inner[k], (size_t)size);
+}
+
+void la_fuse_run_points(const la_fuse_plan *p, la_fuse_box *x)
+{
+    const la_fuse_columns *c = &p->columns;
+    la_fuse_box y = {.n1 = 1, .registers = x->registers};
+    int64_t rows = x->n1, some;
+    for (int64_t i = 0; i < rows; i += some) {
+        some = rows - i < c->unit ? rows - i : c->unit;
+        y.n0 = some * x->n0;
+        for (int k = 0; k < p->noperands; k++) {
+            y.inner[k] = x->inner[k] || x->outer[k] ? columns_size(p, k) : 0;
+            y.data[k] = c->packed[k] < 0 ? x->data[k]
+                : columns_at(p, x, c->packed[k]);
+            if (c->packed[k] >= 0 && (i == 0 || x->outer[k]))
+                columns_repeat(p, x, k, some, y.data[k]);
+            x->data[k] += some * x->outer[k];
+        }
+        la_fuse_run_box(p, 0, p->nlines, &y);
     }
 }

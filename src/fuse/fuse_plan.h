@@ -204,6 +204,14 @@ typedef struct la_fuse_operand {
 } la_fuse_operand;
 
 #define LA_FUSE_OPERANDS (2 * LA_ITER_MAX_OPS)
+/* Rows of two or three elements that go as columns (fuse_columns.c). */
+typedef struct la_fuse_columns {
+    int64_t unit, n;          /* rows at a time, 0: none; their elements */
+    int packed[LA_FUSE_OPERANDS];     /* registers of operands; -1: none */
+    bool loads[LA_FUSE_OPERANDS];     /* packed ones that are read outside */
+    int lanes[2];             /* registers of a reduction */
+} la_fuse_columns;
+
 typedef struct la_fuse_plan {
     const la_fuse *z;
     int nlines, noutputs, noperands, nregisters;
@@ -220,6 +228,7 @@ typedef struct la_fuse_plan {
     char *memory, *arenas;    /* unaligned, aligned */
     int64_t bytes, arena_bytes;       /* in all, of one thread */
     int nslots;
+    la_fuse_columns columns;
     bool begun;               /* something may be written: it cannot be run
                                 ** a second time */
     _Atomic uint64_t busy;    /* slots of the arenas */
@@ -254,21 +263,17 @@ void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
 
 /* ---- rows of two or three elements (fuse_columns.c) ---- */
 
-typedef struct la_fuse_columns {
-    int64_t unit;             /* rows at a time */
-    int packed[LA_FUSE_OPERANDS];     /* registers of operands; -1: none */
-    bool loads[LA_FUSE_OPERANDS];     /* packed ones that are read outside */
-    int lanes[2];             /* registers of a reduction */
-} la_fuse_columns;
 /* Can boxes of n by 'rows' elements with these steps go as columns? Adds
-** registers, where so. */
+** registers and sets 'columns', where so. */
 bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
-                          const int64_t *outer, int64_t n, int64_t rows,
-                          la_fuse_columns *c);
+                          const int64_t *outer, int64_t n, int64_t rows);
+/* The same for a pass without reductions, and a box of it. */
+void la_fuse_find_points(la_fuse_plan *p, const la_iter *it);
+void la_fuse_run_points(const la_fuse_plan *p, la_fuse_box *x);
 /* All lines over a box of at most 'unit' rows. 'last' says what the registers
 ** hold of earlier boxes: two entries for each operand, NULL at first. */
-void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_columns *c,
-                         const la_fuse_box *x, const char **last);
+void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_box *x,
+                         const char **last);
 /* A reduction of rows that lie at 'in', results to 'out'. */
 static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
                                 const char *in, int64_t rows, char *out)
