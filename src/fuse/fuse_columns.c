@@ -147,7 +147,7 @@ static void columns_run_each(const la_fuse_plan *p, const la_fuse_line *l,
     else l->loop(data, strides, x->n1, x->n0, l->params);
 }
 
-/* Extremes of short rows are those of columns, one after another. For a sum, the
+/* Extremes of short rows are those of columns, one after another. In a sum the
 ** first column takes the third and the second one, as the halving of a short
 ** row's lanes does. These begin with the identity, which tells in one case
 ** alone: 0 + -0 is 0. */
@@ -202,8 +202,8 @@ void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_box *x,
 
 /* ---- without reductions ---- */
 
-/* What is one for each row, or the same row for all, is repeated in a register,
-** and a unit of rows is one run for all lines. */
+/* A register repeats what is one for each row, or the same row for all; then a
+** unit of rows is one run for all lines. */
 void la_fuse_find_points(la_fuse_plan *p, const la_iter *it)
 {
     la_fuse_columns *c = &p->columns;

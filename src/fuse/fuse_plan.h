@@ -267,8 +267,10 @@ void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
 ** registers and sets 'columns', where so. */
 bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
                           const int64_t *outer, int64_t n, int64_t rows);
-/* The same for a pass without reductions, and a box of it. */
+/* Finds out whether a pass without reductions goes over points; 'columns' says
+** so. */
 void la_fuse_find_points(la_fuse_plan *p, const la_iter *it);
+/* All lines over a box of them. */
 void la_fuse_run_points(const la_fuse_plan *p, la_fuse_box *x);
 /* All lines over a box of at most 'unit' rows. 'last' says what the registers
 ** hold of earlier boxes: two entries for each operand, NULL at first. */

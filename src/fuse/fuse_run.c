@@ -153,12 +153,10 @@ static la_status iterate(la_fuse_plan *p)
         c.operands[k] = p->operands[k].tensor;
     LA_TRY(la_iter_build(&it, &c));
     la_fuse_find_points(p, &it);
-    la_status made = la_fuse_make_arenas(p, 0, 0, la_num_threads());
-    if (made) la_iter_close(&it);
-    if (made) return made;
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
-    p->begun = true;
-    la_status status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
+    la_status status = la_fuse_make_arenas(p, 0, 0, la_num_threads());
+    p->begun |= !status;
+    if (!status) status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
     la_iter_close(&it);
     return status;
 }

@@ -35,6 +35,9 @@ static const la_prog_step *one_maker(const one_walk *w, int32_t view)
 static bool one_is_ones(const one_walk *w, int32_t view)
 {
     const la_prog_step *s = one_maker(w, view);
+    while (s && s->kind == LA_STEP_CALL
+           && (s->op == LA_OP(clone) || s->op == LA_OP(contiguous)))
+        s = one_maker(w, s->views[0]);
     return s && s->kind == LA_STEP_CALL && s->op == LA_OP(ones);
 }
 

@@ -134,7 +134,8 @@ static bool same_try(same_walk *w, int32_t early, int32_t late)
     la_prog_reads(w->p, a, same_ask, w);
     if (w->changed) return false;
     for (int k = 0; k < a->nresults; k++)
-        if (a->results[k] >= 0) la_prog_stand_for(w->p, a->results[k], b->results[k]);
+        if (a->results[k] >= 0)
+            la_prog_stand_for(w->p, a->results[k], b->results[k]);
     b->dead = true;
     a->early |= b->early;
     return true;
