@@ -1,6 +1,6 @@
 -- best(name, call, warm, seconds): after 'warm' calls the least time of one
 -- over that many seconds, batches of 2 ms or more; prints name and
--- microseconds. bench/best.py does likewise.
+-- microseconds. bench/peers/best.py does likewise.
 return function(name, call, warm, seconds)
   for _ = 1, warm do call() end
   local start = os.clock()

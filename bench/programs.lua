@@ -5,7 +5,7 @@
 --
 -- One thread. Each round measures all cases both ways, the least time counts.
 -- With --jax, jax.jit is measured in that interpreter, with --torch PyTorch's
--- eager mode and torch.compile, by bench/programs_peers.py, in the same rounds.
+-- eager mode and torch.compile, by peers/programs_peers.py, in the same rounds.
 -- Where LUNARRAY_CPU lowers the CPU path, the peers are lowered like it. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
@@ -119,9 +119,10 @@ end
 local function peer(python, what, numbers)
   local times = {}
   if python == "" then return times end
-  local pipe = assert(io.popen(("%s%s bench/programs_peers.py %s %s"
-    .. " 2>/dev/null"):format(lowered[os.getenv "LUNARRAY_CPU"] or "", python,
-    what, table.concat(numbers, " "))))
+  local pipe = assert(io.popen(
+    ("%s%s bench/peers/programs_peers.py %s %s 2>/dev/null")
+    :format(lowered[os.getenv "LUNARRAY_CPU"] or "", python, what,
+    table.concat(numbers, " "))))
   for _, number in ipairs(numbers) do
     times[number] = tonumber(pipe:read "l" or "")
   end

@@ -50,7 +50,8 @@ local function driver(path, threads)
 end
 
 local function peer(name, threads, path)
-  return run(("%s%s%s bench/peers.py %s --threads %d --cases '%s' --budget %s")
+  return run(("%s%s%s bench/peers/peers.py %s --threads %d --cases '%s' "
+    .. "--budget %s")
     :format(lowered[path] or "", pinned(threads), python, name, threads,
     option.cases, option.budget))
 end

@@ -144,7 +144,7 @@ local mine = run(("lua5.4 bench/sweep.lua --peers none --threads %s "
 local python = os.getenv("BENCH_PYTHON") or "build/peers/bin/python"
 local peers, version = {}, {}
 for name in option.peers:gmatch("%a+") do
-  local got = run(("%s bench/sweep_peers.py %s %s --threads %s"):format(
+  local got = run(("%s bench/peers/sweep_peers.py %s %s --threads %s"):format(
     python, name, shared, option.threads))
   peers[name], version[#version + 1] = got.results, name .. " " .. got.version
 end

@@ -1,5 +1,5 @@
 -- How a case is timed: the same way for every case and for every peer
--- (bench/peers.py does likewise). Times are nanoseconds per call.
+-- (bench/peers/peers.py does likewise). Times are nanoseconds per call.
 --
 --   timing.batches(f, seconds)  batches of at least 2 ms: least, median
 --   timing.quick(f)             the least of few short batches

@@ -5,7 +5,7 @@
 **
 **     make examples && build/examples/host_particles
 **
-** bench/particles.c compares such a frame with a loop in C.
+** bench/c/particles.c compares such a frame with a loop in C.
 */
 #include <lauxlib.h>
 #include <lua.h>

@@ -131,7 +131,9 @@ enum { LA_LOG_ERROR = 1, LA_LOG_WARNING, LA_LOG_INFO, LA_LOG_DEBUG };
 /* Flags of a runtime. */
 enum {
     LA_DETERMINISTIC = 1,   /* the same bits on every machine; operations that
-                            ** can't promise that fail with LA_ESUPPORT */
+                            ** can't promise that fail with LA_ESUPPORT, and
+                            ** so do seeds by the system and, in sandboxes,
+                            ** clocks */
     LA_ZERO_MEMORY = 2      /* no old bytes in empty() */
 };
 
@@ -153,6 +155,10 @@ typedef struct la_config {
     ** LA_EINTR. 'token' is that of the state which works. */
     void *stop_context;
     bool (*stop)(void *context, la_token *token);
+    uint64_t seed;          /* with which the generator of each state and
+                            ** thread begins, and math.random of sandboxes;
+                            ** 0: 67280421310721, and math.random by the
+                            ** system (in lockstep by that number too) */
 } la_config;
 
 /* New; NULL for 'config': all defaults. NULL with LA_EARG or LA_ENOMEM. */
@@ -503,7 +509,7 @@ LA_API la_any la_any_named(const char *name, la_any value);
 typedef struct la_op la_op;
 LA_API la_op *la_op_find(const char *name);
 
-/* The first result as a new tensor (a number or boolean result as a 0-dim
+/* The first result as a new tensor (a boolean result as a 0-dim
 ** tensor); NULL on failure. 'results' may be NULL, or an array that takes 4 new
 ** tensors, the first among them. At most 16 arguments. L gives the settings
 ** (default dtype, recording, generator) and may be NULL: then those of the
@@ -967,6 +973,14 @@ LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
 /* Of the last failure on this thread: its text, and its la_status. */
 LA_API const char *la_error_text(void);
 LA_API int la_error_code(void);
+/* For crash notes: the operation that runs on this thread (or that this thread
+** works for), with the dtypes and shapes of its arguments, and " in " each
+** operation or part of one around it: "mm(self=float32[2, 3],
+** other=float32[3, 4]) in linear(...)". Writes at most n bytes, a NUL at the
+** end, and returns how many stand before it: 0 where no operation runs. It
+** takes no lock and no memory, so that a signal handler may call it on a thread
+** that called the library before. */
+LA_API size_t la_describe_call(char *out, size_t n);
 #ifndef LA_NO_LUA
 /* Text of the error value at that stack index, as lua_pcall leaves it, with the
 ** position in the script; never NULL, for any value. It is this thread's last

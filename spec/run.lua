@@ -5,9 +5,9 @@
 -- ubsan, tsan, valgrind, lua55 (specs under Lua 5.5, where pip gives its
 -- sources), modules (each alone), rock (where luarocks is), packages, release
 -- (its artefacts in empty trees), sizes, embed (the one file; of it whole,
--- small), cross (its compilers permitting; of it aarch64, mingw, wasi). The
--- last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that
--- file instead.
+-- small), cross (its compilers permitting; of it aarch64, mingw, musl, wasi).
+-- The last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to
+-- that file instead.
 -- Only lua55, modules, rock, packages, release, embed and cross build.
 --
 -- All is cut into jobs for one processor each, which run as many at a time as
@@ -539,7 +539,8 @@ local function wasi()
   count(tonumber(passed) or 0, tonumber(failed) or 1)
 end
 
--- Golden records on other systems: aarch64 under qemu, Windows under wine.
+-- Golden records on other systems: aarch64 under qemu, Windows under wine, in a
+-- Lua whose module musl's loader has loaded.
 -- Other jobs run as well, so that builds take a quarter of the processors.
 local function cross(target, tools)
   return function()
@@ -598,6 +599,7 @@ local whole_parts = {
   sizes = {sizes, 0},
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
+  musl = {cross("musl", "musl-gcc"), 3},
   wasi = {wasi, 2},
   whole = {embed("whole", 6000, ""), 3},
   small = {embed("small", 2200, "CAPS=default FAMILIES='matmul random'"), 2},
@@ -605,7 +607,7 @@ local whole_parts = {
                       "LUA=no CAPS=default FAMILIES='io matmul nn random'"), 2},
 }
 
-local lists = {cross = {"aarch64", "mingw", "wasi"},
+local lists = {cross = {"aarch64", "mingw", "musl", "wasi"},
                embed = {"whole", "small", "no-lua"}}
 
 local parts = {

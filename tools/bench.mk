@@ -1,11 +1,11 @@
 # A frame of particles next to a loop in C, what calls of a host cost, fields of structs.
 HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields)
-$(HOST_BENCHES): $(BUILD)/bench/%: bench/%.c $(STATIC)
+$(HOST_BENCHES): $(BUILD)/bench/%: bench/c/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
 
-$(BUILD)/floor.so: bench/floor.c
+$(BUILD)/floor.so: bench/c/floor.c
 	@mkdir -p $(@D)
 	$(CC) -O3 -fPIC -shared $(LUA_CFLAGS) $< -o $@ -lpthread
 bench: all $(BUILD)/floor.so
@@ -24,7 +24,7 @@ fuzz: all
 # Random calls of every operation against PyTorch, by the schemas of the
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)
-	$(BENCH_PYTHON) tools/differential.py $(DIFFERENTIAL)
+	$(BENCH_PYTHON) tools/differential/run.py $(DIFFERENTIAL)
 # Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
 RANKS ?= 2
 MPIRUN ?= mpirun
@@ -33,8 +33,8 @@ mpi-check: all $(MPI_OTHER)/lunarray_mpi.so
 	LUNARRAY_MPI_BUILD=$(MPI_OTHER) MPIRUN=$(MPIRUN) LUNARRAY_PROGRAM=$(PROGRAM) LUA_CPATH='$(BUILD)/?.so;;' \
 	  LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' $(LUA) `command -v busted` modules/mpi/spec/mpi_spec.lua
 bench-mpi: all
-	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi_calls.c -o $(BUILD)/mpi_calls.so
-	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)
+	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi/mpi_calls.c -o $(BUILD)/mpi_calls.so
+	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:

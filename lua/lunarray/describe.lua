@@ -50,8 +50,11 @@ end
 
 -- A table that prints itself: shape, dtype, nan and inf (how many), min, max,
 -- mean, std and histogram of the finite elements, where there are any. Of
--- complex numbers the absolute values are described.
+-- complex numbers the absolute values are described. A table with a method of
+-- this name, a frame, describes itself.
 function describe.describe(x)
+  local own = type(x) == "table" and x.describe
+  if own then return own(x) end
   if not tensors.is_tensor(x) then
     error("bad argument #1 to 'describe' (tensor expected, got " .. type(x)
       .. ")", tensors.user_level())

@@ -1,8 +1,9 @@
 -- lunarray.foreign: names of PyTorch and NumPy that the library has not, and
 -- what to use instead.
 --
--- Loaded by src/lua/foreign.c when la, one of its themes or a tensor is asked
--- for a name that is not there. A name that nobody has is nil, as in any table.
+-- Loaded by src/lua/foreign.c when la, one of its themes, a tensor or the ctx
+-- of a la.Function is asked for a name that is not there. A name that nobody
+-- has is nil, as in any table.
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
 
@@ -180,6 +181,13 @@ local ROWS = {
   "transform la.rand or la.randn",
   -- networks
   "nn", "local nn = require \"lunarray.nn\"; its functions are those of la",
+  "datasets", "la.load, la.read_csv and la.image.load read what is there",
+  "distributions",
+  "la.normal, la.gamma and others draw; log-probabilities are written out",
+  "DataFrame Series", "la.frame{name = column}",
+  "groupby group_by pivot_table get_dummies",
+  "la.frame has group and agg, pivot and melt",
+  "rolling", "la.frame has rolling(x, n, how); la.avg_pool1d, la.signal",
   "functional", "functions of networks are those of la: la.relu, la.linear",
   "optim", "local optim = require \"lunarray.optim\"",
   "utils data DataLoader", "local data = require \"lunarray.data\"",
@@ -237,7 +245,8 @@ local ROWS = {
   ":indices :values :crow_indices :col_indices :ccol_indices :row_indices " ..
   ":dense_dim :sparse_dim :sparse_mask :sparse_resize_ " ..
   ":sparse_resize_and_clear_ :is_sparse :is_sparse_csr :smm :sspaddmm " ..
-  ":resize_as_sparse_ :to_dense :is_nested :to_padded_tensor nested",
+  ":resize_as_sparse_ :to_dense :is_nested :to_padded_tensor nested " ..
+  "nested_tensor",
   "tensors are dense: la.index_add and x:scatter_add sum by index",
   "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic " ..
   "quantized_batch_norm quantized_gru quantized_gru_cell quantized_lstm " ..
@@ -453,6 +462,12 @@ local THEMES = {
     "ChainedScheduler", "optim.SequentialLR, or step() of several schedules",
     "LRScheduler", "optim.Scheduler",
   },
+  la = {"data", "local data = require \"lunarray.data\""},
+  ctx = {
+    "saved_tensors saved_values", "its method saved returns what was kept",
+    "mark_dirty mark_non_differentiable set_materialize_grads",
+    "nil is the gradient of what needs none",
+  },
   data = {
     "Dataset IterableDataset", "any table with __len and __index, or a tensor",
     "ConcatDataset ChainDataset StackDataset", "a table with __index",
@@ -501,7 +516,7 @@ local function elsewhere(name, where)
   for _, key in ipairs(themes) do
     if field(la[key], name) then return ("la.%s.%s"):format(key, name) end
   end
-  if where ~= "la" and rawget(la, name) ~= nil then return "la." .. name end
+  if where ~= "la" and field(la, name) then return "la." .. name end
 end
 
 local rows
@@ -520,17 +535,19 @@ end
 function foreign.explain(name, where)
   if searching then return nil end
   local own = advice[where .. "." .. name]
-  local text = own or advice[where == ":" and ":" .. name or name]
+  local text = own or where ~= "ctx"
+    and advice[where == ":" and ":" .. name or name]
   if not text then return nil end
   searching = true
   local method = where == "la" and (is_row(name) or field(SAMPLE, name))
   local ok, path = pcall(elsewhere, name, where)
   searching = false
-  if method then return nil end
+  if method and not own then return nil end
   path = ok and path
   if own and own ~= "" then path = nil end
   local owner = MODULES[where] and "lunarray has no " .. where .. ".%s"
     or where == ":" and "a tensor has no '%s'"
+    or where == "ctx" and "ctx of a la.Function has no '%s'"
     or where == "la" and "lunarray has no la.%s"
     or "lunarray has no la." .. where .. ".%s"
   owner = owner:format(name)

@@ -143,7 +143,7 @@ end
 -- writes them as la.fft.rfft.
 local function add_functions(found, word)
   local t = rows.all()
-  for name in next, la do
+  for name in pairs(la) do
     local row = t.by_name[name] or t.by_name["x:" .. name] or t.aliases[name]
     if row and not (name == row.op_name and name ~= row.name) then
       add_name(found, name, word, row)
@@ -156,7 +156,7 @@ local function add_members(found, owner, word)
   for _, row in ipairs(t.list) do
     if row.owner == owner then add_name(found, row.short, word, row) end
   end
-  for name in next, type(theme) == "table" and theme or {} do
+  for name in pairs(type(theme) == "table" and theme or {}) do
     local row = t.by_name[owner .. "." .. name]
       or t.aliases[owner .. "." .. name]
     if row then add_name(found, name, word, row) end

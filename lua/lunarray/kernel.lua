@@ -124,7 +124,7 @@ function kernel.main(terminal, command, ...)
   if command == "install" then
     result, problem = kernel.install{...}
     if result then print("the kernel is in " .. result) end
-  elseif command == "run" then
+  elseif command == "run" and select("#", ...) == 2 then
     result, problem = run(terminal, ...)
   else
     io.stderr:write(USAGE)

@@ -111,7 +111,10 @@ end
 local function run(self)
   local state, update = self.state, self.update
   local note, outside = recording()
-  if note then note_all(self, note) end
+  if note then
+    note("writes")
+    note_all(self, note)
+  end
   for _, group in ipairs(self.param_groups) do
     for _, p in ipairs(group.params) do
       local g = p.grad
@@ -326,15 +329,12 @@ define("Adagrad", {"lr", "lr_decay", "weight_decay",
       sum = outside and outside(full) or full()
       own.sum = sum
     end
-    local function rate()
-      return group.lr / (1 + (count(own) - 1) * group.lr_decay)
-    end
     if note then
       note("field", own, "sum")
-      note("call", 4, rate)
+      note("number", 4, group, "lr")
     end
-    adagrad_step(p, g, sum, rate(), group.eps, group.weight_decay,
-      group.maximize)
+    adagrad_step(p, g, sum, group.lr, group.eps, group.weight_decay,
+      group.maximize, group.lr_decay, count(own, note, 9))
   end)
 
 define("LBFGS", {"lr", "max_iter", "max_eval", "tolerance_grad",

@@ -196,7 +196,8 @@ static int64_t reduce_values(const la_table_column *c, const int32_t *ids,
     return n;
 }
 
-/* Between the two sorted values nearest to part q of n. */
+/* Between the two sorted values nearest to part q of n. Each form starts at the
+** nearer value, unless that is infinite: inf - inf would be no number. */
 static double reduce_between(const la_table_column *c, const int32_t *rows,
                              int64_t n, double q)
 {
@@ -207,7 +208,8 @@ static double reduce_between(const la_table_column *c, const int32_t *rows,
     la_table_doubles(c, rows[k + 1], 1, &high);
     double part = at - (double)k;
     if (low == high) return low;
-    return part < 0.5 ? low + (high - low) * part
+    bool from_low = isinf(high) || (part < 0.5 && !isinf(low));
+    return from_low ? low + (high - low) * part
                       : high - (high - low) * (1 - part);
 }
 

@@ -217,7 +217,8 @@ static void window_bounds(const la_table_window *o, const int64_t *times,
     *high = end;
 }
 
-/* Rows of one part: x, times and the rows of results. */
+/* Rows of one part: x, times and the rows of results. A count of values has
+** been made where the window has enough rows, gaps or not, as in pandas. */
 static la_status window_part(window_state *w, const la_table_window *o,
                              const int64_t *times, const int32_t *rows,
                              int64_t n, double *out)
@@ -228,7 +229,8 @@ static la_status window_part(window_state *w, const la_table_window *o,
         if (i % 4096 == 4095) LA_TRY(la_poll());
         window_bounds(o, times, i, n, &low, &high);
         window_move(w, low, high);
-        double v = w->n >= o->least ? window_value(w) : NAN;
+        int64_t have = w->how == LA_TABLE_W_COUNT ? high - low : w->n;
+        double v = have >= o->least ? window_value(w) : NAN;
         out[rows ? rows[i] : i] = v;
     }
     return LA_OK;

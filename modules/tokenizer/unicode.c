@@ -143,8 +143,20 @@ static void put_units(la_bytes *out, const uint16_t *u, const uint16_t *end)
     }
 }
 
+/* The compatible parts of the first character of a text, or itself; returns the
+** text behind it. */
+static const uint16_t *put_part(la_bytes *out, const uint16_t *u)
+{
+    int j = find_last(compatible_codes, COUNT(compatible_codes), 1, *u);
+    const uint16_t *end = u + 1 + (*u >= 0xd800 && *u < 0xdc00);
+    if (j < 0 || compatible_codes[j] != *u) put_units(out, u, end);
+    else put_units(out, compatible_texts + compatible_starts[j],
+                   compatible_texts + compatible_starts[j + 1]);
+    return end;
+}
+
 /* The parts of a character, in the end: the tables hold whole decompositions,
-** canonical ones without the compatible parts of a single character. */
+** canonical ones without their compatible parts. */
 static void put_decomposed(la_bytes *out, uint32_t c, bool compatible)
 {
     uint32_t s = c - SYLLABLE;
@@ -167,11 +179,7 @@ static void put_decomposed(la_bytes *out, uint32_t c, bool compatible)
     if (k >= 0 && canonical_codes[k] == c) {    /* its parts may go on */
         const uint16_t *u = canonical_texts + canonical_starts[k];
         const uint16_t *end = canonical_texts + canonical_starts[k + 1];
-        int j = u + 1 == end ? find_last(compatible_codes,
-                                         COUNT(compatible_codes), 1, *u) : -1;
-        if (j < 0 || compatible_codes[j] != *u) put_units(out, u, end);
-        else put_units(out, compatible_texts + compatible_starts[j],
-                       compatible_texts + compatible_starts[j + 1]);
+        while (u < end) u = put_part(out, u);
         return;
     }
     k = compatible ? find_last(compatible_codes, COUNT(compatible_codes), 1, c)

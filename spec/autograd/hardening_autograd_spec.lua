@@ -336,6 +336,10 @@ describe("backward", function()
                        f)
     assert.is_truthy(why:find("hardening_autograd_spec.lua:" .. debug.getinfo(f,
       "S").linedefined, 1, true), why)
+    raises("derivative of sqrt has NaN values", la.detect_anomaly, function()
+      la.detect_anomaly(function() end)         -- the outer one goes on
+      f()
+    end)
     x.grad = nil
     f()                             -- only there
     raises("second time", la.detect_anomaly, function()
@@ -343,6 +347,30 @@ describe("backward", function()
       y:backward()
       y:backward()
     end)
+  end)
+
+  it("has anomaly mode in a scope, nested, and in coroutines", function()
+    local function root() leaf{-1}:sqrt():sum():backward() end
+    local why
+    do
+      local _ <close> = la.detect_anomaly()
+      why = raises("derivative of sqrt has NaN", coroutine.wrap(root))
+      la.detect_anomaly(function() end)
+      do local _ <close> = la.detect_anomaly() end
+      raises("derivative of sqrt has NaN", root)
+    end
+    assert.is_truthy(why:find("hardening_autograd_spec.lua:"
+      .. debug.getinfo(root, "S").linedefined, 1, true), why)
+    root()
+    local other = coroutine.wrap(function()
+      local _ <close> = la.detect_anomaly()
+      coroutine.yield()
+    end)
+    other()
+    raises("derivative of sqrt has NaN", root)   -- it is the state's
+    other()
+    root()
+    raises("boolean", la.detect_anomaly, true)
   end)
 
   it("fails before anything changed when arguments are wrong", function()

@@ -53,14 +53,19 @@ local LAYOUTS = {
 
 -- Bits of all that a program makes and writes.
 local function outcome(program, last, make, n, through)
-  la.manual_seed(3)
-  local x, y = make(n)
-  local s = {x = x, y = y, t = la.rand_like(x), u = la.rand_like(y)}
+  local x, y, t, u
+  local function begin()
+    la.manual_seed(3)
+    x, y = make(n)
+    t, u = la.rand_like(x), la.rand_like(y)
+  end
   local function f()
+    local s = {x = x, y = y, t = t, u = u}
     for _, step in ipairs(program) do STEPS[step](s) end
     return ENDS[last](s)
   end
-  local results = table.pack(pcall(through, f))
+  begin()
+  local results = table.pack(pcall(through, f, begin))
   local out = {tostring(results[1])}
   for k = 2, results[1] and results.n or 1 do
     out[k] = results[k]:contiguous():tostring_raw()
@@ -71,7 +76,12 @@ local function outcome(program, last, make, n, through)
 end
 
 local function direct(f) return f() end
-local function fused(f) return la.fuse(f)() end
+local function fused(f, begin)
+  local g = la.fuse(f)
+  g()                                   -- records
+  begin()
+  return g()
+end
 
 local function check(program, last, layout, n)
   local make = layout[2]

@@ -1,5 +1,5 @@
--- la.fuse: the same bits as without it, whatever the chain; what is not
--- returned has no value; errors and writes in between leave nothing behind.
+-- la.fuse: the same bits as without it, whatever the chain and whatever f
+-- captures; errors and writes in between leave nothing behind.
 local la = require "lunarray"
 
 -- Which NaN comes of two may differ: all are one here.
@@ -11,15 +11,29 @@ end
 
 local raises = require "spec.support.raises"
 
--- Both ways; every result must agree in dtype, strides and bits.
+-- Both ways, while recording and later; every result must agree in dtype,
+-- strides and bits.
 local function same(f, ...)
-  local plain, fused = table.pack(f(...)), table.pack(la.fuse(f)(...))
-  assert.same(plain.n, fused.n)
-  for k = 1, plain.n do
-    assert.same(plain[k].dtype, fused[k].dtype)
-    assert.same({plain[k]:stride()}, {fused[k]:stride()})
-    assert.same(bits(plain[k]), bits(fused[k]), "result " .. k)
+  local plain, g = table.pack(f(...)), la.fuse(f)
+  for _ = 1, 2 do
+    local fused = table.pack(g(...))
+    assert.same(plain.n, fused.n)
+    for k = 1, plain.n do
+      assert.same(plain[k].dtype, fused[k].dtype)
+      assert.same({plain[k]:stride()}, {fused[k]:stride()})
+      assert.same(bits(plain[k]), bits(fused[k]), "result " .. k)
+    end
   end
+end
+
+-- Does the call run f itself? f draws a number of Lua's generator then, of
+-- which nobody else knows.
+local function runs(g, ...)
+  math.randomseed(7)
+  local first = math.random()
+  math.randomseed(7)
+  local result = g(...)
+  return math.random() ~= first, result
 end
 
 local function sample(dtype, shape, seed)
@@ -249,26 +263,126 @@ describe("fuse", function()
     assert.same({3.0, 3.0}, r.deeper[1]:totable())
   end)
 
-  it("says so when a step outlives the function", function()
+  it("gives what f keeps for itself its value, in each call", function()
     local kept
-    la.fuse(function(x)
+    local g = la.fuse(function(x)
       kept = x * 2
       return kept + 1
-    end)(la.ones(3))
-    local text = "return it from the function"
-    raises(text, function() return kept + 1 end)
-    raises(text, function() return kept:sum() end)
-    raises(text, function() kept:add_(1) end)
-    raises(text, function() return la.add(kept, 1, {out = kept}) end)
-    raises(text, kept.totable, kept)
-    raises(text, kept.view, kept, 3, 1)
-    raises(text, kept.data_ptr, kept)
-    raises(text, kept.tostring_raw, kept)
-    raises(text, tostring, kept)
-    raises(text, kept.item, kept, 1)
-    assert.same(3, #kept)
-    assert.same("float32", kept.dtype)
-    kept:free()
+    end)
+    for k = 1, 3 do
+      assert.same({2.0 * k + 1}, g(la.full({1}, k)):totable())
+      assert.same({2.0 * k}, kept:totable())
+    end
+  end)
+
+  it("runs from its recording, and f where it captures other values", function()
+    local scale, setting = 2, {power = 2, deep = {by = 1}}
+    local function inner(x) return x ^ setting.power + setting.deep.by end
+    local g = la.fuse(function(x)
+      math.random()
+      return inner(x * scale)
+    end)
+    local function check(again)
+      local x = la.tensor {1.0, 2.0}
+      local ran, y = runs(g, x)
+      assert.same(again, ran)
+      assert.same(inner(x * scale):totable(), y:totable())
+    end
+    check(true)
+    check(false)
+    scale = 3
+    check(true)
+    check(false)
+    setting.power = 1
+    check(true)
+    setting.deep.by = 0.5
+    check(true)
+    check(false)
+    setting.deep = {by = 7}
+    check(true)
+    check(false)
+    scale, setting.power = 2, 2
+    setting.deep = {by = 1}
+    check(true)
+    inner = function(x) return x - scale end
+    check(true)
+    check(false)
+    scale = 2.0
+    check(true)
+  end)
+
+  it("reads globals anew", function()
+    local env = setmetatable({la = la, math = math}, {__index = _G})
+    local g = load([[
+      factor = 2
+      local f = la.fuse(function(x) math.random() return x * factor end)
+      return function(x, k) factor = k return f(x) end
+    ]], "chunk", "t", env)()
+    for _, k in ipairs {2, 3, 2, 2, 3} do
+      assert.same({5.0 * k}, g(la.full({1}, 5.0), k):totable())
+    end
+    local ran = runs(g, la.ones(1), 3)
+    assert.is_false(ran)
+  end)
+
+  it("takes captured tensors of the same form as arguments", function()
+    local state = {x = la.ones(40)}
+    local v = la.full({40}, 0.5)
+    local g = la.fuse(function()
+      math.random()
+      return state.x * 2 + v, state.x
+    end)
+    g()
+    for k = 1, 4 do
+      state.x, v = la.full({40}, k + 0.0), la.full({40}, -k + 0.0)
+      local ran = runs(g)
+      assert.is_false(ran)
+      local y, x = g()
+      assert.is_true(rawequal(x, state.x))
+      assert.same(k + 0.0, y:item(1))
+    end
+    v = state.x
+    assert.is_true((runs(g)))             -- one tensor now
+    assert.same(4.0 * 3, g():item(1))
+    state.x = la.ones(3, 40)
+    assert.same({3, 40}, g().shape)
+  end)
+
+  it("runs f at each call where f changes what it captures", function()
+    local count, log, x = 0, {}, la.ones(2)
+    local g = la.fuse(function(t, list)
+      count = count + 1
+      if list then list.seen = true end
+      log[#log + 1] = count
+      x = x + t
+      return x * 2
+    end)
+    for k = 1, 4 do
+      assert.same({2.0 * (k + 1), 2.0 * (k + 1)}, g(la.ones(2)):totable())
+    end
+    assert.same(4, count)
+    assert.same({1, 2, 3, 4}, log)
+    local h = la.fuse(function(t, list)
+      list.seen = (list.seen or 0) + 1
+      return t * 2
+    end)
+    local list = {}
+    for _ = 1, 3 do h(la.ones(1), list) end
+    assert.same(3, list.seen)
+  end)
+
+  it("does not record for ever where numbers change in each call", function()
+    local g = la.fuse(function(x, k) return x * k + 1 end)
+    for k = 1, 200 do
+      assert.same({3.0 * k + 1}, g(la.full({1}, 3.0), k):totable())
+    end
+    local big = {}
+    for k = 1, 500 do big[k] = k end
+    local h = la.fuse(function(x) return x * big[3] end)
+    for _ = 1, 3 do
+      assert.same({3.0 * big[3]}, h(la.full({1}, 3.0)):totable())
+      big[3] = big[3] + 1
+    end
   end)
 
   it("nests, and recovers from errors", function()

@@ -244,6 +244,27 @@ describe("zip files", function()
     refused("d.npz", with{crc = 1}, "wrong checksum")
   end)
 
+  it("may have no members", function()
+    assert.same({}, la.load(write("e.npz", zip({}))))
+    assert.same({}, la.load(write("e.npz", zip({}, {comment = "none"}))))
+    refused("e.npz", zip({}, {at = 1}), "at a wrong offset")
+    refused("e.npz", zip({}, {bytes = 1}), "at a wrong offset")
+    refused("e.npz", zip({}, {count = 1}), "more members")
+  end)
+
+  it("are refused when any number of the end is another", function()
+    local bytes = zip({{name = "a.npy", bytes = npy(1)},
+                       {name = "b.npy", bytes = npy(2)}})
+    local first = #bytes - 22
+    for at = 4, 20, 2 do
+      local old = string.unpack("<I2", bytes, first + at + 1)
+      for _, new in ipairs{old + 1, old - 1, old ~ 0x8000, 0x7fff} do
+        refused("n.npz", bytes:sub(1, first + at)
+          .. string.pack("<I2", new & 0xffff) .. bytes:sub(first + at + 3), "")
+      end
+    end
+  end)
+
   it("are refused when they lie", function()
     local one = npy(1)
     local function member(m)

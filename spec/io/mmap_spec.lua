@@ -21,6 +21,25 @@ describe("la.mmap", function()
     assert.is_true(y + 1 == x + 1)
   end)
 
+  it("is la.load with mmap = true", function()
+    la.save({a = la.ones(3)}, base .. ".safetensors")
+    local path = base .. ".safetensors"
+    local read, texts = la.load(path, {mmap = true, metadata = true})
+    assert.is_true(read.a == la.ones(3))
+    assert.equal("table", type(texts))
+    assert.has_error(function() read.a:add_(1) end)
+    assert.is_true(la.load(path, {mmap = false}).a:add_(1) == la.full({3}, 2.0))
+    for options, why in pairs({
+      [{mmap = 1}] = "mmap: boolean expected, got number",
+      [{mmap = true, map = 1}] = "unknown keyword 'map'",
+      [{mmap = true, limit = 9}] = "unknown keyword 'limit'",
+    }) do
+      local ok, message = pcall(la.load, path, options)
+      assert.is_false(ok)
+      assert.truthy(message:find(why, 1, true), message)
+    end
+  end)
+
   it("is read-only", function()
     la.save(la.tensor{1, 2}, base .. ".npy")
     local y = la.mmap(base .. ".npy")

@@ -268,11 +268,22 @@ describe("snapshot", function()
     assert.is_nil(t)
   end)
 
-  it("is not possible inside of la.fuse", function()
-    local x = la.ones(2)
-    local s = la.snapshot{x}
-    raises("inside of la.fuse", la.fuse(function() la.snapshot{x} end))
-    raises("inside of la.fuse", la.fuse(function() s:restore() end))
+  it("is taken and restored in each call of a fused function", function()
+    for _, make in ipairs{la.fuse, la.compile} do
+      local x = la.ones(2)
+      local f = make(function(v)
+        local s = la.snapshot{v}
+        v:mul_(3)
+        local changed = v * 2
+        s:restore()
+        return changed + v
+      end)
+      for k = 1, 3 do
+        x:fill_(k)
+        assert.same({7.0 * k, 7.0 * k}, f(x):totable())
+        assert.same({1.0 * k, 1.0 * k}, x:totable())
+      end
+    end
   end)
 
   it("rolls a simulation back and plays it again", function()

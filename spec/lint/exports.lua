@@ -87,6 +87,22 @@ local function check_published(found)
   end
 end
 
+-- A name of the last release stays for as long as the major version does: hosts
+-- that were linked with it find it in this library (docs/engines.md).
+local function check_released(found)
+  local pipe = assert(io.popen("git show $(git describe --tags --abbrev=0 "
+    .. "2>/dev/null):spec/abi_symbols.txt 2>/dev/null"))
+  local released = pipe:read("a")
+  pipe:close()
+  local public = public_names()
+  for name in released:gmatch("la_%S+") do
+    if not public[name] then
+      found[#found + 1] = ("include/lunarray.h lost %s of the last release")
+        :format(name)
+    end
+  end
+end
+
 local MOST_THREAD_LOCAL = 256
 
 local function check_thread_local(path, found)
@@ -128,6 +144,7 @@ local function check(build)
     end
   end
   check_published(found)
+  check_released(found)
   return found
 end
 

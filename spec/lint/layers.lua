@@ -58,7 +58,7 @@ local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
 -- belong to modules.
 local TABLES = {
   ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
-  ["lua.state"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
+  ["lua.members"] = "^la_module_", ["lua.files.loader"] = "^la_loader_",
 }
 
 -- What api/api.h declares of the binding, which api/no_lua.c has too.

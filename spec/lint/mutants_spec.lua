@@ -120,9 +120,11 @@ describe("the map of specs", function()
     end
     for folder in io.popen "find src modules lua -type d":lines() do
       if folder:find "^src/%w" or folder:find "^lua/lunarray" then
-        local found, tests = specs.of(folder .. "/file", all, {})
+        local found = specs.of(folder .. "/file", all, {})
         assert.is_true(#found > 0, folder)
-        for _, name in ipairs(tests) do assert.is_true(known[name], name) end
+        for _, name in ipairs(found) do
+          if not name:find "/" then assert.is_true(known[name], name) end
+        end
       end
     end
   end)

@@ -13,6 +13,10 @@ describe("a table as an argument", function()
     raises("bad argument #2 to 'add' (tensor or number expected, got table: "
            .. told, x.add, x, {1, 2, 3})
     raises(told, la.sum, {1, 2, 3})
+    raises("#2 to 'mul' (tensor or number expected, got table: " .. told,
+           function() return x * {1, 2, 3} end)
+    raises("#1 to 'sub' (tensor or number expected, got table: " .. told,
+           function() return {1, 2, 3} - x end)
     raises(told, x.add, x, {1, 2, alpha = 2})
     raises(told, la.where, {true}, 1, 2)
     raises("one dimension expected, got a table", x.max, x, {1, 2})
@@ -92,7 +96,24 @@ describe("an overload", function()
   it("says which dims have names", function()
     local named = la.zeros(2, 3, {names = {"N", "C"}})
     raises("the tensor has no dimension named 'X'", named.sum, named, "X")
-    raises("number expected, got string", x.sum, x, "X")
+    local text = "dimension expected, got 'X': the tensor has no names"
+    raises(text, x.sum, x, "X")
+    local y = la.zeros(2, 3)
+    raises("#2 to 'flatten' (" .. text, y.flatten, y, {"X", "Y"}, "Z")
+    raises("#2 to 'flatten' (" .. text, y.flatten, y, "X", "Y", "Z")
+    raises("#2 to 'unflatten' (" .. text, y.unflatten, y, "X", {{"Y", 2}})
+  end)
+
+  it("takes no name of a dim for an index", function()
+    local named = la.zeros(2, 3, {names = {"N", "C"}})
+    raises("number expected, got string", named.select, named, 1, "C")
+    raises("tensor expected, got string", named.narrow, named, 1, "C", 1)
+  end)
+
+  it("says which few dtypes an operation takes", function()
+    local y = la.rand(2, 2)
+    raises("\"integer_matmul\" not implemented for 'Float': it takes uint8, "
+      .. "int8", la.integer_matmul, y, y)
   end)
 end)
 
@@ -223,7 +244,7 @@ describe("dtypes", function()
       assert.is_false(la.is_tensor(v))
     end
     assert.is_false(la.is_tensor(nil))
-    raises("value expected", la.is_tensor)
+    assert.is_false(la.is_tensor())
   end)
 end)
 

@@ -35,7 +35,7 @@ describe("the array API", function()
   it("has its names", function()
     local missing = {}
     for name in NAMES:gmatch "%S+" do
-      if rawget(la, name) == nil then missing[#missing + 1] = name end
+      if la[name] == nil then missing[#missing + 1] = name end
     end
     assert.same({}, missing)
   end)

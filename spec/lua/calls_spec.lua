@@ -44,8 +44,8 @@ describe("arguments by position and by name", function()
 
     it("are refused in the same words", function()
         local y = la.zeros(2, 3)
-        raises("bad argument #2 to 'select' (number expected, got string)",
-            y.select, y, "1", 1)
+        raises("bad argument #2 to 'select' (dimension expected, got '1': the "
+            .. "tensor has no names)", y.select, y, "1", 1)
         raises("bad argument #2 to 'select' "
             .. "(dimension 0: counting starts at 1)",
             y.select, y, 0, 1)
@@ -54,8 +54,8 @@ describe("arguments by position and by name", function()
         raises("bad argument #3 to 'select' (number has no integer "
             .. "representation)", y.select, y, 1, 1.5)
         raises("(number has no integer representation)", y.view, y, 6.5)
-        raises("bad argument #3 to 'permute' (number expected, got string)",
-            y.permute, y, 2, "1")
+        raises("bad argument #3 to 'permute' (dimension expected, got '1': the "
+            .. "tensor has no names)", y.permute, y, 2, "1")
         raises("bad argument #3 to 'transpose'", y.transpose, y, 1)
         raises("bad argument #2 to 't' (at most 1 arguments expected, got 2)",
             y.t, y, 1)

@@ -111,6 +111,43 @@ describe("arguments behind the last", function()
     assert.is_true(count > 700)
   end)
 
+  it("are errors in every method of what is no tensor", function()
+    local step = la.compile(function(x) return x + 1 end)
+    step(la.ones(2))
+    local path = os.tmpname()
+    la.save(step, path .. ".laprog")
+    local context
+    local f = la.Function{forward = function(ctx, x)
+      context = ctx
+      return x * 1
+    end, backward = function(_, g) return g end}
+    f(la.ones(1))
+    local objects = {la.Generator(), la.snapshot{la.ones(1)}, step,
+      step:program(), la.ones(1):storage(), la.load(path .. ".laprog"), context,
+      la.ones(1):requires_grad_():register_hook(print)}
+    os.remove(path)
+    os.remove(path .. ".laprog")
+    local hands_on = {profile = true, into = true, begin = true,
+                      save_for_backward = true}
+    local count, taken = 0, {}
+    for _, object in ipairs(objects) do
+      local index = debug.getmetatable(object).__index
+      for name, method in pairs(type(index) == "table" and index or {}) do
+        local more = {object}
+        for k = 2, 9 do more[k] = io.stdout end
+        local is_c = type(method) == "function"
+          and debug.getinfo(method, "S").what == "C"
+        count = count + (is_c and 1 or 0)
+        if is_c and not hands_on[name]
+           and pcall(method, table.unpack(more)) then
+          taken[#taken + 1] = debug.getmetatable(object).__name .. "." .. name
+        end
+      end
+    end
+    assert.same({}, taken)
+    assert.is_true(count >= 20)
+  end)
+
   it("are refused with their number", function()
     local _, text = pcall(la.seed, 1)
     assert.equal("bad argument #1 to 'seed' (at most 0 arguments expected, got "

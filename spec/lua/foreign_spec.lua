@@ -30,8 +30,25 @@ describe("a name that is not there", function()
     raises("a tensor has no 'cuda': tensors are in main memory", get(x, "cuda"))
     raises("lunarray has no la.linalg.frobenius_norm: la.linalg.matrix_norm",
            get(la.linalg, "frobenius_norm"))
+    raises("no la.data: local data = require", get(la, "data"))
+    raises("no la.groupby: la.frame", get(la, "groupby"))
     raises("lunarray has no la.nn: local nn = require", get(la, "nn"))
     raises("la.float32 or \"float32\"", get(la, "intp"))
+  end)
+
+  it("raises in a context, for names that are nobody's field", function()
+    la.Function {
+      forward = function(ctx, t)
+        raises("ctx of a la.Function has no 'saved_tensors': its method saved",
+               get(ctx, "saved_tensors"))
+        for _, name in ipairs {"mine", "data", "nn", "numpy", 1} do
+          assert.is_nil(ctx[name])
+        end
+        ctx.saved_tensors = 1
+        assert.equal(1, ctx.saved_tensors)
+        return t
+      end,
+      backward = function(_, g) return g end}(la.ones(1))
   end)
 
   it("raises in every theme and module with what to use there", function()
@@ -97,7 +114,7 @@ describe("a name that is not there", function()
             and require("lunarray." .. theme) or la[theme]
           return t[member]
         end
-        return rawget(la, name)
+        return la[name]
       end)
       if ok and value ~= nil then there[#there + 1] = name end
     end

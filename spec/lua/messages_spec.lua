@@ -26,6 +26,51 @@ local values = {
   dim = function() return 1 end, index = function() return 1 end,
 }
 
+-- Signatures as the rows have them, which count dims and indices from zero, by
+-- name: texts of C that stand one behind another are one.
+local function written_signatures()
+  local by_name = {}
+  for path in io.popen "ls src/op/def/*.def modules/*/ops.def":lines() do
+    local file = assert(io.open(path))
+    local all = file:read("a"):gsub('"%s*\n%s*"', "")
+    file:close()
+    for signature in all:gmatch '"([%w_.]+%([^"]*%) %-> [^"]+)"' do
+      by_name[signature:match "^[^(]+"] = signature
+    end
+  end
+  return by_name
+end
+
+-- Numbers of the defaults of dims and indices one more, where they count from
+-- the start.
+local function from_one(signature)
+  local head, inner, rest = signature:match "^([^(]+)(%b())(.*)$"
+  inner = inner:gsub("%b[]", function(list) return (list:gsub(",", "\1")) end)
+  inner = inner:gsub("[^,()]+", function(parameter)
+    if not (parameter:find "^ ?dim" or parameter:find "^ ?index") then return end
+    return (parameter:gsub("=.*", function(default)
+      return (default:gsub("%-?%d+", function(n)
+        return n:find "^%-" and n or tostring(math.tointeger(n) + 1)
+      end))
+    end))
+  end)
+  return head .. inner:gsub("\1", ",") .. rest
+end
+
+describe("a signature", function()
+  it("counts dims and indices from one, and nothing else", function()
+    local rows, tried = written_signatures(), 0
+    for _, op in ipairs(la.operations()) do
+      local row = rows[op.signature:match "^[^(]+"]
+      if row then
+        tried = tried + 1
+        assert.equal(from_one(row), op.signature)
+      end
+    end
+    assert.is_true(tried > 500, tried)
+  end)
+end)
+
 describe("a text of a user in an error", function()
   it("is escaped and clipped, for each string of each operation", function()
     local reached, tried = 0, 0

@@ -172,6 +172,24 @@ describe("examples", function()
         said)
     end)
 
+  it("host_engine replays frames to the same bits and leaves nothing",
+    function()
+      local host = io.open "build/examples/host_engine"
+      if not host then
+        pending("no C++ compiler")
+        return
+      end
+      host:close()
+      local pipe = assert(io.popen "build/examples/host_engine")
+      local said = pipe:read "a"
+      assert.is_true(pipe:close())
+      assert.is_truthy(said:find("frame 1: bomber is off: [^\n]*out of fuel\n"),
+        said)
+      assert.is_truthy(said:find("200 frames, 2 of 3 mods run", 1, true), said)
+      assert.is_truthy(said:find("half: %d+%.%d+; replays that differ: 0\n"
+        .. "blocks that are left: 0"), said)
+    end)
+
   it("host_mod switches off the mods that misbehave", function()
     local host = io.open "build/examples/host_mod"
     if not host then return end

@@ -51,7 +51,7 @@ describe("help", function()
   end
 
   local themes = {}
-  for name, value in next, la do
+  for name, value in pairs(la) do
     if type(value) == "table" then themes[#themes + 1] = name end
   end
   table.sort(themes)

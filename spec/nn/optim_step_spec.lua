@@ -39,7 +39,8 @@ rules.rmsprop_step_ = {states = 3, args = {0.1, 0.9, 1e-3, 0.02, 0.5},
     return p - 0.1 * b, v, m, b
   end}
 
-rules.adagrad_step_ = {states = 1, args = {0.1, 1e-3, 0.02, true},
+rules.adagrad_step_ = {states = 1,
+  args = {0.3, 1e-3, 0.02, true, 0.5, 5},      -- a rate of 0.3 / 3
   by_hand = function(p, g, s)
     g = -g + 0.02 * p
     s = s + g * g

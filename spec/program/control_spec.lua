@@ -25,6 +25,31 @@ describe("control flow in a compiled function", function()
     end, values)
   end)
 
+  it("takes views of every layout", function()
+    local layouts = {
+      function(x) return x:reshape(-1):unfold(1, 2, 1) end,
+      function(x) return x[{{}, {2, 3}}] end,
+      function(x) return x[{{1, -1, 2}}] end,
+      function(x) return x[1][1]:expand(5, 4, 3) end,
+      function(x) return x:permute(3, 1, 2) end,
+      function(x) return x[1]:diagonal() end,
+      function(x) return la.complex(x, x + 1):conj() end,
+      function(x) return la.complex(x, x + 1):conj().imag end}
+    for seed, view in ipairs(layouts) do
+      la.manual_seed(seed)
+      local list = {}
+      for k = 1, 3 do list[k] = la.rand(5, 4, 3, {dtype = "float64"}) + 0.5 end
+      list[3]:mul_(1e4)
+      agree(function(x)
+        local y = la.while_loop(
+          function(v) return v:abs():sum():lt(1e3) end,
+          function(v) return v * 2 + 1 end, view(x))
+        return y, (la.cond(x:sum():gt(100), function(v) return v * 3 + 1 end,
+                           function(v) return v * 5 - 1 end, view(x)))
+      end, list)
+    end
+  end)
+
   it("sees a captured tensor that has changed", function()
     local limit = la.tensor(0.)
     local step = la.compile(function(x)

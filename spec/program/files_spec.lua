@@ -49,6 +49,7 @@ describe("a program in a file", function()
   local optimisers = {
     SGD = {lr = 0.1, momentum = 0.9}, Adam = {lr = 0.01},
     AdamW = {lr = 0.01, amsgrad = true}, RMSprop = {lr = 0.01},
+    Adagrad = {lr = 0.1, lr_decay = 0.1},
   }
   for name, options in pairs(optimisers) do
     it("goes on training with " .. name, function()
@@ -168,7 +169,7 @@ describe("a program in a file", function()
     local x, labels = la.tensor{1., 2}, la.tensor{2}
     f(x, labels)
     local p = again(f)
-    for _, first in ipairs{1., 30.} do
+    for _, first in ipairs{1., 30., 200.} do    -- the last: without a pass
       local y, n, loss = f(x * first, labels)
       local a, b, c = p(x * first, labels)
       same(y, a)
@@ -176,10 +177,33 @@ describe("a program in a file", function()
       same(loss, c)
     end
     assert.error_matches(function() p(x, la.tensor{3}) end, "class label 3")
-    assert.error_matches(function() p(x * 200, labels) end,
-      "a value decides otherwise")
     p = again(p)
     same((f(x, labels)), (p(x, labels)))
+  end)
+
+  it("takes the branch that each call asks for", function()
+    local w = la.tensor{3., 4}
+    local f = la.compile(function(x)
+      local y, n = la.cond(x:sum():gt(0), function(v) return v * w, v:sum() end,
+        function(v) return v - 1, v:amax() end, x)
+      return (la.cond(n:lt(2), function() return y * 2 + n end,
+        function() return y * 1 end))
+    end)
+    f(la.ones(2))
+    local p = again(f, {names = {w = w}})
+    for _ = 1, 2 do
+      for _, value in ipairs{1., -1., 0.1, -5., 7.} do
+        local x = la.tensor{value, 0.5}
+        same(f(x), p(x))
+        f:begin(x)
+        local done, y
+        repeat done, y = f:advance(0) until done
+        same(y, p(x))
+      end
+      p = again(p)
+    end
+    p:weights().w:fill_(-1)
+    assert.same({-1, -0.5}, p(la.tensor{1., 0.5} * 2):div(2):totable())
   end)
 
   it("refuses what it can't be", function()

@@ -375,3 +375,85 @@ describe("an error of a composite's call", function()
     assert.equal(want:gsub("^.-:%d+: ", ""), (text:gsub("^.-:%d+: ", "")))
   end)
 end)
+
+-- set_data gives a tensor other memory, whose writes it counts as before.
+describe("a captured tensor with other memory", function()
+  -- Eager and compiled, the same calls: all that they leave must agree.
+  local function both(body, change)
+    local seen = {}
+    for i, make in ipairs{function(f) return f end, la.compile} do
+      local runs, list = 0, {}
+      la.manual_seed(1)
+      local s = {w = la.randn(16, 16), v = la.randn(16, 16)}
+      local function note(...)
+        for _, t in ipairs{...} do list[#list + 1] = la.hash(t) end
+        list[#list + 1] = s.w._version
+        list[#list + 1] = s.v._version
+        list[#list + 1] = la.hash(s.w:detach())
+        list[#list + 1] = s.w.grad and la.hash(s.w.grad) or "none"
+      end
+      local step = make(function(x)
+        runs = runs + 1
+        return body(s, x)
+      end)
+      for k = 1, 9 do
+        note(step(la.full({16, 16}, 0.25 * k)))
+        if k == 3 or k == 6 then change(s, k) end
+      end
+      seen[i], seen.runs = list, runs
+    end
+    assert.same(seen[1], seen[2])
+    return seen.runs
+  end
+  local function other(s, k)
+    s.w:set_data(la.full({16, 16}, k + 0.5))
+  end
+
+  it("is read in the same recording", function()
+    assert.equal(1, both(function(s, x) return x * s.w + s.w[2] end, other))
+    assert.equal(1, both(function(s, x) return x:mm(s.w:t()) end, other))
+    assert.equal(1, both(function(s, x) return x * s.w:exp():sum() end, other))
+  end)
+
+  it("is written, also through views", function()
+    assert.equal(1, both(function(s, x)
+      s.w:add_(x)
+      s.w:select(1, 2):mul_(0.5)
+      return s.w * 2
+    end, other))
+  end)
+
+  it("has a history", function()
+    assert.equal(1, both(function(s, x)
+      return (x * s.w:view(-1):view(16, 16)):tanh()
+    end, function(s, k)
+      other(s, k)
+      s.w:requires_grad_(false)
+    end))
+    local w = la.ones(4):requires_grad_()
+    local step = la.compile(function(x) return (x * w):exp() end)
+    for k = 1, 6 do
+      if k == 4 then la.no_grad(function() w:set_data(la.zeros(4)) end) end
+      w.grad = nil
+      step(la.full({4}, 0.5)):sum():backward()
+      assert.equal(la.exp(la.tensor(k < 4 and 0.5 or 0.0)):item() * 0.5,
+                   w.grad:item(1))
+    end
+  end)
+
+  it("shares it with another one", function()
+    both(function(s, x)
+      s.w:add_(x)
+      return s.v * 2
+    end, function(s, k)
+      if k == 3 then s.w:set_data(s.v) else s.w:set_data(la.zeros(16, 16)) end
+    end)
+  end)
+
+  it("decided something by its elements", function()
+    both(function(s, x)
+      if s.w:item(1, 1) > 1 then return x * 2 end
+      return x * 3
+    end, other)
+  end)
+end)

@@ -95,6 +95,12 @@ describe("marks", function()
     assert.is_true(has(lines, RED, 0.7, 0.95, 0.4, 0.6))
     assert.is_false(has(lines, RED, 0.1, 1, 0.7, 0.9))
     assert.is_true(has(lines, 0x1F77B4, 0.2, 0.3, 0.7, 0.9))
+    for across, box in pairs{vline = {0.8, 1, 0.3, 0.7},
+                             hline = {0.3, 0.7, 0, 0.2}} do
+      local far = plot.line({0, 1}, {0, 1}, {size = {400, 300}})
+      far[across](far, 30, {color = "red"})
+      assert.is_true(has(far:pixels(), RED, table.unpack(box)), across)
+    end
     local stem = plot.stem({5}, {8}, with()):pixels()
     assert.is_true(has(stem, RED, 0.45, 0.6, 0.5, 0.8))
     local note = plot.line({0, 1}, with{style = ""}):text(5, 5, "HHHH",

@@ -113,6 +113,11 @@ describe("the kernel's child", function()
     assert.are.equal("", result.err)
     files:remove()
     assert.are_not.equal(0, program.run("kernel run /no/such /no/such").status)
+    for _, paths in ipairs{"", "/no/such", "/no/such /no/such /no/such"} do
+      result = program.run("kernel run " .. paths)
+      assert.are.equal(1, result.status)
+      assert.truthy(result.err:find "^usage: lunarray kernel")
+    end
     assert.truthy(program.run("kernel install --bad=1").err:find(
       "unknown option '--bad=1'", 1, true))
   end)

@@ -1,5 +1,6 @@
 -- The program: scripts, options, the prompt through a pipe, Ctrl-C.
 local program = require "spec.support.program"
+local tmux = require "spec.support.tmux"
 
 local function prompt(input) return program.run("-i", input) end
 
@@ -69,6 +70,33 @@ describe("the program", function()
     r = program.run("/no/such/script.lua")
     assert.same(1, r.status)
     assert.truthy(r.err:find("cannot open /no/such/script.lua", 1, true))
+  end)
+
+  it("prompts in a terminal where nothing else is asked for", function()
+    if not tmux.present() then return end
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write "x = 1"
+    file:close()
+    local ends, stays = {"-v", "-e 'x = 1'", path, "--help"},
+      {"", "-E -W", "-l string", "-i -e 'x = 1'", "-i " .. path}
+    local lines = {}
+    for _, options in ipairs(ends) do
+      lines[#lines + 1] = program.path .. " " .. options
+    end
+    lines[#lines + 1] = "echo over"
+    for _, options in ipairs(stays) do
+      lines[#lines + 1] = program.path .. " " .. options
+    end
+    lines[#lines + 1] = "cat"
+    local window = tmux.open(table.concat(lines, "; "), 80, 50)
+    window:wait "over"
+    for k = 1, #stays do
+      window:enter("print('at' .. " .. k .. ") os.exit()")
+      window:wait("at" .. k)
+    end
+    window:close()
+    os.remove(path)
   end)
 
   it("reports errors with a traceback and a status", function()
@@ -216,8 +244,9 @@ describe("the prompt", function()
       .. "function c(text) print(table.concat(complete.words(text), ' ')) end\n"
       .. "c 'optim.SGD({}):ste' c 'la.fft.rfft(x, {nor' c 'la.rand(2).sha'\n"
       .. "c 'la.rand(2):sum():mea' c 'la.max(x, 1, {keep'\n"
-      .. "c 'optim.SGD({}, {mom'\n")
-    assert.same("step\nnorm =\nshape share\nmean\nkeepdim =\nmomentum =\n",
+      .. "c 'optim.SGD({}, {mom' c 'la.rand \"2\".sha' c 'la.rand{2}:mea'\n")
+    assert.same("step\nnorm =\nshape share\nmean\nkeepdim =\nmomentum =\n"
+      .. "shape share\nmean\n",
       r.out)
   end)
 

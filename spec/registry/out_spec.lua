@@ -26,6 +26,16 @@ describe("the dtype of out=", function()
     assert.same({3, 3}, list(la.full({2}, 3, {out = empty "int32"})))
   end)
 
+  it("in place is the tensor's: dtype= may not contradict it", function()
+    for _, f in ipairs {"cumsum_", "cumprod_"} do
+      local x = la.ones(3)
+      assert.is_true(rawequal(x, x[f](x, 1, {dtype = "float32"})))
+      raises("in place the dtype must be the tensor's, float32, but got int64",
+        x[f], x, 1, {dtype = "int64"})
+      assert.same({1, 2, 3}, list(la.ones(3, {dtype = "int8"}):cumsum_(1)))
+    end
+  end)
+
   it("may not contradict dtype=", function()
     local text = "Expected out tensor to have dtype float32, but got float64"
     for _, f in ipairs {"sum", "prod", "cumsum", "mean"} do

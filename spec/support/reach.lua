@@ -2,7 +2,8 @@
 local la = require "lunarray"
 local reach = {}
 
--- The table behind x.name, where the library keeps methods and properties.
+-- The table behind x.name, where the library keeps methods and properties;
+-- pairs makes those that nobody asked for yet.
 function reach.methods()
   local index = debug.getregistry()["lunarray.Tensor"].__index
   for k = 1, 20 do

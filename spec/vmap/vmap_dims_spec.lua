@@ -260,3 +260,24 @@ describe("dims that an element has not, in la.vmap", function()
     end
   end)
 end)
+
+describe("an element of a batch", function()
+  it("has the layout of the element that it stands for", function()
+    local base = la.rand(3, 4, 5)
+    for _, x in ipairs {base, base:transpose(1, 3), base:permute {2, 3, 1},
+      base:slice(2, 2, 4, 2), base:narrow(3, 2, 3), la.rand(4, 1):expand(4, 5),
+      base:flip(2), base:double(), la.complex(base, base):conj()} do
+      for d = 1, x.ndim do
+        local one = x:select(d, 1)
+        la.vmap(function(v)
+          assert.same({one:stride()}, {v:stride()})
+          for _, name in ipairs {"is_contiguous", "is_conj", "numel", "dim"} do
+            assert.equal(one[name](one), v[name](v), name)
+          end
+          assert.is_true(one.shape == v.shape and one.dtype == v.dtype)
+          return v * 1
+        end, d)(x)
+      end
+    end
+  end)
+end)

@@ -8,7 +8,7 @@ local function raises(f, text) raising(text, f) end
 
 local f64 = {dtype = "float64"}
 
--- The inputs of tools/golden_vmap.py.
+-- The inputs of tools/golden/vmap.py.
 local function make(seed, ...)
   local x = la.arange(la.zeros(...):numel(), f64)
   return ((x * 7 + seed) % 13 - 6):div(4):view(...)

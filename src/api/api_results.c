@@ -14,8 +14,8 @@
 #include "api/api_call.h"
 #include "op/call.h"
 
-/* A result that is no tensor becomes a 0-dim one, integers one of a dim. Takes
-** over the value; *out is owned, NULL for no value. */
+/* A truth and an integer become 0-dim tensors. Takes over the value; *out is
+** owned, NULL for no value. */
 static la_status as_tensor(la_value *v, la_tensor **out)
 {
     la_scalar s;
@@ -25,13 +25,6 @@ static la_status as_tensor(la_value *v, la_tensor **out)
     case LA_VNONE: return LA_OK;
     case LA_VBOOL: s = la_scalar_bool(v->b); break;
     case LA_VINT: s = la_scalar_int(v->i); break;
-    case LA_VFLOAT: s = la_scalar_float(v->d); break;
-    case LA_VSCALAR: s = v->scalar; break;
-    case LA_VINTS:
-        LA_TRY(la_tensor_empty(1, &v->ints.n, LA_INT64, out));
-        if (v->ints.n)
-            memcpy(la_data(*out), v->ints.list, (size_t)v->ints.n * 8);
-        return LA_OK;
     case LA_VTENSORS:
         la_value_drop(v);
         return la_error(LA_EARG, "the result is a list: use la_call_many");

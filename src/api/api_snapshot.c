@@ -12,7 +12,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
-#include "fuse/fuse.h"
+#include "program/program.h"
 #include "api/api.h"
 #include "api/api_struct.h"
 #include "tensor/host/record.h"
@@ -20,17 +20,16 @@
 
 /* ---- snapshots ---- */
 
-/* Refusal: calls that a recording has written down run later than it says. */
-static const char inside_fuse[] = "not possible inside of la.fuse";
+/* Why a recording comes to nothing. */
+static const char host_snapshot[] = "the host takes or restores a snapshot";
 
 LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list)
 {
     la_snapshot *s = NULL;
-    bool recording = la_fuse_is_open();
+    la_record_refuse(host_snapshot);
     LA_API_ENTRY_IN(la_owner_of(n > 0 && list ? list[0] : NULL));
     la_share_tensors();
-    la_status status = recording ? la_error(LA_ESTATE, inside_fuse)
-                                 : la_snapshot_make(n, list, &s);
+    la_status status = la_snapshot_make(n, list, &s);
     return la_api_end("la_snapshot_take", status) ? NULL : s;
 }
 
@@ -121,7 +120,7 @@ LA_API la_snapshot *la_snapshot_take_ex(const la_snapshot_def *given)
     static const char name[] = "la_snapshot_take_ex";
     la_snapshot *s = NULL;
     la_snapshot_def def;
-    bool recording = la_fuse_is_open();
+    la_record_refuse(host_snapshot);
     la_status status = given
         ? LA_READ_STRUCT(name, la_snapshot_def, given, &def)
         : la_error(LA_EARG, "no definition given");
@@ -134,18 +133,16 @@ LA_API la_snapshot *la_snapshot_take_ex(const la_snapshot_def *given)
                     ? la_runtime_at(def.record_list[0]->owner)
                     : la_owner_of(def.tensors ? def.tensor_list[0] : NULL));
     la_share_tensors();
-    status = recording ? la_error(LA_ESTATE, inside_fuse)
-                       : snapshot_of(&def, &s);
+    status = snapshot_of(&def, &s);
     return la_api_end(name, status) ? NULL : s;
 }
 
 LA_API int la_snapshot_restore(la_snapshot *s)
 {
-    bool recording = la_fuse_is_open();
+    la_record_refuse(host_snapshot);
     LA_API_ENTRY_IN(s ? la_runtime_at(la_snapshot_owner(s))
                       : la_runtime_chosen());
     la_status status = !s ? la_error(LA_EARG, "no snapshot given")
-                     : recording ? la_error(LA_ESTATE, inside_fuse)
                      : la_snapshot_put_back(s);
     return la_api_end("la_snapshot_restore", status);
 }
@@ -232,7 +229,6 @@ LA_API la_slot *la_slot_new(void)
     return s;
 }
 
-/* A deferred tensor gets its value on the thread that recorded it. */
 static la_status publish(la_slot *s, la_tensor *t)
 {
     if (!s || !t) return la_error(LA_EARG, "a slot and a tensor are needed");

@@ -15,6 +15,7 @@
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
+#include "op/debug/describe.h"
 #include "op/call.h"
 #include "tensor/hash.h"
 #include "tensor/host/dlpack.h"
@@ -223,6 +224,16 @@ LA_API int la_error_code(void)
 {
     la_error_check();
     return la_error_status();
+}
+
+/* No entry: the thread may be anywhere in the library. */
+LA_API size_t la_describe_call(char *out, size_t n)
+{
+    la_description text = {out, n, 0};
+    if (!out || !n) return 0;
+    out[0] = 0;
+    la_describe_running(&text);
+    return text.at;
 }
 
 /* The thread's own: scripts have that of their state. */

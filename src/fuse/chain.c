@@ -1,5 +1,4 @@
-/* Chains: see chain.h. A chain is a program of la.fuse whose passes are kept
-** instead of run (one_pass in fuse_run.c). */
+/* Chains: see chain.h. */
 #include "fuse/chain.h"
 
 #include <stddef.h>
@@ -13,7 +12,7 @@
 
 static size_t chain_bytes(int most)
 {
-    return offsetof(la_fuse, steps) + (size_t)most * sizeof(la_fuse_step);
+    return offsetof(la_fused, steps) + (size_t)most * sizeof(la_fuse_step);
 }
 
 la_status la_fused_new(int most, la_fused **out)
@@ -21,7 +20,6 @@ la_status la_fused_new(int most, la_fused **out)
     if (most > LA_FUSE_STEPS) most = LA_FUSE_STEPS;
     if (!(*out = la_mem_alloc(chain_bytes(most)))) return LA_ENOMEM;
     la_fuse_init(*out, most);
-    (*out)->kept = true;
     return LA_OK;
 }
 
@@ -45,7 +43,7 @@ static la_status chain_record(la_fused *c, la_frame *f, bool *done)
 {
     bool given = f->form != LA_FUNCTIONAL;
     const la_family *family = f->op->family;
-    if (f->op == LA_OP(copy_)) return la_fuse_record_copy(c, f, done);
+    if (f->op->role == LA_ROLE_copy) return la_fuse_record_copy(c, f, done);
     if (!family) return la_fuse_writes(c) ? LA_OK
         : la_fuse_record_reduction(c, f, done);
     if (!la_fuse_is_recordable(f)) return LA_OK;
@@ -103,7 +101,6 @@ static void chain_name(la_fused *c,
         la_fuse_plan *next = p->next;
         for (int k = 0; k < p->noperands; k++) {
             p->from[k] = name(context, p->operands[k].tensor);
-            p->operands[k].given = true;
         }
         p->next = first;
         first = p;
@@ -122,7 +119,7 @@ la_status la_fused_finish(la_fused *c, int n,
         int i = la_fuse_step_of(c, wanted[k]);
         if (i >= 0 && c->steps[i].pending) set |= LA_FUSE_ONE << i;
     }
-    if (set) LA_TRY(la_fuse_run(c, set));
+    if (set) LA_TRY(la_fuse_lay_out(c, set));
     chain_name(c, name, context);
     return LA_OK;
 }
@@ -144,7 +141,6 @@ static la_status chain_run_pass(la_fuse_plan *p, la_status (*give)(void *,
 {
     for (int k = 0; k < p->noperands; k++)
         LA_TRY(give(context, p->from[k], &p->operands[k].tensor));
-    p->begun = false;
     p->nregisters = p->nkept;
     la_status status = la_fuse_run_plan(p);
     return status ? status : la_region_status(LA_OK);

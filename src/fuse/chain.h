@@ -2,17 +2,25 @@
 ** Chains: element-wise calls and reductions of rows that are laid out once, as
 ** passes over memory, and run many times on other tensors of the same form.
 **
-** Calls are written down as those of a recording are (fuse.h), but on headers
-** that show no memory: what would have to be computed first can't be a step of
-** a chain. Who lays one out sees to it that no step reads memory which another
-** one writes through a header of another geometry.
+** All steps behind a result run together over blocks that stay in the first
+** cache: the loops are those of the operations themselves, or of two in turn,
+** so every bit is what it would have been (but for which of two NaNs is passed
+** on: a loop's last elements may differ from its others in that, and blocks end
+** elsewhere). Rows of a reduction over the last dims of a contiguous tensor go
+** through the chain whole, or in the pieces that the reduction makes of them.
+**
+** A call is a step when its inputs have one dtype and its result the shape and
+** memory order of the steps before, or is one element for each of their rows.
+** Steps are written down on headers that show no memory: what would have to be
+** computed first is none. Who lays a chain out sees to it that no step reads
+** memory which another one writes through a header of another geometry.
 */
 #ifndef LA_FUSE_CHAIN_H
 #define LA_FUSE_CHAIN_H
 
 #include "op/frame.h"
 
-typedef struct la_fuse la_fused;
+typedef struct la_fused la_fused;
 
 /* A chain for so many steps at most. LA_ENOMEM. */
 la_status la_fused_new(int most, la_fused **out);

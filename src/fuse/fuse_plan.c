@@ -21,7 +21,7 @@
 #define ALIGN 64
 #define MAX_SLOTS 64
 
-la_fuse_set la_fuse_needed(const la_fuse *z, la_fuse_set wanted)
+la_fuse_set la_fuse_needed(const la_fused *z, la_fuse_set wanted)
 {
     la_fuse_set set = wanted;
     for (int i = z->nsteps - 1; i >= 0; i--) {
@@ -53,7 +53,7 @@ typedef struct order {
 } order;
 
 /* Does the reduction read squares that it can compute itself? */
-static bool reduces_squares(const la_fuse *z, const la_fuse_step *s)
+static bool reduces_squares(const la_fused *z, const la_fuse_step *s)
 {
     if (s->kind != LA_STEP_REDUCE || s->from[0].kind != LA_FROM_STEP)
         return false;
@@ -63,12 +63,12 @@ static bool reduces_squares(const la_fuse *z, const la_fuse_step *s)
 }
 
 /* Operands that step i reads in a pass: how many, and the k-th. */
-static int nsources(const order *o, const la_fuse *z, int i)
+static int nsources(const order *o, const la_fused *z, int i)
 {
     return o->first[i] < 0 ? z->steps[i].nsources : 3;
 }
 
-static const la_fuse_source *plan_source_of(const order *o, const la_fuse *z,
+static const la_fuse_source *plan_source_of(const order *o, const la_fused *z,
                                             int i, int k)
 {
     const la_fuse_step *s = &z->steps[i];
@@ -78,14 +78,14 @@ static const la_fuse_source *plan_source_of(const order *o, const la_fuse *z,
 }
 
 /* The step of the pass that it is, or -1. */
-static int plan_behind(const order *o, const la_fuse *z, int i, int k)
+static int plan_behind(const order *o, const la_fused *z, int i, int k)
 {
     const la_fuse_source *from = plan_source_of(o, z, i, k);
     return from->kind == LA_FROM_STEP && o->set >> from->index & 1
         ? from->index : -1;
 }
 
-static void find_set(order *o, const la_fuse *z)
+static void find_set(order *o, const la_fused *z)
 {
     for (int i = z->nsteps - 1; i >= 0; i--) {
         o->first[i] = -1;
@@ -98,7 +98,7 @@ static void find_set(order *o, const la_fuse *z)
     }
 }
 
-static void plan_find_phases(order *o, const la_fuse *z)
+static void plan_find_phases(order *o, const la_fused *z)
 {
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
@@ -114,7 +114,7 @@ static void plan_find_phases(order *o, const la_fuse *z)
 
 /* Steps that only later phases read are computed there: they need not be
 ** kept. */
-static void delay(order *o, const la_fuse *z)
+static void delay(order *o, const la_fused *z)
 {
     int latest[LA_FUSE_STEPS];
     for (int i = 0; i < z->nsteps; i++) latest[i] = LA_FUSE_STEPS;
@@ -134,7 +134,7 @@ static void delay(order *o, const la_fuse *z)
 
 /* Does a step between 'from' and i write memory that 'from' reads? It would be
 ** too late to read it in the loop of i. */
-static bool is_written_between(const order *o, const la_fuse *z, int from,
+static bool is_written_between(const order *o, const la_fused *z, int from,
                                int i)
 {
     const la_fuse_step *s = &z->steps[from];
@@ -152,7 +152,7 @@ static bool is_written_between(const order *o, const la_fuse *z, int from,
 
 /* Steps that one other reads, in the same phase, run in its loop where there is
 ** one for both. */
-static void find_chains(order *o, const la_fuse *z)
+static void find_chains(order *o, const la_fused *z)
 {
     int readers[LA_FUSE_STEPS] = {0};
     for (int i = 0; i < z->nsteps; i++)
@@ -173,7 +173,7 @@ static void find_chains(order *o, const la_fuse *z)
         }
 }
 
-static void sort(order *o, const la_fuse *z)
+static void sort(order *o, const la_fused *z)
 {
     static const int rank[] = {
         [LA_STEP_REDUCE] = 0, [LA_STEP_ROW] = 1, [LA_STEP_EACH] = 2};
@@ -186,7 +186,7 @@ static void sort(order *o, const la_fuse *z)
                 o->step[o->n++] = i;
 }
 
-static void find_readers(order *o, const la_fuse *z, bool short_rows)
+static void find_readers(order *o, const la_fused *z, bool short_rows)
 {
     for (int at = 0; at < o->n; at++) {
         int i = o->step[at];
@@ -210,7 +210,7 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
     }
 }
 
-static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
+static void find_order(order *o, const la_fused *z, la_fuse_set wanted,
                        bool short_rows)
 {
     o->set = o->wanted = wanted;
@@ -224,7 +224,7 @@ static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
 
 /* ---- locations of operands ---- */
 
-static bool lacks_row(const la_fuse *z, const la_fuse_step *s)
+static bool lacks_row(const la_fused *z, const la_fuse_step *s)
 {
     return s->kind != LA_STEP_EACH && s->tensor->ndim != z->shape.ndim;
 }
@@ -243,7 +243,7 @@ static int operand_of(la_fuse_plan *p, la_tensor *t, bool short_of)
 
 /* Elements with gaps between them are packed into a register once, and from
 ** one when they are written. */
-static bool is_scattered(const la_fuse *z, const la_tensor *t)
+static bool is_scattered(const la_fused *z, const la_tensor *t)
 {
     return z->ntrail == 0 && t->ndim == z->shape.ndim
         && !(t->flags & LA_F_DENSE)
@@ -296,7 +296,7 @@ static int take_register(la_fuse_plan *p, int *free_after, int at,
 static la_fuse_location location_of(la_fuse_plan *p, order *o, int i,
                                     int k, const la_fuse_location *results)
 {
-    const la_fuse *z = p->z;
+    const la_fused *z = p->z;
     const la_fuse_step *s = &z->steps[i];
     const la_fuse_source *from = plan_source_of(o, z, i, k);
     if (from->kind == LA_FROM_SCALAR)
@@ -382,7 +382,7 @@ static int64_t plan_block_of(const la_fuse_plan *p)
     return n > BLOCK_MOST ? BLOCK_MOST : n < ALIGN ? ALIGN : n;
 }
 
-void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
+void la_fuse_make_plan(la_fuse_plan *p, const la_fused *z, la_fuse_set wanted)
 {
     order o;
     la_fuse_location results[LA_FUSE_STEPS];

@@ -1,17 +1,16 @@
 /*
-** The program of a recording (what recorder.c, write.c and fuse_rows.c write),
-** and the plan of a pass over a part of it (what fuse_plan.c makes of it, and
+** The steps of a chain (what steps.c, write.c and fuse_rows.c write), and the
+** plan of a pass over a part of them (what fuse_plan.c makes of it, and
 ** fuse_run.c runs).
 **
-** All steps have the shape of the program, but those of rows: a reduction over
+** All steps have the shape of the chain, but those of rows: a reduction over
 ** the last dims gives one element for each row, and element-wise steps over
-** such results do too. They have the program's shape with these dims 1, or
+** such results do too. They have the chain's shape with these dims 1, or
 ** without them.
 */
 #ifndef LA_FUSE_FUSE_PLAN_H
 #define LA_FUSE_FUSE_PLAN_H
 
-#include "fuse/fuse.h"
 #include "iter/iter.h"
 #include "op/families.h"
 #include "op/frame.h"
@@ -24,6 +23,7 @@
 /* Longer rows are reduced in pieces: their steps see the result only when the
 ** pass is over. */
 #define LA_FUSE_ROW LA_REDUCE_CHUNK
+typedef struct la_fused la_fused;       /* fuse/chain.h */
 typedef uint64_t la_fuse_set;
 #define LA_FUSE_ONE ((la_fuse_set)1)
 
@@ -43,11 +43,11 @@ typedef enum la_fuse_kind {
 typedef struct la_fuse_step {
     la_fuse_kind kind;
     bool squares;                     /* x * x */
-    bool pending;                     /* not computed yet */
+    bool pending;                     /* in no pass yet */
     bool write;                       /* into a tensor that was given, */
     bool replaced;                    /* which a later step writes again */
     bool copies;                      /* its one source */
-    bool renewed;                     /* of a chain: its numbers change */
+    bool renewed;                     /* its numbers change */
     la_loop_plan plan;                     /* the loop and its numbers */
     la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int nsources;
@@ -55,17 +55,15 @@ typedef struct la_fuse_step {
     la_tensor *tensor;                /* the result or target, owned */
 } la_fuse_step;
 
-struct la_fuse {
+struct la_fused {
     int nsteps, ninputs, most;        /* steps at most */
-    bool kept;                        /* of a chain (fuse/chain.h): it is laid
-                                      ** out now and run later */
-    struct la_fuse_plan *plans;       /* ... its passes, the last one first */
+    struct la_fuse_plan *plans;       /* its passes, the last one first */
     la_shape shape;                   /* of the steps but those of rows */
     int64_t strides[LA_MAX_DIMS];
     int ntrail;                       /* last dims that make a row; 0: none */
     int64_t n, rows;                  /* elements of a row; rows */
     la_tensor *inputs[LA_FUSE_INPUTS];        /* owned */
-    la_fuse_step steps[LA_FUSE_STEPS];        /* a chain has 'most' */
+    la_fuse_step steps[LA_FUSE_STEPS];        /* 'most' of them */
 };
 
 static inline bool la_fuse_is_pending(const la_fuse_step *s)
@@ -73,49 +71,33 @@ static inline bool la_fuse_is_pending(const la_fuse_step *s)
     return s->pending;
 }
 
-/* Does a step write memory of 't' that nobody has computed yet? */
-static inline bool la_fuse_is_owed(const la_tensor *t)
-{
-    return t->storage && t->storage->flags & LA_S_OWED;
-}
-
 /* The set with all pending steps behind it. */
-la_fuse_set la_fuse_needed(const la_fuse *z, la_fuse_set wanted);
+la_fuse_set la_fuse_needed(const la_fused *z, la_fuse_set wanted);
 
-/* Compute the pending steps of the set; the others behind them run too, but
-** leave nothing. Where it takes several passes and one fails, those before have
-** left their values. */
-la_status la_fuse_run(la_fuse *z, la_fuse_set wanted);
+/* Lays out passes that compute the pending steps of the set; the others behind
+** them run too, but leave nothing. */
+la_status la_fuse_lay_out(la_fused *z, la_fuse_set wanted);
 
-/* ---- recording (recorder.c) ---- */
+/* ---- steps (steps.c) ---- */
 
 bool la_fuse_is_simple(const la_tensor *t);
-/* Begins an empty program of at most so many steps. */
-void la_fuse_init(la_fuse *z, int most);
-/* Drops the references of steps and inputs. Deferred tensors that somebody
-** still holds have no value afterwards. */
-void la_fuse_forget(la_fuse *z);
+/* Begins an empty chain of at most so many steps. */
+void la_fuse_init(la_fused *z, int most);
+/* Drops the references of steps and inputs. */
+void la_fuse_forget(la_fused *z);
 /* Does the family compute such a call as a step, and are its inputs simple? */
 bool la_fuse_is_recordable(const la_frame *f);
-/* Write a call down as a step, if it can be one of this program; *done says
-** whether it was. Where not, nothing has changed but that the program may have
-** been run. A refusal is the call's own error. */
-la_status la_fuse_record(la_fuse *z, la_frame *f, bool *done);
-la_status la_fuse_record_given(la_fuse *z, la_frame *f, bool *done);
+/* Write a call down as a step, if it can be one of this chain; *done says
+** whether it was. A refusal is the call's own error. */
+la_status la_fuse_record(la_fused *z, la_frame *f, bool *done);
+la_status la_fuse_record_given(la_fused *z, la_frame *f, bool *done);
 /* The step whose result it is, or -1. */
-int la_fuse_step_of(const la_fuse *z, const la_tensor *t);
-/* Capacity for a step of n sources. LA_ENOMEM and what computing may give. */
-la_status la_fuse_reserve(la_fuse *z, int n);
-/* The program has this shape, or takes it on: then steps that wait for nothing
-** are forgotten. False where another shape waits. */
-bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
+int la_fuse_step_of(const la_fused *z, const la_tensor *t);
+/* The chain has this shape, or takes it on where it is empty. */
+bool la_fuse_begin(la_fused *z, int ndim, const int64_t *sizes,
                    const int64_t *strides);
-void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
+void la_fuse_take_source(la_fused *z, la_fuse_source *from, la_tensor *t,
                          la_dtype dtype);
-
-/* Capacity for more: whatever somebody holds gets its value, writes are done,
-** the rest goes. */
-la_status la_fuse_start_anew(la_fuse *z);
 
 /* ---- writes (write.c) ---- */
 
@@ -129,33 +111,27 @@ typedef struct la_fuse_call {
 } la_fuse_call;
 
 /* The pending steps that write tensors which were given. */
-la_fuse_set la_fuse_writes(const la_fuse *z);
-/* Their storages are looked at by the library itself, and hidden again. */
-void la_fuse_show(const la_fuse *z);
-void la_fuse_hide(const la_fuse *z);
-/* Writes that the next step, of the first n arguments, can't join are done. */
-la_status la_fuse_make_way(la_fuse *z, const la_frame *f, int n);
-/* Is it a call that writes one plain tensor? */
-bool la_fuse_is_write(const la_frame *f);
-/* Write such a call down, if it can be a step; *done is set then. */
-la_status la_fuse_record_write(la_fuse *z, la_frame *f, const la_fuse_call *c,
+la_fuse_set la_fuse_writes(const la_fused *z);
+/* Write down a call that writes one tensor, if it can be a step; *done is set
+** then. */
+la_status la_fuse_record_write(la_fused *z, la_frame *f, const la_fuse_call *c,
                                bool *done);
-la_status la_fuse_record_copy(la_fuse *z, la_frame *f, bool *done);
+la_status la_fuse_record_copy(la_fused *z, la_frame *f, bool *done);
 bool la_fuse_has_row_order(const la_tensor *t);
 la_loop la_fuse_copy_loop(size_t size);
 
 /* ---- rows (fuse_rows.c) ---- */
 
 /* Write a reduction down as a step, if it can be one. */
-la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done);
+la_status la_fuse_record_reduction(la_fused *z, la_frame *f, bool *done);
 /* Kind of an element-wise call of this result's shape and strides next to the
 ** program's rows; false where its arguments do not fit. */
-bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
+bool la_fuse_kind_of(const la_fused *z, const la_frame *f, int n,
                      const la_shape *shape, const int64_t *strides,
                      la_fuse_kind *kind);
-/* Reductions of long rows among the arguments get their values, so that steps
-** can follow. */
-la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n);
+/* Passes that compute the reductions of long rows among the arguments are laid
+** out, so that steps can follow. */
+la_status la_fuse_settle(la_fused *z, const la_frame *f, int n);
 
 /* ---- two steps in one (two_steps.c) ---- */
 
@@ -199,7 +175,7 @@ typedef struct la_fuse_operand {
     la_tensor *tensor;        /* borrowed */
     bool short_of;            /* its dims are those before the row's */
     bool results;             /* written by a step of rows */
-    bool given;               /* written, and has its memory */
+    bool given;               /* a tensor that a step writes */
     int loaded;               /* the register of its elements, or -1 */
 } la_fuse_operand;
 
@@ -213,14 +189,14 @@ typedef struct la_fuse_columns {
 } la_fuse_columns;
 
 typedef struct la_fuse_plan {
-    const la_fuse *z;
+    const la_fused *z;
     int nlines, noutputs, noperands, nregisters;
     bool rows;                /* some line is no LA_STEP_EACH */
     bool short_rows;          /* blocks are whole rows, reduced one by one */
     bool packs;               /* some operand is packed into a register */
     int nkept;                /* registers before it is run */
-    struct la_fuse_plan *next;        /* of a chain: the pass before */
-    int32_t from[LA_FUSE_OPERANDS];   /* ... and what its operands are */
+    struct la_fuse_plan *next;        /* the pass before */
+    int32_t from[LA_FUSE_OPERANDS];   /* what its operands are */
     la_fuse_operand operands[LA_FUSE_OPERANDS];   /* wanted first */
     la_fuse_register registers[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
     int64_t block;            /* elements that lines run over at a time, and */
@@ -229,14 +205,12 @@ typedef struct la_fuse_plan {
     int64_t bytes, arena_bytes;       /* in all, of one thread */
     int nslots;
     la_fuse_columns columns;
-    bool begun;               /* something may be written: it cannot be run
-                                ** a second time */
     _Atomic uint64_t busy;    /* slots of the arenas */
     la_fuse_line lines[LA_FUSE_STEPS + LA_FUSE_OPERANDS];     /* the last
                                 ** member: a chain's has what it needs */
 } la_fuse_plan;
 
-void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted);
+void la_fuse_make_plan(la_fuse_plan *p, const la_fused *z, la_fuse_set wanted);
 /* A register for a block of copies of an operand's row. */
 int la_fuse_add_register(la_fuse_plan *p, int64_t size);
 /* Arenas for registers of so many elements and results, for so many threads. */
@@ -284,8 +258,8 @@ static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
     la_reduce_rows r = {in, size, n, n * size, rows};
     la_reduce_dense(&l->reduction, &r, p->z->rows == 1, out);
 }
-/* The passes of a chain end. */
-void la_fuse_drop_plans(la_fuse *z);
+/* The passes end. */
+void la_fuse_drop_plans(la_fused *z);
 /* A pass whose operands all have their memory. */
 la_status la_fuse_run_plan(la_fuse_plan *p);
 /* One pass with reductions; outputs have their storage. */

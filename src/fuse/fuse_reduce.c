@@ -65,7 +65,7 @@ static void fused_rows_add_dim(walk *w, int64_t size, const int64_t *steps)
 ** results of long rows are nobody's operands. */
 static void find_dims(walk *w, bool whole)
 {
-    const la_fuse *z = w->p->z;
+    const la_fused *z = w->p->z;
     int64_t steps[LA_FUSE_OPERANDS];
     int lead = z->shape.ndim - z->ntrail;
     w->ndim = 0;
@@ -155,7 +155,7 @@ static void fused_rows_run_unit(const la_fuse_plan *p, const la_fuse_box *x)
 static void find_copies(walk *w)
 {
     la_fuse_plan *p = w->p;
-    const la_fuse *z = p->z;
+    const la_fused *z = p->z;
     bool worth = 2 * z->n <= p->block && z->rows >= WORTH_COPIES;
     w->copies = p->reduce_block / z->n;
     if (w->copies > w->unit) w->copies = w->unit;
@@ -211,7 +211,7 @@ static void walk_rows(int64_t begin, int64_t end, void *context)
 static la_status fused_rows_whole_rows(walk *w)
 {
     la_fuse_plan *p = w->p;
-    const la_fuse *z = p->z;
+    const la_fused *z = p->z;
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8) / z->n + 1;
     find_dims(w, true);
     p->columns.unit = 0;
@@ -224,7 +224,6 @@ static la_status fused_rows_whole_rows(walk *w)
     else find_copies(w);
     LA_TRY(la_fuse_make_arenas(p, w->unit * z->n, w->unit,
                                z->rows / grain < 2 ? 1 : la_num_threads()));
-    p->begun = true;
     la_parallel_for(z->rows, grain, walk_rows, w);
     return LA_OK;
 }
@@ -323,7 +322,7 @@ static void fused_rows_join_all(const walk *w)
 static la_status long_rows(walk *w)
 {
     la_fuse_plan *p = w->p;
-    const la_fuse *z = p->z;
+    const la_fused *z = p->z;
     int64_t grain = p->nlines > 3 ? 1 : 4 / p->nlines;
     int nreductions = 0;
     for (int k = 0; k < p->nlines; k++)
@@ -334,7 +333,6 @@ static la_status long_rows(walk *w)
     int64_t pieces = z->rows * w->cuts;
     int64_t bytes = nreductions * pieces * ACC_BYTES;
     if (!(w->partial = la_mem_alloc((size_t)bytes))) return LA_ENOMEM;
-    p->begun = true;
     la_parallel_for(pieces, grain, walk_pieces, w);
     if (!la_interrupted()) fused_rows_join_all(w);
     la_mem_free(w->partial, (size_t)bytes);

@@ -6,10 +6,10 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-static bool is_long(const la_fuse *z) { return z->n > LA_FUSE_ROW; }
+static bool is_long(const la_fused *z) { return z->n > LA_FUSE_ROW; }
 
 /* The pending step whose result is argument k, or NULL. */
-static const la_fuse_step *pending_arg(const la_fuse *z, const la_frame *f,
+static const la_fuse_step *pending_arg(const la_fused *z, const la_frame *f,
                                        int k)
 {
     const la_tensor *t = la_arg(f, k);
@@ -17,7 +17,7 @@ static const la_fuse_step *pending_arg(const la_fuse *z, const la_frame *f,
     return i < 0 ? NULL : &z->steps[i];
 }
 
-la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n)
+la_status la_fuse_settle(la_fused *z, const la_frame *f, int n)
 {
     la_fuse_set reductions = 0;
     for (int k = 0; k < n && z->ntrail && is_long(z); k++) {
@@ -25,14 +25,14 @@ la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n)
         if (s && s->kind == LA_STEP_REDUCE)
             reductions |= LA_FUSE_ONE << (s - z->steps);
     }
-    return reductions ? la_fuse_run(z, reductions) : LA_OK;
+    return reductions ? la_fuse_lay_out(z, reductions) : LA_OK;
 }
 
 /* ---- what fits ---- */
 
 /* Does the tensor move through a row by one stride, none included? Dims that
 ** are neither whole nor repeated within it would not. */
-static bool is_even(const la_fuse *z, const la_tensor *t, int ntrail)
+static bool is_even(const la_fused *z, const la_tensor *t, int ntrail)
 {
     bool repeated = true, whole = true;
     int lead = z->shape.ndim - ntrail;
@@ -54,7 +54,7 @@ static bool has_gaps(const la_tensor *t)
 }
 
 /* Rows begin where the program has had none: do its steps suit them? */
-static bool suits_rows(const la_fuse *z, int ntrail, int64_t n)
+static bool suits_rows(const la_fused *z, int ntrail, int64_t n)
 {
     for (int i = 0; i < z->ninputs; i++)
         if (has_gaps(z->inputs[i])) return false;
@@ -69,7 +69,7 @@ static bool suits_rows(const la_fuse *z, int ntrail, int64_t n)
 }
 
 /* Results of rows as 'shape' has them: with the row's dims 1 or without. */
-static bool has_results(const la_fuse *z, const la_shape *shape)
+static bool has_results(const la_fused *z, const la_shape *shape)
 {
     int lead = z->shape.ndim - z->ntrail;
     if (shape->ndim != lead && shape->ndim != z->shape.ndim) return false;
@@ -78,7 +78,7 @@ static bool has_results(const la_fuse *z, const la_shape *shape)
     return true;
 }
 
-static bool is_whole(const la_fuse *z, const la_shape *shape,
+static bool is_whole(const la_fused *z, const la_shape *shape,
                      const int64_t *strides)
 {
     size_t bytes = sizeof(int64_t) * (size_t)shape->ndim;
@@ -89,7 +89,7 @@ static bool is_whole(const la_fuse *z, const la_shape *shape,
 
 /* Among single elements a row's result stands for each of its row, where it
 ** broadcasts so. */
-static bool fits_among_each(const la_fuse *z, const la_frame *f, int k)
+static bool fits_among_each(const la_fused *z, const la_frame *f, int k)
 {
     const la_tensor *t = la_arg(f, k);
     const la_fuse_step *s = pending_arg(z, f, k);
@@ -100,7 +100,7 @@ static bool fits_among_each(const la_fuse *z, const la_frame *f, int k)
     return t->ndim == z->shape.ndim || t->numel == 1;
 }
 
-bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
+bool la_fuse_kind_of(const la_fused *z, const la_frame *f, int n,
                      const la_shape *shape, const int64_t *strides,
                      la_fuse_kind *kind)
 {
@@ -139,7 +139,7 @@ static bool fuse_rows_reduces(const la_frame *f, la_reduce_plan *plan)
 }
 
 /* The program takes on rows of 'ntrail' dims, or has them. */
-static bool begin_rows(la_fuse *z, const la_tensor *t, int ntrail)
+static bool begin_rows(la_fused *z, const la_tensor *t, int ntrail)
 {
     int64_t n = 1;
     for (int d = t->ndim - ntrail; d < t->ndim; d++) n *= la_sizes(t)[d];
@@ -153,7 +153,7 @@ static bool begin_rows(la_fuse *z, const la_tensor *t, int ntrail)
     return true;
 }
 
-la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
+la_status la_fuse_record_reduction(la_fused *z, la_frame *f, bool *done)
 {
     la_reduce_plan plan;
     int64_t strides[LA_MAX_DIMS];
@@ -163,7 +163,6 @@ la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
     la_tensor *self = f->args[0].tensor;
     int ntrail = fuse_rows_trailing(plan.mask, self->ndim);
     if (ntrail == 0) return LA_OK;
-    LA_TRY(la_fuse_reserve(z, 1));
     if (!begin_rows(z, self, ntrail)) return LA_OK;
     plan.args.count = (double)z->n;
     la_shape shape = la_reduce_shape(self, plan.mask, plan.keepdim);

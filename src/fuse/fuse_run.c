@@ -9,7 +9,6 @@
 #include "base/trace.h"
 #include "fuse/fuse_plan.h"
 #include "fuse/fuse_verify.h"
-#include "op/observe.h"
 #include "tensor/host/host.h"
 
 /* ---- the loop ---- */
@@ -114,34 +113,6 @@ static void fuse_run_blocks(char **data, const int64_t *strides, int64_t n0,
 
 /* ---- one pass ---- */
 
-typedef struct pass {
-    la_fuse_plan *p;
-    la_storage *storages[LA_ITER_MAX_OPS];
-} pass;
-
-/* Releases what the pass still owns: the storages that no tensor has taken. */
-static void end_pass(pass *s)
-{
-    if (!s->p) return;
-    for (int k = 0; k < s->p->noutputs; k++)
-        if (s->storages[k]) la_storage_release(s->storages[k]);
-    if (s->p->memory) la_mem_free(s->p->memory, (size_t)s->p->bytes);
-    la_mem_free(s->p, sizeof *s->p);
-}
-
-/* Storage for all outputs first: LA_ENOMEM comes before anything is
-** computed. */
-static la_status fuse_allocate(pass *s)
-{
-    for (int k = 0; k < s->p->noutputs; k++) {
-        const la_tensor *t = s->p->operands[k].tensor;
-        if (s->p->operands[k].given) continue;
-        LA_TRY(la_storage_new(t->numel * (int64_t)la_itemsize(t), LA_CPU,
-                              &s->storages[k]));
-    }
-    return LA_OK;
-}
-
 /* Element-wise passes. The grain is divided by the number of steps, as each
 ** element costs so many operations; arenas are one per thread. */
 static la_status iterate(la_fuse_plan *p)
@@ -155,7 +126,6 @@ static la_status iterate(la_fuse_plan *p)
     la_fuse_find_points(p, &it);
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
     la_status status = la_fuse_make_arenas(p, 0, 0, la_num_threads());
-    p->begun |= !status;
     if (!status) status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
     la_iter_close(&it);
     return status;
@@ -188,44 +158,19 @@ la_status la_fuse_run_plan(la_fuse_plan *p)
     return status;
 }
 
-/* The tensors have storage while the pass runs; deferred they stay until it is
-** through. */
-static la_status fuse_run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
-{
-    if (!(s->p = la_mem_alloc(sizeof *s->p))) return LA_ENOMEM;
-    s->p->memory = NULL;
-    s->p->begun = false;
-    la_fuse_make_plan(s->p, z, wanted);
-    LA_TRY(fuse_allocate(s));
-    for (int k = 0; k < s->p->noutputs; k++)
-        if (!s->p->operands[k].given)
-            s->p->operands[k].tensor->storage = s->storages[k];
-    la_status status = la_fuse_run_plan(s->p);
-    for (int k = 0; k < s->p->noutputs; k++) {
-        la_tensor *t = s->p->operands[k].tensor;
-        if (s->p->operands[k].given) continue;
-        if (status) t->storage = NULL;
-        else {
-            t->flags &= ~(uint32_t)LA_F_DEFERRED;
-            s->storages[k] = NULL;
-        }
-    }
-    return status;
-}
-
 static size_t kept_bytes(const la_fuse_plan *p)
 {
     return offsetof(la_fuse_plan, lines)
         + (size_t)p->nlines * sizeof(la_fuse_line);
 }
 
-/* The pass is laid out and kept; its steps count as done. */
-static la_status keep_pass(la_fuse *z, la_fuse_set wanted)
+/* 'wanted' and all pending steps that it needs, in one iteration: laid out, and
+** the steps are pending no more. */
+static la_status one_pass(la_fused *z, la_fuse_set wanted)
 {
     la_fuse_plan *p = la_mem_alloc(sizeof *p), *own = NULL;
     if (!p) return LA_ENOMEM;
     p->memory = NULL;
-    p->begun = false;
     p->next = z->plans;
     la_fuse_make_plan(p, z, wanted);
     own = la_mem_alloc(kept_bytes(p));
@@ -238,7 +183,7 @@ static la_status keep_pass(la_fuse *z, la_fuse_set wanted)
     return LA_OK;
 }
 
-void la_fuse_drop_plans(la_fuse *z)
+void la_fuse_drop_plans(la_fused *z)
 {
     while (z->plans) {
         la_fuse_plan *p = z->plans;
@@ -246,22 +191,6 @@ void la_fuse_drop_plans(la_fuse *z)
         if (p->memory) la_mem_free(p->memory, (size_t)p->bytes);
         la_mem_free(p, kept_bytes(p));
     }
-}
-
-/* 'wanted' and all pending steps that it needs, in one iteration. Writes count
-** as done when it fails: they may be in part. Where memory was out before
-** anything was written, all is as it was and may be tried again. */
-static la_status one_pass(la_fuse *z, la_fuse_set wanted)
-{
-    if (z->kept) return keep_pass(z, wanted);
-    pass s = {0};
-    la_status status = fuse_run_pass(&s, z, wanted);
-    bool done = status != LA_ENOMEM || (s.p && s.p->begun);
-    end_pass(&s);
-    for (int i = 0; i < z->nsteps; i++)
-        if ((wanted >> i & 1) && (!status || (done && z->steps[i].write)))
-            z->steps[i].pending = false;
-    return status;
 }
 
 /* ---- as many passes as the iterator's operands make necessary ---- */
@@ -281,7 +210,7 @@ static void fuse_join(reads *r, const reads *more)
     r->steps |= more->steps;
 }
 
-static bool is_pending(const la_fuse *z, const la_fuse_source *from)
+static bool is_pending(const la_fused *z, const la_fuse_source *from)
 {
     return from->kind == LA_FROM_STEP
         && la_fuse_is_pending(&z->steps[from->index]);
@@ -289,7 +218,7 @@ static bool is_pending(const la_fuse *z, const la_fuse_source *from)
 
 /* Reads of step i, with those of the pending steps behind it; 'before' has that
 ** of all of these. */
-static reads reads_of(const la_fuse *z, int i, const reads *before)
+static reads reads_of(const la_fused *z, int i, const reads *before)
 {
     reads r = {0, 0};
     const la_fuse_step *s = &z->steps[i];
@@ -305,7 +234,7 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
 }
 
 /* The steps of the set that have no value yet. */
-static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
+static la_fuse_set pending_of(const la_fused *z, la_fuse_set set)
 {
     for (int i = 0; i < z->nsteps; i++)
         if (!la_fuse_is_pending(&z->steps[i])) set &= ~(LA_FUSE_ONE << i);
@@ -314,7 +243,7 @@ static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
 
 /* Note in 'all' what 'wanted' and the steps behind it read, up to the first
 ** that reads too much for any pass: that one, or -1. */
-static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
+static int too_much(const la_fused *z, la_fuse_set wanted, reads *all)
 {
     la_fuse_set set = la_fuse_needed(z, pending_of(z, wanted));
     for (int i = 0; i < z->nsteps; i++) {
@@ -326,7 +255,7 @@ static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
 }
 
 /* The first pending step that step i reads; there is one. */
-static int first_source(const la_fuse *z, int i)
+static int first_source(const la_fused *z, int i)
 {
     const la_fuse_source *from = z->steps[i].from;
     while (!is_pending(z, from)) from++;
@@ -336,7 +265,7 @@ static int first_source(const la_fuse *z, int i)
 /* Steps behind 'wanted' that would read too much have their sources computed
 ** first. Afterwards every step of the set fits into a pass of its own. A source
 ** with a value is read itself, so others before may read more than they did. */
-static la_status fuse_cut(la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status fuse_cut(la_fused *z, la_fuse_set wanted, reads *all)
 {
     for (int i; (i = too_much(z, wanted, all)) >= 0;)
         LA_TRY(one_pass(z, LA_FUSE_ONE << first_source(z, i)));
@@ -344,7 +273,7 @@ static la_status fuse_cut(la_fuse *z, la_fuse_set wanted, reads *all)
 }
 
 /* Can one pass read and write all of that? */
-static bool fuse_fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
+static bool fuse_fits(const la_fused *z, la_fuse_set wanted, const reads *all)
 {
     reads together = {0, 0};
     for (int i = 0; i < z->nsteps; i++)
@@ -354,7 +283,7 @@ static bool fuse_fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
 }
 
 /* One by one; a pass before may have left the value. */
-static la_status fuse_run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status fuse_run_apart(la_fused *z, la_fuse_set wanted, reads *all)
 {
     for (int i = 0; i < z->nsteps; i++) {
         la_fuse_set one = wanted & LA_FUSE_ONE << i;
@@ -365,29 +294,14 @@ static la_status fuse_run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
     return LA_OK;
 }
 
-/* The steps of 'wanted' have values afterwards. On an error those of finished
-** passes keep theirs, the others stay pending. */
-static la_status fuse_run_run(la_fuse *z, la_fuse_set wanted)
+la_status la_fuse_lay_out(la_fused *z, la_fuse_set wanted)
 {
     reads all[LA_FUSE_STEPS];
+    la_fuse_verify(z);
     LA_TRY(fuse_cut(z, wanted, all));
     la_fuse_set left = pending_of(z, wanted), writes = left & la_fuse_writes(z);
     if (!left) return LA_OK;
     if (fuse_fits(z, left, all)) return one_pass(z, left);
     if (left != writes) LA_TRY(fuse_run_apart(z, left & ~writes, all));
     return writes ? one_pass(z, writes) : LA_OK;
-}
-
-la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
-{
-    la_observed call;
-    bool observed = la_ctx()->observed && !z->kept;
-    if (observed)
-        la_observe_begin(&call, LA_OBSERVED_PASS, "fused chain", 11, 0);
-    la_fuse_verify(z);
-    la_fuse_show(z);
-    la_status status = fuse_run_run(z, wanted);
-    la_fuse_hide(z);
-    if (observed) la_observe_end(&call);
-    return status ? status : la_region_status(LA_OK);
 }

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-static void verify_step(const la_fuse *z, int i)
+static void verify_step(const la_fused *z, int i)
 {
     const la_fuse_step *s = &z->steps[i];
     la_assert(s->nsources >= 0 && s->nsources <= LA_FUSE_SOURCES);
@@ -19,7 +19,7 @@ static void verify_step(const la_fuse *z, int i)
     }
 }
 
-void la_fuse_verify(const la_fuse *z)
+void la_fuse_verify(const la_fused *z)
 {
     la_assert(z->nsteps >= 0 && z->nsteps <= LA_FUSE_STEPS);
     la_assert(z->ninputs >= 0 && z->ninputs <= LA_FUSE_INPUTS);

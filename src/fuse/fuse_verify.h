@@ -8,10 +8,10 @@
 ** is pending has a tensor. A plan before it runs: lines name operands and
 ** registers that there are. */
 #ifdef LA_DEBUG
-void la_fuse_verify(const la_fuse *z);
+void la_fuse_verify(const la_fused *z);
 void la_fuse_plan_verify(const la_fuse_plan *p);
 #else
-static inline void la_fuse_verify(const la_fuse *z) {}
+static inline void la_fuse_verify(const la_fused *z) {}
 static inline void la_fuse_plan_verify(const la_fuse_plan *p) {}
 #endif
 

@@ -680,14 +680,9 @@ const char *la_node_name(const la_node *n)
     return n ? la_op_node_name(n) : "";
 }
 
-static _Thread_local la_where_fn where;
-static _Thread_local void *where_host;
-
-void la_set_anomaly(la_where_fn fn, void *host)
+bool la_anomaly_on(void) { return la_ctx()->where != NULL; }
+char *la_anomaly_where(void)
 {
-    where = fn;
-    where_host = host;
+    la_context *c = la_ctx();
+    return c->where ? c->where(c) : NULL;
 }
-
-bool la_anomaly_on(void) { return where != NULL; }
-char *la_anomaly_where(void) { return where ? where(where_host) : NULL; }

@@ -183,10 +183,9 @@ la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
 /* Recording on or off for this context; returns what it was. */
 bool la_switch_grad(bool on);
 bool la_grad_enabled(void);
-/* Anomaly mode: 'where' writes the script's line of the running call, a text of
-** la_mem_alloc with its NUL in the last byte, or NULL. */
-typedef char *(*la_where_fn)(void *host);
-void la_set_anomaly(la_where_fn where, void *host);
+/* Anomaly mode is on where the context has a function 'where': it writes the
+** script's line of the running call, a text of la_mem_alloc with its NUL in the
+** last byte, or NULL. */
 
 /* Events that a recorder of programs hears of, on a context that has one; set
 ** by src/program. A leaf's gradient is looked at, or is about to be added to;

@@ -118,35 +118,36 @@ static bool no_name(parser *p, int at, int arg)
     la_handle *h = la_to_handle(p->L, 1);
     bool named = h && h->tensor && h->tensor->names;
     if (p->quiet) {
-        p->out->score += 3 * named;
+        p->out->score += named ? 3 : 2;
         return false;
     }
     const char *word = lua_tolstring(p->L, at, &n);
-    return named
-        ? arg_error(p, arg, "the tensor has no dimension named '%s'",
-                    la_quote(word, n, quoted, sizeof(quoted)))
-        : expected(p, at, arg, "number");
+    return arg_error(p, arg, named ? "the tensor has no dimension named '%s'"
+                     : "dimension expected, got '%s': the tensor has no names",
+                     la_quote(word, n, quoted, sizeof(quoted)));
 }
+
 
 static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
 {
     int ok = 0;
     const char *what = la_type_counted(type);
+    bool is_dim = what && *what == 'd';
     int t = lua_type(p->L, at);
     if (type == LA_TYPE_FLOATS) {         /* the bits of a double */
         memcpy(out, &(double){lua_tonumber(p->L, at)}, sizeof *out);
         return t == LUA_TNUMBER || expected(p, at, arg, "list of numbers");
     }
     if (t == LUA_TNUMBER) *out = lua_tointegerx(p->L, at, &ok);
-    if (!ok && what && dim_by_name(p, at, out)) ok = 1;
+    if (!ok && is_dim && dim_by_name(p, at, out)) ok = 1;
     if (ok && !(what && *out == 0)) {
         if (what) *out -= *out > 0;
         return true;
     }
     p->out->score += t == LUA_TNUMBER;      /* of the right type at least */
     if (ok) return arg_error(p, arg, "%s 0: counting starts at 1", what);
-    return t == LUA_TSTRING && what ? no_name(p, at, arg)
-                                    : expected(p, at, arg, "number");
+    return t == LUA_TSTRING && is_dim ? no_name(p, at, arg)
+                                      : expected(p, at, arg, "number");
 }
 
 #define LIST_TAG(type) ((type) == LA_TYPE_FLOATS ? LA_VFLOATS : LA_VINTS)
@@ -162,9 +163,8 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
     int64_t *list = reserve_list(p, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
-        bool fits = one_int(p, lua_gettop(L), arg, type, &list[i]);
+        if (!one_int(p, lua_gettop(L), arg, type, &list[i])) return false;
         lua_pop(L, 1);
-        if (!fits) return false;
     }
     *v = (la_value){.tag = LIST_TAG(type), .given = true, .ints = {list, n}};
     return check_leftover(p, at, arg, n, named);
@@ -182,6 +182,7 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
     for (int side = 0; side < 2; side++) {
         lua_rawgeti(L, at, side + 1);
         int sub = lua_gettop(L);
+        la_take_list(L, sub);
         bool whole = lua_type(L, sub) == LUA_TTABLE;
         lua_Integer len = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
         if (len > 64 || (side == 1 && len != n))
@@ -263,6 +264,8 @@ static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
 {
     la_handle *h = la_to_handle(p->L, at);
     bool self = k == 0 && p->method;
+    if (!h && k == 1 && (p->op->forms & LA_METADATA) && at <= p->top)
+        h = la_take_storage(p->L, at, p->out->handles[0]);
     if (h) {
         if (!h->tensor) return arg_error(p, arg, "%s", la_freed_text(h));
         *v = (la_value){.tag = LA_VTENSOR, .given = true};
@@ -271,9 +274,9 @@ static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
     }
     bool number = !self && !p->schema->params[k].no_number;
     if (!p->quiet && lua_type(p->L, at) == LUA_TTABLE)
-        return arg_error(p, arg, "tensor%s expected, got %s: a tensor of a "
-                         "list is la.tensor{...}", number ? " or number" : "",
-                         la_type_text(p->L, at));
+        return arg_error(p, arg, "tensor%s expected, got %s",
+                         number ? " or number" : "",
+                         la_operand_text(p->L, at));
     if (!number || !number_like(p->L, at))
         return expected(p, at, arg, number ? "tensor or number" : "tensor");
     *v = (la_value){.tag = LA_VSCALAR, .given = true};
@@ -288,7 +291,7 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, param->numbers ? "list of numbers"
                                                    : "list of tensors");
-    lua_Integer n = luaL_len(L, at);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
     if (n > LA_MAX_LIST)
         return arg_error(p, arg, "list of %d is too long", (int)n);
     luaL_checkstack(L, 4, "too many arguments");
@@ -404,10 +407,11 @@ static bool args_read_names(parser *p, int at, int arg, la_value *v)
 static bool args_read_number(parser *p, int at, int arg, la_type type,
                              la_value *v)
 {
+    la_handle *h = la_to_handle(p->L, at);
     v->given = true;
+    if (h && p->out->exact && p->quiet) return expected(p, at, arg, "number");
     if (type == LA_TYPE_SCALAR) {
         v->tag = LA_VSCALAR;
-        la_handle *h = la_to_handle(p->L, at);
         bool dims = h && h->tensor && h->tensor->ndim > 0;
         return (!dims && la_to_scalar(p->L, at, &v->scalar))
             || expected(p, at, arg, "number");
@@ -433,6 +437,7 @@ static bool args_read_value(parser *p, int at, int arg, int k)
     la_type type = p->schema->params[k].type;
     la_value *v = &p->out->args[k];
     *v = (la_value){.tag = LA_VNONE, .given = true};
+    if (la_type_is_list(type)) la_take_list(p->L, at);
     switch (type) {
     case LA_TYPE_TENSOR: return args_read_tensor(p, at, arg, k, v);
     case LA_TYPE_TENSORS: return tensor_list(p, at, arg, k, v);
@@ -491,7 +496,7 @@ static bool refuse_out(parser *p, const char *why)
 static bool args_read_out(parser *p, int at)
 {
     bool is_list = lua_istable(p->L, at);
-    int n = is_list ? (int)luaL_len(p->L, at) : 1, all = p->schema->nresults;
+    int n = is_list ? (int)lua_rawlen(p->L, at) : 1, all = p->schema->nresults;
     if (n > all) return refuse_out(p, "too many tensors");
     for (int k = 0; k < n; k++) {
         if (is_list) lua_rawgeti(p->L, at, k + 1);  /* anchored there */
@@ -510,14 +515,13 @@ static bool args_read_out(parser *p, int at)
 static bool one_keyword(parser *p, int at)
 {
     size_t n;
-    lua_State *L = p->L;
-    const char *word = lua_tolstring(L, at - 1, &n);
+    const char *word = lua_tolstring(p->L, at - 1, &n);
     if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
         return args_read_out(p, at);
     int k = la_schema_find(p->schema, word, n);
     if (k < 0) return unknown_keyword(p, word, n);
     if (p->out->args[k].given)
-        return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
+        return p->quiet ? false : luaL_error(p->L, "%s: argument '%s' is given "
                                              "twice", p->name, word);
     return args_read_value(p, at, by_name(k), k);
 }
@@ -588,7 +592,7 @@ static bool read_variadic(parser *p, int *at, int k)
 static bool is_keywords(parser *p, int at, int k)
 {
     if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
-    if (lua_rawlen(p->L, at) > 0) return false;
+    if (la_is_list(p->L, at)) return false;
     return !la_type_is_list(p->schema->params[k].type)
         || la_has_string_key(p->L, at);
 }

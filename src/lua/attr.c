@@ -5,6 +5,7 @@
 
 #include "op/call.h"
 #include "op/host/device_names.h"
+#include "program/program.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
@@ -20,8 +21,8 @@ static int shape_equal(lua_State *L)
     lua_Integer n = luaL_len(L, 1);
     bool same = lua_istable(L, 2) && n == luaL_len(L, 2);
     for (lua_Integer i = 1; same && i <= n; i++) {
-        lua_rawgeti(L, 1, i);
-        lua_rawgeti(L, 2, i);
+        lua_geti(L, 1, i);
+        lua_geti(L, 2, i);
         same = lua_rawequal(L, -1, -2);
         lua_pop(L, 2);
     }
@@ -114,6 +115,7 @@ static int attr_set_names(lua_State *L, la_tensor *t)
 {
     const char *list[LA_MAX_DIMS];
     la_names *names = NULL;
+    LA_CHECK(L, "names", la_loop_hold());
     if (lua_isnil(L, 3)) {
         la_tensor_set_names(t, NULL);
         return 0;
@@ -455,10 +457,10 @@ static const la_function methods[] = {
     {"is_set_to", method_is_set_to, 2}, {"lock", method_lock, 1},
     {"unlock", method_unlock, 1}, {NULL, NULL, 0}
 };
-/* la.is_tensor(v): true for a tensor, also one that was freed. */
+/* la.is_tensor(v): true for a tensor, also one that was freed; false for any
+** other value, and for none. */
 static int fn_is_tensor(lua_State *L)
 {
-    luaL_checkany(L, 1);
     lua_pushboolean(L, la_to_handle(L, 1) != NULL);
     return 1;
 }

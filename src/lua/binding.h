@@ -73,7 +73,7 @@ typedef struct la_state {
     la_context context;
     bool sandboxed;
     bool thrown;            /* a callback's error waits, la_keep_error */
-    bool anomaly;           /* inside la.detect_anomaly */
+    bool uncompiled;        /* compiled functions run as they are */
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     int64_t steps_left;     /* of C in a sandbox, lua/sandbox/guard.h */
@@ -130,9 +130,6 @@ static inline la_state *la_up_state(lua_State *L)
 ** floating-point exceptions are masked (la_masked), and it does not begin where
 ** the stack of the host ends (la_check_stack). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* The field __index of the metatable on the top: a table of these methods, as
-** la_closure makes them, without an upvalue of their own. */
-void la_set_methods(lua_State *L, const luaL_Reg *methods);
 /* la_closure for what ends something (__close, __gc), wherever the stack is. */
 void la_ending_closure(lua_State *L, lua_CFunction fn);
 /* la_closure without a body around it, for functions that call la_masked and
@@ -303,6 +300,10 @@ static inline la_handle *la_new_handle(lua_State *L, la_state *s)
 /* Empty handle for functions that are no closures of ours: callbacks, and those
 ** that run in protected mode. */
 la_handle *la_empty_handle(lua_State *L, la_state *s);
+/* Operations that set the memory of a tensor take a storage, too: one at 'at'
+** is replaced by a flat tensor on all of it, of self's dtype. NULL for anything
+** else. Raises for want of memory. */
+la_handle *la_take_storage(lua_State *L, int at, const la_handle *self);
 /* Count the data of 't' for the pacing: a handle outside of scopes holds it
 ** from now on. */
 static inline void la_count_bytes(la_state *s, const la_tensor *owned)
@@ -445,6 +446,8 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
+/* That text where a tensor is expected: a list is told how to become one. */
+const char *la_operand_text(lua_State *L, int arg);
 
 /* ---- arguments (lua/args.c) ---- */
 
@@ -457,6 +460,7 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
+    bool exact;     /* a number is no tensor: another overload may take that */
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
     int wanted_at;  /* the last argument that any overload refused so far, */
     int nwanted;    /* and what was expected there */
@@ -472,9 +476,10 @@ void la_note_wanted(la_call_args *o, int arg, const char *what);
 const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
                            const char *what);
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
-** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
-** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list
-** arguments may run; nothing in 'out' is owned by the caller. */
+** 'quiet' is set (another overload is tried; out->exact is set before); raises
+** otherwise. Leaves anchors on the Lua stack. 'out' is filled as far as parsing
+** came. Metamethods of list arguments may run; nothing in 'out' is owned by the
+** caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
 /* la_parse for the plainest calls (lua/args_plain.c): true when it has read
@@ -504,6 +509,11 @@ void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
 bool la_has_string_key(lua_State *L, int table);
+/* Does the table have a list part, be it what its __len says? */
+bool la_is_list(lua_State *L, int at);
+/* A table with __len at 'at' (from 1) is replaced by a plain list of what its
+** metamethods give, with its own keys that are strings. Their errors pass. */
+void la_take_list(lua_State *L, int at);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that
 ** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);
@@ -545,18 +555,32 @@ int la_item(lua_State *L);          /* x:item([i, j, ...]) */
 int la_tonumber(lua_State *L);      /* x:tonumber() */
 int la_tointeger(lua_State *L);     /* x:tointeger() */
 
-/* Closures for all rows, into the module and the methods (stack indices). */
-void la_open_operations(lua_State *L, int lib, int methods);
+/* Push the function of a built-in operation by a name of it, in the form LA_FN,
+** LA_METHOD or LA_INPLACE_FORM (the name is without the underscore); false,
+** with nothing pushed, when there is none. */
+bool la_push_operation(lua_State *L, const char *name, size_t n, uint32_t form);
+/* It is the same of the row "theme_name", which is la.theme.name. */
+bool la_push_theme_operation(lua_State *L, const char *theme, const char *name);
+/* Asks the module, the methods, a theme, for all of their operations. */
+void la_make_operations(lua_State *L, int table, bool methods);
+void la_make_theme_operations(lua_State *L, const char *theme, int table);
+/* la.name and x:name (members.c): push the function, or nothing. */
+bool la_push_member(lua_State *L, const char *name, size_t n);
+bool la_push_method(lua_State *L, const char *name, size_t n);
+/* Asks the module, the methods, for all of their functions, that pairs finds
+** them. */
+void la_make_members(lua_State *L, int lib);
+void la_make_methods(lua_State *L, int methods);
+/* Constants, and what else is in the module from the start. */
+void la_open_members(lua_State *L, int lib);
 /* Push the function of an operation that a host registered, in the form LA_FN
 ** or LA_METHOD; false, with nothing pushed, when there is none of that name. */
 bool la_push_hosted(lua_State *L, const char *name, size_t n, uint32_t form);
 /* Push the metamethod for 'event' ("__add"), which runs the operation on its
 ** two operands; nil if there is no such operation. */
 void la_push_operator(lua_State *L, const char *name, const char *event);
-void la_open_meta(lua_State *L, int lib, int meta, int methods);
-/* la.linalg, ... (theme.c): made empty; la_open_operations adds the members
-** that follow from names, la_open_themes the others. */
-void la_new_themes(lua_State *L, int lib);
+void la_open_meta(lua_State *L, int meta, int methods);
+/* la.linalg, ... (theme.c): empty, as members come when they are asked for. */
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
 void la_open_cond(lua_State *L, int lib);          /* la.cond(pred, f, g) */
@@ -564,9 +588,11 @@ bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
-/* Metatables for the module and the table of methods, which are complete by
-** now: names that are not there (foreign.c). */
+/* Metatables for the module and the table of methods: names that are not there
+** yet, or not at all (foreign.c). */
 void la_open_foreign(lua_State *L, int lib, int methods);
+/* A __pairs ends with it: the three values for the table at index 1. */
+int la_push_next(lua_State *L);
 /* Push nil for the name at stack index 2, or raise where PyTorch or NumPy has
 ** it. 'where' was asked: "la", ":" for a tensor, a theme. The error shows the
 ** line at 'level' of the call stack. */
@@ -585,6 +611,9 @@ typedef struct la_function {
 enum { LA_MANY = -1, LA_COUNTED = 4 };
 /* Push the function of the row. */
 void la_push_function(lua_State *L, const la_function *row);
+extern const la_function la_tostring_row;    /* tostring(x) (print.c) */
+/* The field __index of the metatable on the top: a table of these methods. */
+void la_set_methods(lua_State *L, const la_function *methods);
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables are NULL-ended. */

@@ -348,9 +348,7 @@ int la_bracket_set(lua_State *L, int type)
     la_handle *h = la_to_handle(L, 3);
     if (!h && !la_to_scalar(L, 3, &scalar))
         return la_raise_arg(L, 3, "index", "number or tensor expected as the "
-                            "value, got %s%s", la_type_text(L, 3),
-                            lua_type(L, 3) == LUA_TTABLE
-                            ? ": a tensor of a list is la.tensor{...}" : "");
+                            "value, got %s", la_operand_text(L, 3));
     int n = h ? 0 : read_point(L, 2, type, point);
     if (!n) return set_any(L, h, &scalar);
     la_status done = put_point(L, n, point, &scalar);

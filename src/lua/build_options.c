@@ -83,6 +83,7 @@ static void option_names(lua_State *L, int at, la_build_options *o,
     size_t len;
     if (lua_getfield(L, at, "names") == LUA_TNIL) return;
     int table = lua_gettop(L);
+    la_take_list(L, table);
     if (lua_type(L, table) != LUA_TTABLE)
         luaL_error(L, "%s: names: list of names expected, got %s", name,
                    la_type_text(L, table));

@@ -188,15 +188,6 @@ static int box_list(call *c, la_value *v)
     return status;
 }
 
-static void push_ints(lua_State *L, const la_value *v)
-{
-    lua_createtable(L, (int)v->ints.n, 0);
-    for (int64_t i = 0; i < v->ints.n; i++) {
-        lua_pushinteger(L, v->ints.list[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 /* Returns how many values were pushed. A list of tensors must be in its box by
 ** now. */
 static int call_op_push_value(call *c, la_value *v)
@@ -205,14 +196,7 @@ static int call_op_push_value(call *c, la_value *v)
     switch (v->tag) {
     case LA_VTENSORS: push_list(c, v); return 1;
     case LA_VBOOL: lua_pushboolean(L, v->b); return 1;
-    case LA_VINT: lua_pushinteger(L, v->i); return 1;
-    case LA_VFLOAT: lua_pushnumber(L, v->d); return 1;
     case LA_VDTYPE: lua_pushstring(L, la_dtype_name(v->dtype)); return 1;
-    case LA_VSTR: lua_pushlstring(L, v->str.text, v->str.n); return 1;
-    case LA_VINTS: push_ints(L, v); return 1;
-    case LA_VSCALAR:
-        la_push_scalar(L, &v->scalar);
-        return v->scalar.kind == LA_KCOMPLEX ? 2 : 1;
     default: lua_pushnil(L); return 1;
     }
 }
@@ -423,21 +407,47 @@ static bool call_op_fits(call *c, const entry *e, const la_op *op, bool quiet)
     return true;
 }
 
-/* Overloads in the order of their rows. When none fits, the one that most of
-** the arguments fit speaks; of equal ones the last. */
+static void begin_search(call *c, bool exact)
+{
+    c->args.exact = exact;
+    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
+}
+
+/* The first overload that the arguments fit; NULL where none does, and then
+** *best is the one that most of them fit, of equal ones the last. */
+static const la_op *first_fitting(call *c, const entry *e, bool exact,
+                                  const la_op **best)
+{
+    int most = -1;
+    begin_search(c, exact);
+    for (const la_op *op = e->op; op;
+         op = with_form(op->state->next, e->forms)) {
+        if (call_op_fits(c, e, op, true)) return op;
+        if (c->args.score < most) continue;
+        most = c->args.score;
+        *best = op;
+    }
+    return NULL;
+}
+
+/* Overloads in the order of their rows, those that take a tensor as a tensor
+** before those for which it is a number: a recording, which knows no value of
+** it, finds the same. When none fits, the one that most of the arguments fit
+** speaks. */
 static __attribute__((noinline)) void find_overload(call *c, const entry *e)
 {
-    const la_op *best = e->op, *op = e->op;
-    int most = -1;
-    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
-    if (with_form(op->state->next, e->forms))
-        for (; op; op = with_form(op->state->next, e->forms)) {
-            if (call_op_fits(c, e, op, true)) return;
-            if (c->args.score < most) continue;
-            most = c->args.score;
-            best = op;
-        }
+    const la_op *best = e->op;
+    begin_search(c, false);
+    if (with_form(best->state->next, e->forms)
+        && (first_fitting(c, e, true, &best)
+            || first_fitting(c, e, false, &best))) return;
     call_op_fits(c, e, best, false);
+}
+
+static inline void call_op_begin(call *c)
+{
+    la_make_current(&c->state->context);
+    la_use_modes(c->L, c->state);
 }
 
 /* Like la_enter, with the state from the entry: one upvalue instead of two. */
@@ -447,8 +457,7 @@ static const entry *call_op_enter(lua_State *L, call *c)
     c->L = L;
     c->state = e->state;
     la_check_stack(L, e->state);
-    la_make_current(&e->state->context);
-    la_use_modes(L, e->state);
+    call_op_begin(c);
     return e;
 }
 
@@ -459,8 +468,10 @@ static int run_operation(lua_State *L)
     const entry *e = call_op_enter(L, &c);
     c.op = e->op;
     c.schema = la_schema_of(e->op);
-    if (!la_parse_plain(L, c.schema, is_method(e), &c.args))
+    if (!la_parse_plain(L, c.schema, is_method(e), &c.args)) {
         find_overload(&c, e);
+        call_op_begin(&c);      /* lists may have called Lua code */
+    }
     return finish_call(&c, e->name, call_op_form_of(e));
 }
 
@@ -503,7 +514,7 @@ static bool call_op_operand(call *c, const entry *e, int k)
         return false;
     else
         la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
-                     la_type_text(L, k + 1));
+                     la_operand_text(L, k + 1));
     return true;
 }
 
@@ -556,78 +567,81 @@ static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
     la_bare_closure(L, fn);
 }
 
-/* table[name] = the form 'bit' of the operation, if an overload has it. */
-static void add_form(lua_State *L, const la_op *op, const char *name, size_t n,
-                     uint32_t bit, int table)
+bool la_push_operation(lua_State *L, const char *name, size_t n, uint32_t form)
 {
-    op = with_form(op, bit);
-    if (!op) return;
+    const la_op *op = memchr(name, '.', n) ? NULL : la_op_first(name, n);
+    if (op && la_hosted_of(op)) return false;
+    op = with_form(op, form);
+    if (!op) return false;
+    push_closure(L, operation, op, name, n, form, NULL);
+    return true;
+}
+
+bool la_push_theme_operation(lua_State *L, const char *theme, const char *name)
+{
+    char row[40];
+    int n = snprintf(row, sizeof row, "%s_%s", theme, name);
+    if (n < 0 || n >= (int)sizeof row) return false;
+    const la_op *op = la_op_first(row, (size_t)n);
+    if (!op || la_op_name_length(op) != (size_t)n || la_hosted_of(op)
+        || memcmp(op->signature, row, (size_t)n) != 0)
+        return false;
+    op = with_form(op, LA_FN);
+    if (!op) return false;
+    row[strlen(theme)] = '.';           /* errors say it so */
+    push_closure(L, operation, op, row, (size_t)n, LA_FN, NULL);
+    return true;
+}
+
+/* Asks for the name, with the underscore of a form in place. */
+static void make_operation(lua_State *L, int table, const char *name, size_t n,
+                           const char *underscore)
+{
     lua_pushlstring(L, name, n);
-    if (bit == LA_INPLACE_FORM) {
-        lua_pushliteral(L, "_");
-        lua_concat(L, 2);
-    }
-    push_closure(L, operation, op, name, n, bit, NULL);
-    lua_rawset(L, table);
+    lua_pushstring(L, underscore);
+    lua_concat(L, 2);
+    lua_gettable(L, table);
+    lua_pop(L, 1);
 }
 
-/* 'op' is the first overload of its name. */
-static void add_operation(lua_State *L, const la_op *op, const char *name,
-                          size_t n, int lib, int methods)
+static void make_forms(lua_State *L, int table, const char *name, size_t n,
+                       bool methods)
 {
-    add_form(L, op, name, n, LA_FN, lib);
-    add_form(L, op, name, n, LA_METHOD, methods);
-    add_form(L, op, name, n, LA_INPLACE_FORM, methods);
+    const la_op *op = la_op_first(name, n);
+    if (with_form(op, methods ? LA_METHOD : LA_FN))
+        make_operation(L, table, name, n, "");
+    if (methods && with_form(op, LA_INPLACE_FORM))
+        make_operation(L, table, name, n, "_");
 }
 
-/* Other names get closures of their own, so that errors show the name
-** called. */
-static void add_aliases(lua_State *L, int lib, int methods)
+void la_make_operations(lua_State *L, int table, bool methods)
 {
-    static const char *const rows[][2] = {
-#define ALIAS(alias, name) {#alias, name},
+    static const char *const aliases[] = {
+#define ALIAS(alias, name) #alias,
 #define THEME(theme, name)
 #include "op/aliases.def"
 #undef ALIAS
 #undef THEME
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const la_op *op = la_op_first(rows[i][1], strlen(rows[i][1]));
-        if (op)
-            add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib, methods);
+    for (int id = 0; id < la_op_builtin(); id++) {
+        const la_op *op = la_op_at(id);
+        make_forms(L, table, op->signature, la_op_name_length(op), methods);
     }
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        make_forms(L, table, aliases[i], strlen(aliases[i]), methods);
 }
 
-/* Operations by theme: "fft_fft" is la.fft.fft too, and errors say so. Rows
-** that only other operations call have no function. */
-static void add_to_theme(lua_State *L, const la_op *op, int lib)
+void la_make_theme_operations(lua_State *L, const char *theme, int table)
 {
-    char name[40];
-    size_t n = la_op_name_length(op), k = strcspn(op->signature, "_");
-    if (n >= sizeof(name) || !la_is_theme(op->signature, k)) return;
-    op = with_form(op, LA_FN);
-    if (!op) return;
-    memcpy(name, op->signature, n);
-    name[n] = 0;
-    name[k] = '.';
-    lua_pushlstring(L, name, k);
-    lua_rawget(L, lib);
-    lua_pushstring(L, name + k + 1);
-    push_closure(L, operation, op, name, n, LA_FN, NULL);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-}
-
-void la_open_operations(lua_State *L, int lib, int methods)
-{
+    size_t k = strlen(theme);
     for (int id = 0; id < la_op_builtin(); id++) {
         const la_op *op = la_op_at(id);
         size_t n = la_op_name_length(op);
-        if (la_op_first(op->signature, n) != op) continue;
-        add_operation(L, op, op->signature, n, lib, methods);
-        add_to_theme(L, op, lib);
+        if (n <= k + 1 || memcmp(op->signature, theme, k) != 0
+            || op->signature[k] != '_'
+            || !with_form(la_op_first(op->signature, n), LA_FN)) continue;
+        make_operation(L, table, op->signature + k + 1, n - k - 1, "");
     }
-    add_aliases(L, lib, methods);
 }
 
 /* Functions of hosts' operations by the address of a member of their rows,

@@ -14,9 +14,21 @@ const char *la_type_text(lua_State *L, int arg)
 {
     if (la_to_handle(L, arg)) return "tensor";
     if (lua_type(L, arg) == LUA_TNONE) return "no value";
-    if (luaL_getmetafield(L, arg, "__name") == LUA_TSTRING)
-        return lua_tostring(L, -1);
+    if (luaL_getmetafield(L, arg, "__name") == LUA_TSTRING) {
+        size_t n;
+        char shown[204];
+        const char *name = lua_tolstring(L, -1, &n);
+        return lua_pushstring(L, la_quote(name, n, shown, sizeof shown));
+    }
     return luaL_typename(L, arg);
+}
+
+const char *la_operand_text(lua_State *L, int arg)
+{
+    if (lua_type(L, arg) == LUA_TTABLE
+        && luaL_getmetafield(L, arg, "__name") == LUA_TNIL)
+        return "table: a tensor of a list is la.tensor{...}";
+    return la_type_text(L, arg);
 }
 
 _Thread_local la_fp_mode la_entry_mode = LA_FP_ANY;
@@ -107,8 +119,7 @@ static int raise_text(lua_State *L)
 static la_status code_of(const char *text)
 {
     if (strcmp(text, "not enough memory") == 0) return LA_ENOMEM;
-    return strstr(text, " was freed") || strstr(text, "inside of la.fuse")
-        ? LA_ESTATE : LA_EARG;
+    return strstr(text, " was freed") ? LA_ESTATE : LA_EARG;
 }
 
 /* "bad argument #2 to 'sum' (text)" is "sum: argument 2: text" in the record;

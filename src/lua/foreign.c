@@ -1,11 +1,11 @@
 /*
-** Names that are not there: la.svd, x.numpy.
+** Names that are not in the module or the table of methods, whose __index this
+** is: those that were not asked for yet (members.c), and those that are not
+** there: la.svd, x.numpy.
 **
 ** A name that PyTorch or NumPy has raises an error that says what to use; one
 ** that nobody has is nil, as in any table. The names lie in a Lua module of the
-** library, loaded when the first name is missed. Found names never come by
-** here: this is __index of the module, of the themes and of the table of
-** methods.
+** library, loaded when the first name is missed.
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
@@ -91,30 +91,85 @@ static bool push_hosted(lua_State *L, uint32_t form)
     return la_push_hosted(L, name, n, form);
 }
 
+/* Makes the function of the name at index 2, which stays in the table that is
+** the upvalue. */
+static bool make_missing(lua_State *L, bool (*push)(lua_State *L,
+                                                    const char *name, size_t n))
+{
+    size_t n;
+    if (lua_type(L, 2) != LUA_TSTRING) return false;
+    const char *name = lua_tolstring(L, 2, &n);
+    if (!push(L, name, n)) return false;
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, lua_upvalueindex(1));
+    return true;
+}
+
 /* __index of the module: la.name, asked by the function at level 1. */
 static int missing_function(lua_State *L)
 {
-    if (push_hosted(L, LA_FN) || push_embedded(L)) return 1;
+    if (make_missing(L, la_push_member) || push_hosted(L, LA_FN)
+        || push_embedded(L)) return 1;
     return la_missing_name(L, "la", 1);
 }
 
 /* Between the script and this is __index of the tensors. */
 static int missing_method(lua_State *L)
 {
-    return push_hosted(L, LA_METHOD) ? 1 : la_missing_name(L, ":", 2);
+    return make_missing(L, la_push_method) || push_hosted(L, LA_METHOD)
+        ? 1 : la_missing_name(L, ":", 2);
 }
 
-/* A metatable with this __index and nothing else. */
-static void set_index(lua_State *L, int table, lua_CFunction fn)
+/* next, whatever a script has made of the global. */
+static int walk_next(lua_State *L)
 {
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, fn);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    return lua_next(L, 1) ? 2 : 0;
+}
+
+/* pairs(la): functions that nobody asked for yet come, too. */
+static int walk_module(lua_State *L)
+{
+    lua_settop(L, 1);
+    la_make_members(L, 1);
+    return la_push_next(L);
+}
+
+/* pairs of the table of methods, which no script has: for those who look at the
+** library itself. */
+static int walk_methods(lua_State *L)
+{
+    lua_settop(L, 1);
+    la_make_methods(L, 1);
+    return la_push_next(L);
+}
+
+int la_push_next(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_pushcfunction(L, walk_next);
+    lua_insert(L, 1);
+    lua_pushnil(L);
+    return 3;
+}
+
+/* The table is the upvalue of its __index. */
+static void set_walks(lua_State *L, int table, lua_CFunction index,
+                      lua_CFunction pairs)
+{
+    lua_createtable(L, 0, 4);
+    lua_pushvalue(L, table);
+    lua_pushcclosure(L, index, 1);
     lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, pairs);
+    lua_setfield(L, -2, "__pairs");
     la_set_own_metatable(L, table);
 }
 
 void la_open_foreign(lua_State *L, int lib, int methods)
 {
-    set_index(L, lib, missing_function);
-    set_index(L, methods, missing_method);
+    set_walks(L, lib, missing_function, walk_module);
+    set_walks(L, methods, missing_method, walk_methods);
 }

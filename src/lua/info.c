@@ -20,6 +20,7 @@
 #include "op/lockstep.h"
 #include "op/matmul/gemm_extension.h"
 #include "op/op.h"
+#include "program/program.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -205,6 +206,9 @@ static int fn_isdtype(lua_State *L)
 }
 
 /* Sets it for this state only: floats without a dtype get it. */
+static const char info_refused[] = "it changes a mode that belongs to the "
+    "signature";
+
 static int fn_set_default_dtype(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -212,6 +216,8 @@ static int fn_set_default_dtype(lua_State *L)
     if (!la_is_float(d))
         return la_raise_arg(L, 1, "set_default_dtype", "floating-point dtype "
                             "expected, got %s", la_dtype_name(d));
+    LA_CHECK(L, "set_default_dtype", la_loop_hold());
+    if (s->context.default_dtype != d) la_record_refuse(info_refused);
     s->context.default_dtype = d;
     return 0;
 }
@@ -243,6 +249,8 @@ static int fn_use_deterministic(lua_State *L)
                             "\"lockstep\" expected, got %s",
                             la_type_text(L, 1));
     if (lockstep) LA_CHECK(L, "use_deterministic", la_lockstep_check());
+    LA_CHECK(L, "use_deterministic", la_loop_hold());
+    la_record_refuse(info_refused);
     if (c->runtime->flags & LA_DETERMINISTIC) return 0;
     c->deterministic = strict || lua_toboolean(L, 1);
     c->portable = strict;

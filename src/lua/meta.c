@@ -261,7 +261,7 @@ static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
 
 /* All indices are absolute. 'methods' holds functions and, as light userdata,
 ** the attributes. */
-void la_open_meta(lua_State *L, int lib, int meta, int methods)
+void la_open_meta(lua_State *L, int meta, int methods)
 {
     for (const luaL_Reg *r = metamethods; r->name; r++) {
         lua_pushnil(L);
@@ -277,10 +277,8 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
     with_table(L, methods, meta_index, meta, "__index");
     with_table(L, methods, la_bracket_call, meta, "__call");
     with_table(L, methods, meta_newindex, meta, "__newindex");
-    lua_getfield(L, methods, "__tostring");
+    la_push_function(L, &la_tostring_row);
     lua_setfield(L, meta, "__tostring");
-    lua_pushnil(L);
-    lua_setfield(L, methods, "__tostring");
     lua_pushliteral(L, "lunarray.Tensor");
     lua_setfield(L, meta, "__name");
     for (const la_attr *a = la_attributes; a->name; a++) {

@@ -137,6 +137,7 @@ static int rename_by_map(lua_State *L, la_tensor *t)
 static int method_rename(lua_State *L)
 {
     name_list given, names;
+    la_take_list(L, 2);
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "rename");
     bool none = lua_isnoneornil(L, 2);
@@ -155,6 +156,7 @@ static int method_rename(lua_State *L)
 static int method_refine(lua_State *L)
 {
     name_list given, names;
+    la_take_list(L, 2);
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "refine_names");
     int n = read_names(L, "refine_names", given);
@@ -242,6 +244,7 @@ static int method_align_to(lua_State *L)
 {
     name_list given;
     alignment a;
+    la_take_list(L, 2);
     la_state *s = la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "align_to");
     la_names *names;

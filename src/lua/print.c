@@ -193,8 +193,5 @@ static const la_function functions[] = {
     {"set_printoptions", set_printoptions, 1},
     {"get_printoptions", get_printoptions, 0}, {NULL, NULL, 0}
 };
-static const la_function methods[] = {
-    {"__tostring", tensor_text, LA_MANY}, {NULL, NULL, 0}
-};
-
-const la_part la_part_print = {functions, methods};
+const la_function la_tostring_row = {"__tostring", tensor_text, LA_MANY};
+const la_part la_part_print = {functions, NULL};

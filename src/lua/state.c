@@ -70,17 +70,6 @@ void la_closure(lua_State *L, lua_CFunction fn)
     push_around(L, call_body, fn);
 }
 
-void la_set_methods(lua_State *L, const luaL_Reg *methods)
-{
-    lua_newtable(L);
-    for (const luaL_Reg *r = methods; r->name; r++) {
-        lua_pushnil(L);
-        la_closure(L, r->func);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
-}
-
 void la_ending_closure(lua_State *L, lua_CFunction fn)
 {
     push_around(L, call_ending, fn);
@@ -127,6 +116,16 @@ void la_push_function(lua_State *L, const la_function *row)
     lua_pushcfunction(L, row->body);
     lua_pushlightuserdata(L, (void *)(uintptr_t)row->name);
     lua_pushcclosure(L, counted[row->most], UP_NAME);
+}
+
+void la_set_methods(lua_State *L, const la_function *methods)
+{
+    lua_newtable(L);
+    for (const la_function *r = methods; r->name; r++) {
+        la_push_function(L, r);
+        lua_setfield(L, -2, r->name);
+    }
+    lua_setfield(L, -2, "__index");
 }
 
 /* The state's own block dies with the Lua state: no context of a closed state
@@ -210,184 +209,6 @@ static void new_box_metatable(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* Functions of a part, each with the usual upvalues. */
-static void add_functions(lua_State *L, const la_function *row, int table)
-{
-    for (; row && row->name; row++) {
-        la_push_function(L, row);
-        lua_setfield(L, table, row->name);
-    }
-}
-
-static const la_part *const parts[] = {
-    &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
-    &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
-    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_compile,
-    &la_part_recording, &la_part_scope,
-    &la_part_share, &la_part_vmap, &la_part_control, &la_part_meta};
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-
-#define BINDING(name) extern const la_module la_module_##name;
-#include "modules/binding.def"
-#undef BINDING
-static const struct { const char *name; const la_module *module; } modules[] = {
-#define BINDING(name) {#name, &la_module_##name},
-#include "modules/binding.def"
-#undef BINDING
-    {NULL, NULL}
-};
-
-/* 'lib' and 'methods' are absolute stack indices. */
-static void add_parts(lua_State *L, int lib, int methods)
-{
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        add_functions(L, parts[i]->functions, lib);
-        add_functions(L, parts[i]->methods, methods);
-    }
-    for (int i = 0; modules[i].name; i++) {
-        add_functions(L, modules[i].module->functions, lib);
-        if (!modules[i].module->members) continue;
-        lua_getfield(L, lib, modules[i].name);
-        add_functions(L, modules[i].module->members, lua_gettop(L));
-        if (modules[i].module->call) {
-            lua_getmetatable(L, -1);
-            lua_pushcfunction(L, modules[i].module->call);
-            lua_setfield(L, -2, "__call");
-            lua_pop(L, 1);
-        }
-        lua_pop(L, 1);
-    }
-}
-
-/* la.gradcheck, la.progress, ...: functions of Lua modules, which are loaded
-** when one is called. Upvalues: the module, the name in it. */
-static int call_lazy(lua_State *L)
-{
-    int n = lua_gettop(L);
-    lua_pushcfunction(L, la_require);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, lua_tostring(L, lua_upvalueindex(2)));
-    lua_insert(L, 1);
-    lua_pop(L, 1);
-    lua_call(L, n, LUA_MULTRET);
-    return lua_gettop(L);
-}
-
-static const struct { const char *name, *module; } lazy[] = {
-    {"describe", "lunarray.describe"},
-    {"__array_namespace_info__", "lunarray.array_api"},
-    {"progress", "lunarray.data"},
-    {"gradcheck", "lunarray.autograd"},
-    {"gradgradcheck", "lunarray.autograd"},
-    {"checkpoint", "lunarray.autograd"},
-    {"jacobian", "lunarray.jacobian"},
-    {"hessian", "lunarray.jacobian"},
-    {"jvp", "lunarray.jacobian"},
-    {"vjp", "lunarray.jacobian"},
-    {"hvp", "lunarray.jacobian"},
-    {"multi_head_attention_forward", "lunarray.multi_head"},
-    {"clip_grad_norm_", "lunarray.nn"},
-    {"clip_grad_value_", "lunarray.nn"},
-};
-static const char *const lazy_methods[][2] = {
-    {"describe", "describe"}, {"summary", "describe"}};
-
-/* The functions exist from the start, the modules are only compiled when one is
-** called: opening the library stays cheap. */
-static void add_lazy(lua_State *L, int lib, int methods)
-{
-    for (size_t i = 0; i < COUNT(lazy); i++) {
-        lua_pushstring(L, lazy[i].module);
-        lua_pushstring(L, lazy[i].name);
-        lua_pushcclosure(L, call_lazy, 2);
-        lua_setfield(L, lib, lazy[i].name);
-    }
-    for (size_t i = 0; i < COUNT(lazy_methods); i++) {
-        lua_getfield(L, lib, lazy_methods[i][1]);
-        lua_setfield(L, methods, lazy_methods[i][0]);
-    }
-}
-
-static const struct { const char *name; double value; } numbers[] = {
-    {"pi", 3.141592653589793}, {"e", 2.718281828459045},
-    {"inf", INFINITY}, {"nan", NAN},
-};
-static const char *const texts[][2] = {
-    {"ellipsis", "..."}, {"_VERSION", LA_VERSION_TEXT}};
-
-/* la.float32 == "float32", la.pi, ...: attributes of the module. A name that an
-** operation has taken keeps the operation. */
-static void add_constants(lua_State *L, int lib)
-{
-    for (int d = 0; d < LA_NDTYPES; d++) {
-        lua_getfield(L, lib, la_dtype_name((la_dtype)d));
-        if (lua_isnil(L, -1)) {
-            lua_pushstring(L, la_dtype_name((la_dtype)d));
-            lua_setfield(L, lib, la_dtype_name((la_dtype)d));
-        }
-        lua_pop(L, 1);
-    }
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        lua_pushnumber(L, numbers[i].value);
-        lua_setfield(L, lib, numbers[i].name);
-    }
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        lua_pushstring(L, texts[i][1]);
-        lua_setfield(L, lib, texts[i][0]);
-    }
-}
-
-/* Functions in C that add to la.name, or make it. */
-static const struct {
-    const char *name;
-    void (*open)(lua_State *L, int lib);
-} others[] = {
-    {"newaxis", la_open_index}, {"parallel", la_open_parallel},
-    {"plot", la_open_plot}, {"snapshot", la_open_snapshots},
-    {"cond", la_open_cond},
-};
-
-/* ---- names ---- */
-
-static bool is_same(const char *text, const char *name, size_t n)
-{
-    return strlen(text) == n && memcmp(text, name, n) == 0;
-}
-
-static bool is_among(const la_function *row, const char *name, size_t n)
-{
-    for (; row && row->name; row++)
-        if (is_same(row->name, name, n)) return true;
-    return false;
-}
-
-bool la_is_lua_name(const char *name, size_t n)
-{
-    bool is = la_is_theme(name, n) || is_same("autograd", name, n)
-        || la_is_embedded(name, n);
-    for (size_t i = 0; i < COUNT(parts); i++)
-        is |= is_among(parts[i]->functions, name, n)
-            || is_among(parts[i]->methods, name, n);
-    for (int i = 0; modules[i].name; i++)
-        is |= is_among(modules[i].module->functions, name, n);
-    for (size_t i = 0; i < COUNT(lazy); i++)
-        is |= is_same(lazy[i].name, name, n);
-    for (size_t i = 0; i < COUNT(lazy_methods); i++)
-        is |= is_same(lazy_methods[i][0], name, n);
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        is |= is_same(numbers[i].name, name, n);
-    for (size_t i = 0; i < COUNT(texts); i++)
-        is |= is_same(texts[i][0], name, n);
-    for (size_t i = 0; i < COUNT(others); i++)
-        is |= is_same(others[i].name, name, n);
-    for (const la_attr *a = la_attributes; a->name; a++)
-        is |= is_same(a->name, name, n);
-    for (int d = 0; d < LA_NDTYPES; d++)
-        is |= is_same(la_dtype_name((la_dtype)d), name, n);
-    return is;
-}
-
 /* ---- opening ---- */
 
 /* Nothing here may ask for the registry, whose index is another. */
@@ -418,21 +239,16 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_new_metatable(L, LA_META_NAME, "a tensor's metatable is locked");
     int meta = lua_gettop(L);
     la_pace_begin(L, s);
-    lua_createtable(L, 0, 1024);
+    lua_newtable(L);
     int lib = lua_gettop(L);
-    lua_createtable(L, 0, 1024);
+    lua_newtable(L);
     int methods = lua_gettop(L);
-    la_new_themes(L, lib);
-    la_open_operations(L, lib, methods);
-    add_parts(L, lib, methods);
-    la_open_meta(L, lib, meta, methods);
-    la_open_scopes(L, la_state_of(L), meta);
-    add_constants(L, lib);
-    add_lazy(L, lib, methods);
-    la_open_themes(L, lib);
-    for (size_t i = 0; i < COUNT(others); i++) others[i].open(L, lib);
-    la_open_embedded(L);
     la_open_foreign(L, lib, methods);
+    la_open_themes(L, lib);
+    la_open_meta(L, meta, methods);
+    la_open_scopes(L, la_state_of(L), meta);
+    la_open_members(L, lib);
+    la_open_embedded(L);
     lua_pushvalue(L, lib);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");
     lua_settop(L, lib);

@@ -1,11 +1,11 @@
 /*
 ** The parts of the module that are tables by theme: la.linalg, la.fft, ...
 **
-** A theme holds the operations whose names begin with its own
+** A theme has the operations whose names begin with its own
 ** (la.linalg.cross is the row linalg_cross), those that THEME rows of
 ** op/aliases.def add, and the functions of its Lua module, where it has one:
-** the module lunarray.<theme>, loaded when the first of them is asked for. The
-** themes of modules/ stand in their files theme.def.
+** the module lunarray.<theme>. Each is looked up when it is first asked for.
+** The themes of modules/ stand in their files theme.def.
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
@@ -36,80 +36,106 @@ bool la_is_theme(const char *name, size_t n)
     return false;
 }
 
-/* theme[name] of a name that is no operation: from the module, which is
-** upvalue 1 (nil for none; the theme is upvalue 2). What is found stays in the
-** theme. */
-static int load_member(lua_State *L)
+/* Members that are functions of la, too, under the same name. */
+static const struct { const char *theme, *name; } shared[] = {
+#define ALIAS(alias, name)
+#define THEME(theme, name) {#theme, name},
+#include "op/aliases.def"
+#undef ALIAS
+#undef THEME
+    {"autograd", "grad"}, {"autograd", "Function"}, {"autograd", "no_grad"},
+    {"autograd", "enable_grad"}, {"autograd", "detect_anomaly"},
+    {"autograd", "gradcheck"}, {"autograd", "gradgradcheck"},
+    {"autograd", "jacobian"}, {"autograd", "hessian"}, {"autograd", "jvp"},
+    {"autograd", "vjp"}, {"autograd", "hvp"}, {"autograd", "checkpoint"},
+    {"autograd", "grad_graph"}, {"autograd", "vmap"}};
+
+enum { SHARED = sizeof(shared) / sizeof(shared[0]) };
+
+/* Upvalues of a theme's metamethods. */
+enum { UP_MODULE = 1, UP_NAME, UP_LIB };
+
+/* Push la[key] where the theme has it under the same name. What this build has
+** no row for is not there. */
+static bool push_shared(lua_State *L, const char *theme, const char *key)
 {
-    const char *theme = lua_tostring(L, lua_upvalueindex(2));
-    if (lua_isnil(L, lua_upvalueindex(1))) return la_missing_name(L, theme, 1);
+    for (int i = 0; i < SHARED; i++) {
+        if (strcmp(shared[i].theme, theme) || strcmp(shared[i].name, key))
+            continue;
+        lua_pushvalue(L, 2);
+        if (lua_gettable(L, lua_upvalueindex(UP_LIB)) != LUA_TNIL) return true;
+        lua_pop(L, 1);
+    }
+    return false;
+}
+
+/* Push the member of the Lua module lunarray.<theme>. */
+static bool push_loaded(lua_State *L, const char *theme)
+{
+    if (lua_isnil(L, lua_upvalueindex(UP_MODULE))) return false;
     if (!la_is_embedded(theme, strlen(theme)))
         return luaL_error(L, "%s.%s: not in this build (family %s is left out)",
                           theme, luaL_tolstring(L, 2, NULL), theme);
     lua_pushcfunction(L, la_require);
-    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, lua_upvalueindex(UP_MODULE));
     lua_call(L, 1, 1);
     lua_pushvalue(L, 2);
-    if (lua_gettable(L, -2) == LUA_TNIL) return la_missing_name(L, theme, 1);
+    return lua_gettable(L, -2) != LUA_TNIL;
+}
+
+/* theme[name] at the first time; what is found stays in the theme. */
+static int load_member(lua_State *L)
+{
+    const char *theme = lua_tostring(L, lua_upvalueindex(UP_NAME));
+    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+    bool found = key && (push_shared(L, theme, key)
+                         || la_push_theme_operation(L, theme, key));
+    if (!found && !push_loaded(L, theme)) return la_missing_name(L, theme, 1);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -2);
     lua_rawset(L, 1);
     return 1;
 }
 
+/* pairs(theme): operations that nobody asked for yet come, too. */
+static int walk_theme(lua_State *L)
+{
+    const char *theme = lua_tostring(L, lua_upvalueindex(UP_NAME));
+    lua_settop(L, 1);
+    for (int i = 0; i < SHARED; i++) {
+        if (strcmp(shared[i].theme, theme)) continue;
+        lua_getfield(L, lua_upvalueindex(UP_LIB), shared[i].name);
+        if (!lua_isnil(L, -1)) lua_getfield(L, 1, shared[i].name);
+        lua_settop(L, 1);
+    }
+    la_make_theme_operations(L, theme, 1);
+    return la_push_next(L);
+}
+
+static void add_metamethod(lua_State *L, int lib, const char *theme,
+                           bool module, const char *event, lua_CFunction fn)
+{
+    if (module) lua_pushfstring(L, "lunarray.%s", theme);
+    else lua_pushnil(L);
+    lua_pushstring(L, theme);
+    lua_pushvalue(L, lib);
+    lua_pushcclosure(L, fn, UP_LIB);
+    lua_setfield(L, -2, event);
+}
+
 static void new_theme(lua_State *L, int lib, const char *name, bool module)
 {
-    lua_createtable(L, 0, 32);
-    lua_createtable(L, 0, 1);
-    if (module) lua_pushfstring(L, "lunarray.%s", name);
-    else lua_pushnil(L);
-    lua_pushstring(L, name);
-    lua_pushcclosure(L, load_member, 2);
-    lua_setfield(L, -2, "__index");
+    lua_newtable(L);
+    lua_createtable(L, 0, 4);
+    add_metamethod(L, lib, name, module, "__index", load_member);
+    add_metamethod(L, lib, name, module, "__pairs", walk_theme);
     la_set_own_metatable(L, -2);
     lua_setfield(L, lib, name);
 }
 
-/* la[theme][name] = la[function]; nothing where this build has no such theme or
-** function. */
-static void add_member(lua_State *L, int lib, const char *theme,
-                       const char *name, const char *function)
-{
-    int top = lua_gettop(L);
-    if (lua_getfield(L, lib, theme) == LUA_TTABLE
-        && lua_getfield(L, lib, function) != LUA_TNIL)
-        lua_setfield(L, -2, name);
-    lua_settop(L, top);
-}
-
-/* Functions of la that are no operations, under the name of their theme. */
-static void add_autograd(lua_State *L, int lib)
-{
-    static const char *const names[] = {"grad", "Function", "no_grad",
-        "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
-        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph",
-        "vmap"};
-    new_theme(L, lib, "autograd", false);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        add_member(L, lib, "autograd", names[i], names[i]);
-}
-
-void la_new_themes(lua_State *L, int lib)
+void la_open_themes(lua_State *L, int lib)
 {
     for (int i = 0; i < THEMES; i++)
         new_theme(L, lib, themes[i].name, themes[i].module);
-}
-
-void la_open_themes(lua_State *L, int lib)
-{
-    static const char *const rows[][2] = {
-#define ALIAS(alias, name)
-#define THEME(theme, name) {#theme, name},
-#include "op/aliases.def"
-#undef ALIAS
-#undef THEME
-    };
-    add_autograd(L, lib);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        add_member(L, lib, rows[i][0], rows[i][1], rows[i][1]);
+    new_theme(L, lib, "autograd", false);
 }

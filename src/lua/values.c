@@ -120,6 +120,37 @@ bool la_has_string_key(lua_State *L, int table)
     return found;
 }
 
+bool la_is_list(lua_State *L, int at)
+{
+    if (lua_rawlen(L, at) > 0) return true;
+    if (luaL_getmetafield(L, at, "__len") == LUA_TNIL) return false;
+    lua_pop(L, 1);
+    return true;
+}
+
+void la_take_list(lua_State *L, int at)
+{
+    if (lua_type(L, at) != LUA_TTABLE
+        || luaL_getmetafield(L, at, "__len") == LUA_TNIL) return;
+    lua_pop(L, 1);
+    lua_Integer n = luaL_len(L, at);
+    if (n < 0 || n > LA_MAX_LIST) luaL_error(L, "list of %I is too long",
+                                             (LUAI_UACINT)n);
+    luaL_checkstack(L, 6, "too many arguments");
+    lua_createtable(L, (int)n, 0);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_geti(L, at, i);
+        lua_rawseti(L, -2, i);
+    }
+    for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) continue;
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -5);
+    }
+    lua_replace(L, at);
+}
+
 lua_Integer la_count_cells(lua_State *L, int at)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);

@@ -9,7 +9,7 @@
 ** by the call. */
 bool la_keeps_numbers(const la_op *op, int n, const la_value *args)
 {
-    if (op->family || op == LA_OP(complex)) return true;
+    if (op->family || (op->forms & LA_KEEPS_NUMBERS)) return true;
     for (int k = 0; k < n; k++)
         if (args[k].tag == LA_VDTYPE && (args[k].dtype == LA_FLOAT64
                                          || args[k].dtype == LA_COMPLEX128))

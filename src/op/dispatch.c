@@ -52,22 +52,10 @@ static inline bool dispatch_is_inside(const la_tensor *t)
            <= t->storage->nbytes;
 }
 
-/* The kernel of the Fuse key sees every call, composites too, and values that
-** do not exist yet. */
-static bool is_recording(const la_context *c)
-{
-    return (c->included_keys & ~c->excluded_keys & BIT(LA_KEY_FUSE)) != 0;
-}
-
 static __attribute__((noinline)) la_status look_closer(const la_tensor *t)
 {
     if (t->flags & LA_F_BATCHED) return LA_OK;      /* src/vmap looks */
-    if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
     if (t->device == LA_META) return LA_OK;
-    if (t->storage && t->storage->flags & LA_S_OWED && is_recording(la_ctx()))
-        return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
-                               (int64_t)la_itemsize(t),
-                               la_storage_bytes(t->storage));
     return la_tensor_check_bounds(t);
 }
 
@@ -239,12 +227,11 @@ static la_op_fn dispatch_kernel_of(int key)
     case LA_KEY_INPLACE_OR_VIEW: return run_inplace_or_view;
     case LA_KEY_RECORD: return la_record_kernel;
     case LA_KEY_AUTOGRAD: return la_autograd_kernel;
-    case LA_KEY_FUSE: return la_fuse_kernel;
     default: return NULL;
     }
 }
 
-la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel, la_record_kernel;
+la_op_fn la_autograd_kernel, la_vmap_kernel, la_record_kernel;
 la_status (*la_record_read)(const la_tensor *t);
 void (*la_record_peek)(const la_tensor *t);
 la_status (*la_record_body)(la_frame *f, la_op_fn body);
@@ -319,7 +306,7 @@ static bool gives_values(const la_frame *f)
 {
     return (f->op->forms & LA_READS_VALUES)
         || (la_schema_of(f->op)->results[0] == LA_VBOOL
-            && f->op != LA_OP(is_set_to));
+            && !(f->op->forms & LA_OF_HANDLES));
 }
 
 static la_status run_plainly(la_frame *f)
@@ -425,8 +412,8 @@ static bool is_whole(const la_frame *f)
         && la_draws_numbers(la_schema_of(f->op));
 }
 
-/* The way from the gate to a kernel: vmap and recording for la.fuse before all
-** else, lazy bits resolved, composites before keys (they have none), then the
+/* The way from the gate to a kernel: vmap before all else, lazy bits
+** resolved, composites before keys (they have none), then the
 ** keys. */
 static la_status launch(la_frame *f, const gate *g)
 {
@@ -436,11 +423,6 @@ static la_status launch(la_frame *f, const gate *g)
         && is_mapped(f, g)) {
         f->keys = keys;
         return la_vmap_kernel(f);
-    }
-    if (__builtin_expect(is_recording(c), 0)) {
-        f->keys = keys;
-        if (la_fuel_running) LA_TRY(la_fuel_kernel(f));
-        return la_fuse_kernel(f);
     }
     if (f->form == LA_OUT && (g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad
         && !(c->excluded_keys & BIT(LA_KEY_AUTOGRAD)))
@@ -640,8 +622,11 @@ la_status la_dispatch(la_frame *f)
     la_fuel_scope scope;
     bool limited = __builtin_expect(la_token_armed(k), 0);
     if (limited) status = la_fuel_begin(&scope, f, k);
+    f->outer = la_running_call;
+    la_running_call = f;
     if (!status) status = __builtin_expect(c->watched, 0)
         ? launch_watched(f, &g, c) : launch(f, &g);
+    la_running_call = f->outer;
     if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);

@@ -17,7 +17,7 @@ la_op_fn la_registered_kernel(const la_op *op, int key);
 
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
-extern la_op_fn la_autograd_kernel, la_fuse_kernel;
+extern la_op_fn la_autograd_kernel;
 extern la_op_fn la_record_kernel;           /* the same, by src/program */
 /* la_record_read of all tensors of a call. LA_OK where nothing is recorded. */
 la_status la_check_reads(const la_frame *f);

@@ -19,7 +19,6 @@ typedef enum la_key {         /* from the inside out */
     LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
     LA_KEY_RECORD,                            /* recording of a program */
     LA_KEY_AUTOGRAD,
-    LA_KEY_FUSE,                              /* recording for la.fuse */
     LA_NKEYS
 } la_key;
 typedef uint32_t la_keyset;
@@ -55,6 +54,7 @@ struct la_frame {
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */
     int64_t scratch[8];       /* the same, for small facts */
+    const la_frame *outer;    /* the call whose part it is, while it runs */
 };
 
 /* ---- arguments ---- */
@@ -110,7 +110,8 @@ la_status la_check_out_dtype(const la_frame *f, int k, la_dtype dtype);
 la_status la_check_fits(const la_tensor *t, int arg, const char *what,
                         const la_tensor *to);
 /* The dtype to compute in: 'asked' (a dtype= argument), else that of out=, else
-** 'natural'. LA_EDTYPE where dtype= and out= disagree. */
+** 'natural'. LA_EDTYPE where dtype= is not that of out=, nor that of a tensor
+** which is changed in place. */
 la_status la_infer_dtype(const la_frame *f, const la_value *asked,
                          la_dtype natural, la_dtype *dtype);
 /* The dispatcher's last step of a call with given outputs: temporaries are

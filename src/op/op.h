@@ -46,17 +46,23 @@ enum {
     LA_ANY_DEVICES = 1 << 18, /* arguments may lie on several devices */
     LA_KEEPS_VERSION = 1 << 19,   /* LA_MUTATES nothing that a saved value is
                               ** compared by */
-    LA_FORWARDS = 1 << 20,    /* a composite that only names another row's
-                              ** arguments: la.fuse looks through it */
     LA_OVERLAPPING = 1 << 21, /* a view whose elements may share memory: its
                               ** gradient goes by the root's memory */
+    LA_PURE = 1 << 22,        /* a call does nothing but give its results, and
+                              ** no element makes it refuse */
+    LA_SIZED = 1 << 23,       /* sizes of results follow from those of the
+                              ** arguments, though no meta says how */
+    LA_SIZED_BY_MASKS = 1 << 24,  /* the same, unless an index is a mask */
+    LA_KEEPS_NUMBERS = 1 << 25,   /* numbers stay numbers where a tensor is
+                              ** declared: they are not of the default dtype */
+    LA_OF_HANDLES = 1 << 26,  /* its bool is about tensors, not elements */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
 
 /* Names in the upper half of the same column: LA_BATCH(rule), the row's rule in
 ** la.vmap, and LA_COST(kind), what a call costs where fuel is counted. Rows
-** that name none go by their kind. */
+** that name none go by their kind. LA_ROLE(role) is what others know it by. */
 enum {
     LA_BATCH_none,
 #define BATCH(rule) LA_BATCH_##rule,
@@ -69,10 +75,18 @@ enum {
 #include "op/cost/cost.def"
 #undef COST
 };
+enum {
+    LA_ROLE_none,
+#define ROLE(name) LA_ROLE_##name,
+#include "op/role.def"
+#undef ROLE
+};
 #define LA_BATCH(rule) ((uint64_t)LA_BATCH_##rule << 32)
 #define LA_COST(kind) ((uint64_t)LA_COST_##kind << 40)
+#define LA_ROLE(name) ((uint64_t)LA_ROLE_##name << 48)
 #define LA_BATCH_OF(forms) ((uint8_t)((uint64_t)(forms) >> 32))
 #define LA_COST_OF(forms) ((uint8_t)((uint64_t)(forms) >> 40))
+#define LA_ROLE_OF(forms) ((uint8_t)((uint64_t)(forms) >> 48))
 
 /* Sets of dtypes: what a row computes in. A set is a mask of these bits. */
 #define LA_DTYPE_BIT(d) ((uint32_t)1 << (d))
@@ -122,6 +136,7 @@ struct la_op {
     uint32_t forms;
     uint8_t batch, cost;      /* LA_BATCH_..., LA_COST_...: the row's own, or
                               ** its kind's */
+    uint8_t role;             /* LA_ROLE_... */
     uint32_t dtypes;          /* a set, as above */
     int id;                   /* index in the registry */
     la_op_fn meta, impl;      /* impl NULL: nothing to fill */

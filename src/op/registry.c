@@ -63,7 +63,7 @@
 #define FLAGS_FORMULA LA_COMPOSITE
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
-#define FLAGS_REDUCE LA_ASKS_DTYPE
+#define FLAGS_REDUCE (LA_ASKS_DTYPE | LA_PURE)
 #define BATCH_STRUCTURED LA_BATCH_none
 #define BATCH_DYNAMIC LA_BATCH_none
 #define BATCH_VIEW LA_BATCH_none
@@ -98,6 +98,7 @@ static la_op_state states[NOPS];
         .forms = (uint32_t)(frm) | FLAGS_##kind, .dtypes = (types), \
         .batch = LA_BATCH_OF(frm) ? LA_BATCH_OF(frm) : BATCH_##kind, \
         .cost = LA_COST_OF(frm) ? LA_COST_OF(frm) : COST_##kind, \
+        .role = LA_ROLE_OF(frm), \
         .state = &states[ID_##n], ROW_##kind(n, fam)};
 #include "op/ops.def"
 #undef OP

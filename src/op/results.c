@@ -1,5 +1,7 @@
 /* Results of a call: making them ready, handing them over, copying them to
 ** given outputs. */
+#include <stdio.h>
+
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "op/call.h"
@@ -69,10 +71,27 @@ static la_status results_check_shape(const la_frame *f, const la_tensor *out,
                     "tensor of that shape or an empty one", have, want);
 }
 
+enum { FEW_DTYPES = 3 };
+
+/* The dtypes of a row that has few: ": it takes uint8, int8"; else nothing. */
+static void few_dtypes(uint32_t dtypes, char *text, size_t size)
+{
+    size_t at = 0;
+    *text = 0;
+    if (__builtin_popcount(dtypes) > FEW_DTYPES) return;
+    for (int d = 0; d < LA_NDTYPES && at < size; d++)
+        if (dtypes & LA_DTYPE_BIT(d))
+            at += (size_t)snprintf(text + at, size - at, "%s%s",
+                                   at ? ", " : ": it takes ",
+                                   la_dtype_name((la_dtype)d));
+}
+
 la_status la_refuse_dtype(const la_frame *f, la_dtype dtype)
 {
-    return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'", f->op->name,
-                    la_dtype_title(dtype));
+    char few[80];
+    few_dtypes(f->op->dtypes, few, sizeof(few));
+    return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'%s", f->op->name,
+                    la_dtype_title(dtype), few);
 }
 
 la_status la_require_dtype(const la_frame *f, la_dtype dtype)
@@ -111,6 +130,11 @@ la_status la_infer_dtype(const la_frame *f, const la_value *asked,
     *dtype = given != LA_UNDEFINED ? given : natural;
     if (asked->tag != LA_VDTYPE) return LA_OK;
     *dtype = asked->dtype;
+    if (f->form == LA_INPLACE && (la_dtype)f->outs[0]->dtype != *dtype)
+        return la_error(LA_EDTYPE, "in place the dtype must be the tensor's, "
+                        "%s, but got %s",
+                        la_dtype_name((la_dtype)f->outs[0]->dtype),
+                        la_dtype_name(*dtype));
     if (given == LA_UNDEFINED || given == *dtype) return LA_OK;
     return la_error(LA_EDTYPE, "Expected out tensor to have dtype %s, but got "
                     "%s instead", la_dtype_name(*dtype),

@@ -314,8 +314,7 @@ static la_status schema_read_result(reader *r, la_schema *s)
 {
     static const struct { const char *word; la_tag tag; } rows[] = {
         {"Tensor[]", LA_VTENSORS}, {"Tensor", LA_VTENSOR}, {"bool", LA_VBOOL},
-        {"int[]", LA_VINTS}, {"int", LA_VINT}, {"float", LA_VFLOAT},
-        {"Scalar", LA_VSCALAR}, {"dtype", LA_VDTYPE}, {"str", LA_VSTR},
+        {"dtype", LA_VDTYPE},
     };
     if (s->nresults == LA_MAX_RESULTS) return fault(r, "fewer results");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

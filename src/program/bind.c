@@ -42,6 +42,7 @@ la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
             return la_error(LA_EALIAS, "a view of another dtype would begin "
                             "inside of an element");
         la_tensor_show(v->form, base->storage, at / item);
+        la_tensor_count_as(v->form, base);
         p->bind->tensors[i] = v->form;
     }
     return LA_OK;
@@ -52,7 +53,10 @@ void la_bind_clear(la_prog *p, int32_t slot)
     const la_prog_slot *s = la_prog_slot_at(p, slot);
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         la_prog_view *v = la_prog_view_at(p, i);
-        if (!v->whole) la_tensor_show(v->form, NULL, 0);
+        if (!v->whole) {
+            la_tensor_show(v->form, NULL, 0);
+            la_tensor_count_as(v->form, NULL);
+        }
         p->bind->tensors[i] = NULL;
     }
 }
@@ -112,8 +116,10 @@ void la_bind_free(la_prog *p)
 {
     la_prog_bind *b = p->bind;
     if (!b) return;
-    for (int32_t i = 0; i < p->views.n; i++)
+    for (int32_t i = 0; i < p->views.n; i++) {
         la_tensor_show(la_prog_view_at(p, i)->form, NULL, 0);
+        la_tensor_count_as(la_prog_view_at(p, i)->form, NULL);
+    }
     for (int32_t i = 0; b->bases && i < p->slots.n; i++)
         la_tensor_release(b->bases[i]);
     if (b->tensors) la_mem_free(b->tensors, bind_views_bytes(p));

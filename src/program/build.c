@@ -16,7 +16,7 @@ void *la_prog_add(la_prog_list *list, size_t size)
     if (list->n == list->capacity) {
         int32_t capacity = list->capacity ? 2 * list->capacity : 16;
         if (capacity > INT32_MAX / 4) return NULL;
-        char *more = la_mem_zalloc((size_t)capacity * size);
+        char *more = la_mem_alloc((size_t)capacity * size);
         if (!more) return NULL;
         if (list->items) {
             memcpy(more, list->items, (size_t)list->n * size);
@@ -25,7 +25,8 @@ void *la_prog_add(la_prog_list *list, size_t size)
         list->items = more;
         list->capacity = capacity;
     }
-    return (char *)list->items + (size_t)list->n++ * size;
+    char *item = (char *)list->items + (size_t)list->n++ * size;
+    return memset(item, 0, size);
 }
 
 void la_prog_drop_list(la_prog_list *list, size_t size)
@@ -101,6 +102,7 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
         const la_prog_view *v = la_prog_view_at(p, i);
         if (v->bytes == like->bytes && v->grad == like->grad
+            && v->whole == like->whole
             && v->step == like->step && v->object == like->object
             && build_looks_like(v->form, t)) return i;
     }
@@ -149,14 +151,29 @@ la_status la_prog_new(la_prog **out)
     return LA_OK;
 }
 
+/* Arguments, and their views behind them. */
+static size_t build_room_bytes(int n)
+{
+    return (size_t)(n ? n : 1) * (sizeof(la_value) + sizeof(int32_t));
+}
+
+la_status la_prog_room(la_prog_step *s, int n)
+{
+    s->nargs = (uint8_t)n;
+    s->args = la_mem_zalloc(build_room_bytes(n));
+    if (!s->args) return LA_ENOMEM;
+    s->views = (int32_t *)(s->args + (n ? n : 1));
+    for (int k = 0; k < n; k++) s->views[k] = LA_PROG_NONE;
+    return LA_OK;
+}
+
 static void build_drop_step(la_prog_step *s)
 {
     la_loop_free(s->loop);
     s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
         la_prog_drop_value(&s->args[k]);
-    if (s->args) la_mem_free(s->args, s->nargs * sizeof(la_value));
-    if (s->views) la_mem_free(s->views, s->nargs * sizeof(int32_t));
+    if (s->args) la_mem_free(s->args, build_room_bytes(s->nargs));
     if (s->sources)
         la_mem_free(s->sources, s->nsources * sizeof(la_prog_source));
     s->args = NULL;

@@ -90,6 +90,7 @@ static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
     la_prog_loop *loop = la_mem_zalloc(sizeof *loop);
     if (!loop) return LA_ENOMEM;
     to->loop = loop;
+    loop->chooses = from->chooses;
     loop->ncarry = from->ncarry;
     loop->ntest = from->ntest;
     loop->nbody = from->nbody;
@@ -100,15 +101,11 @@ static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
 static la_status copy_step(la_prog_step *to, const la_prog_step *from)
 {
     if (from->loop) LA_TRY(copy_loop(to, from->loop));
-    if (from->args) {
-        to->args = la_mem_zalloc((from->nargs ? from->nargs : 1)
-                                 * sizeof(la_value));
-        if (!to->args) return LA_ENOMEM;
-    }
-    for (int k = 0; from->args && k < from->nargs; k++)
+    if (from->args) LA_TRY(la_prog_room(to, from->nargs));
+    for (int k = 0; from->args && k < from->nargs; k++) {
         LA_TRY(la_prog_copy_value(&to->args[k], &from->args[k]));
-    LA_TRY(copy_block(&to->views, from->views,
-                      (from->nargs ? from->nargs : 1) * sizeof(int32_t)));
+        to->views[k] = from->views[k];
+    }
     return copy_block(&to->sources, from->sources,
                       from->nsources * sizeof(la_prog_source));
 }
@@ -197,4 +194,5 @@ void la_prog_stand_alone(la_prog *p)
         la_prog_step *s = la_prog_step_at(p, i);
         if (s->kind == LA_STEP_GRAD) s->view = copy_result(p, s->view);
     }
+    la_look_let_go(p);
 }

@@ -59,11 +59,17 @@ static la_status graph_constant(graph_run *g, int32_t slot)
     return LA_OK;
 }
 
+static const la_tensor *graph_object(const graph_run *g, const la_prog_slot *s)
+{
+    if (s->kind != LA_SLOT_OBJECT) return NULL;
+    const la_tensor *t = la_bind_object(g->p, s->index, g->arguments);
+    return s->grad ? la_leaf_grad(t) : t;
+}
+
 static int64_t graph_origin(const graph_run *g, const la_prog_slot *s)
 {
     if (s->kind != LA_SLOT_OBJECT) return 0;
-    const la_tensor *t = la_bind_object(g->p, s->index, g->arguments);
-    if (s->grad) t = la_leaf_grad(t);
+    const la_tensor *t = graph_object(g, s);
     return t ? t->offset * (int64_t)la_itemsize(t) : s->origin;
 }
 
@@ -136,6 +142,7 @@ static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
         return la_error(LA_ESTATE, "a compiled function lost a tensor");
     LA_LET(t, la_tensor_form(v->form, &t));
     la_tensor_show(t, s, at / item);
+    la_tensor_count_as(t, graph_object(g, la_prog_slot_at(g->p, v->slot)));
     graph_set(g, view, t);
     *out = t;
     return LA_OK;

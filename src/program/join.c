@@ -5,7 +5,7 @@
 ** out= are among them, and several results.
 **
 ** A chain's arguments are the forms of views, or headers that stand for what
-** steps of the group make. Memory that a step of the group writes is read
+** steps of the group make. Elements that a step of the group writes are read
 ** through one geometry alone.
 */
 #include "program/passes.h"
@@ -26,7 +26,7 @@ enum { LARGE = 32, MOST = 64 };     /* elements; steps of a group */
 typedef struct join_walk {
     la_prog *p;
     la_tensor **stand;  /* [views]: in the group at hand; NULL: not met */
-    int32_t *written;   /* [slots]: the first step of the group that does */
+    bool *wrote;        /* [views]: a step of the group writes it */
     la_fused *chain;
     int32_t first;      /* of the group at hand */
     int64_t numel;      /* of its largest tensor */
@@ -52,7 +52,8 @@ static void join_operand(void *context, int32_t view)
 /* The view that the call writes, if it writes one that was there; or none. */
 static int32_t join_target(const la_prog_step *s)
 {
-    if (s->op == LA_OP(copy_) && s->form == LA_FUNCTIONAL) return s->views[0];
+    if (s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL)
+        return s->views[0];
     return s->form == LA_FUNCTIONAL ? LA_PROG_NONE : s->outs[0];
 }
 
@@ -73,7 +74,7 @@ static bool join_suits(join_walk *w, const la_prog_step *s)
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (s->outs[k] >= 0) return false;
     const la_family *family = s->op->family;
-    bool copies = s->op == LA_OP(copy_) && s->form == LA_FUNCTIONAL;
+    bool copies = s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL;
     if (!copies && (s->op->forms & LA_MUTATES)) return false;
     if (!copies && (family ? family->impl != la_pointwise_impl
                     : !s->op->reductions[0] || s->form != LA_FUNCTIONAL))
@@ -102,29 +103,37 @@ static bool join_show_number(const la_prog *p, const la_prog_view *v)
     return true;
 }
 
+/* May two views of a slot have elements in common? */
+static bool join_meets(const la_prog_view *a, const la_prog_view *b)
+{
+    return la_distance_overlap(a->form, b->form, b->bytes - a->bytes)
+        != LA_OVERLAP_NO;
+}
+
 /* NULL: the group can't read it as the call does. */
 static la_tensor *join_stand(join_walk *w, int32_t view)
 {
-    const la_prog_view *v = la_prog_view_at(w->p, view);
+    const la_prog_view *v = la_prog_view_at(w->p, view), *other;
     const la_prog_slot *s = la_prog_slot_at(w->p, v->slot);
-    bool fixed = w->written[v->slot] > w->first
-        || (s->kind == LA_SLOT_STEP && s->maker >= w->first && !s->kept);
-    for (int32_t i = s->views; i >= 0; i = la_prog_view_at(w->p, i)->next)
-        if (w->stand[i] && la_prog_same_view(la_prog_view_at(w->p, i), v))
-            return w->stand[i];
+    bool fixed = s->kind == LA_SLOT_STEP && s->maker >= w->first && !s->kept;
+    for (int32_t i = s->views; i >= 0; i = other->next) {
+        other = la_prog_view_at(w->p, i);
+        if (w->stand[i] && la_prog_same_view(other, v)) return w->stand[i];
+        fixed |= w->wrote[i] && join_meets(other, v);
+    }
     if (fixed || ((v->form->flags & LA_F_WRAPPED)
                   && !join_show_number(w->p, v))) return NULL;
     return w->stand[view] = v->form;
 }
 
-/* The memory that the call writes has been met in one geometry alone. */
+/* The elements that the call writes have been met in one geometry alone. */
 static bool join_is_alone(const join_walk *w, int32_t view)
 {
     const la_prog_view *v = la_prog_view_at(w->p, view);
     const la_prog_slot *s = la_prog_slot_at(w->p, v->slot);
     for (int32_t i = s->views; i >= 0; i = la_prog_view_at(w->p, i)->next)
-        if (w->stand[i] && !la_prog_same_view(la_prog_view_at(w->p, i), v))
-            return false;
+        if (w->stand[i] && !la_prog_same_view(la_prog_view_at(w->p, i), v)
+            && join_meets(la_prog_view_at(w->p, i), v)) return false;
     return true;
 }
 
@@ -190,7 +199,7 @@ static la_status join_add(join_walk *w, int32_t i, bool *done)
     LA_TRY(la_fused_add(w->chain, &f, s->nsources > 0, &t));
     if (!t) return LA_OK;
     if (target >= 0 && !join_remakes(w, s))
-        w->written[la_prog_view_at(w->p, target)->slot] = w->first + 1;
+        w->wrote[target] = true;
     else if (join_looks_like(t, la_prog_view_at(w->p, view)->form))
         join_set(w, view, t);
     else {
@@ -313,6 +322,7 @@ static la_status join_group(join_walk *w, int32_t first, int32_t *next,
     if (most < 2 || w->numel < LARGE) return LA_OK;
     w->numel = 0;
     memset(w->stand, 0, ((size_t)w->p->views.n + 1) * sizeof *w->stand);
+    memset(w->wrote, 0, (size_t)w->p->views.n + 1);
     LA_TRY(la_fused_new(most, &w->chain));
     for (int32_t i = first; i < w->p->steps.n && w->n < most; i++) {
         bool done;
@@ -354,16 +364,16 @@ la_status la_prog_pass_join(la_prog *p, la_prog_pass_note *note)
 {
     la_context *c = la_ctx();
     size_t views = ((size_t)p->views.n + 1) * sizeof(la_tensor *);
-    size_t slots = ((size_t)p->slots.n + 1) * sizeof(int32_t);
+    size_t flags = (size_t)p->views.n + 1;
     join_walk w = {.p = p};
     if (!join_may(p)) return LA_OK;
     w.stand = la_mem_zalloc(views);
-    w.written = la_mem_zalloc(slots);
+    w.wrote = la_mem_zalloc(flags);
     bool no_grad = c->no_grad;
     c->no_grad = true;
-    la_status status = w.stand && w.written ? join_all(&w, note) : LA_ENOMEM;
+    la_status status = w.stand && w.wrote ? join_all(&w, note) : LA_ENOMEM;
     c->no_grad = no_grad;
     if (w.stand) la_mem_free(w.stand, views);
-    if (w.written) la_mem_free(w.written, slots);
+    if (w.wrote) la_mem_free(w.wrote, flags);
     return status;
 }

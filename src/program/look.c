@@ -120,6 +120,24 @@ bool la_look_mark(la_prog *p)
     return fits;
 }
 
+/* Which is told by a loop that is a step: whether it has a pass at all. */
+static bool look_is_soft(const la_prog_step *s)
+{
+    return s->kind == LA_STEP_LOOK && s->question.kind == LA_LOOK_truth
+        && s->question.a && s->answer;
+}
+
+void la_look_let_go(la_prog *p)
+{
+    p->chooses = false;
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        la_prog_step *s = la_prog_step_at(p, i);
+        s->early = s->kind == LA_STEP_LOOK && s->early && !look_is_soft(s);
+        p->chooses |= s->early;
+    }
+    la_look_mark(p);
+}
+
 /* ---- a run ---- */
 
 la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t)

@@ -42,8 +42,44 @@ bool la_loop_is_dry(void)
     return r && r->dry;
 }
 
+la_status la_loop_hold(void)
+{
+    if (!la_loop_is_dry()) return LA_OK;
+    la_record_refuse("a branch of la.cond changes what is around");
+    return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
+                    "changes nothing around it");
+}
+
+/* Both programs are recorded with copies: a tensor that a copy differs from in
+** strides or in bits that are pending is copied in each run, too. */
+static bool loop_is_plain(const la_tensor *t)
+{
+    int64_t strides[LA_MAX_DIMS];
+    la_preserve_strides(t, strides);
+    return !(t->flags & (LA_F_CONJ | LA_F_NEG))
+        && memcmp(strides, la_strides(t), 8 * (size_t)t->ndim) == 0;
+}
+
+/* The operand for a tensor of the carry, which becomes it. */
+static bool loop_carried(la_loop_record *l, la_tensor **carry)
+{
+    LA_OWNED t = la_tensor_retain(*carry);
+    if (!loop_is_plain(t)) {
+        la_tensor_drop(&t);
+        if (la_run(clone, &t, *carry)) {
+            la_error_clear();
+            return false;
+        }
+    }
+    int32_t view = la_meet_operand(l->outer, t);
+    if (view < 0) return false;
+    *carry = l->tensors[l->n] = la_tensor_retain(t);
+    l->operands[l->n++] = view;
+    return true;
+}
+
 bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
-                   la_tensor *const *carry)
+                   la_tensor **carry)
 {
     la_recorder *r = la_ctx()->recorder;
     *l = (la_loop_record){.outer = r};
@@ -62,12 +98,8 @@ bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
         l->operands[l->n++] = la_meet_operand(r, condition);
         if (l->operands[0] < 0) return false;
     }
-    for (int i = 0; i < n; i++) {
-        int32_t view = la_meet_operand(r, carry[i]);
-        if (view < 0) return false;
-        l->tensors[l->n] = la_tensor_retain(carry[i]);
-        l->operands[l->n++] = view;
-    }
+    for (int i = 0; i < n; i++)
+        if (!loop_carried(l, &carry[i])) return false;
     return true;
 }
 
@@ -106,7 +138,31 @@ static bool loop_is_closed(la_prog *p)
     return !w.no;
 }
 
-/* Tensors from outside of the part become arguments, and operands. */
+static void loop_read(void *context, int32_t view)
+{
+    loop_walk *w = context;
+    w->no |= la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->varies;
+}
+
+static void loop_vary(void *context, int32_t view)
+{
+    loop_walk *w = context;
+    la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->varies = true;
+}
+
+/* What follows from tensors that vary varies, too: its parts are no constants
+** of the part. */
+static void loop_spread(la_prog *p)
+{
+    for (int32_t i = 0; i < p->steps.n; i++) {
+        loop_walk w = {p, false};
+        la_prog_reads(p, la_prog_step_at(p, i), loop_read, &w);
+        if (w.no) la_prog_writes(p, la_prog_step_at(p, i), loop_vary, &w);
+    }
+}
+
+/* Tensors from outside of the part become arguments, and operands. Those that
+** the outer program computes have other values in each run. */
 static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
 {
     for (int32_t i = 0; i < p->objects.n; i++) {
@@ -115,6 +171,10 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         int32_t view = l->n < LOOP_MOST ? la_meet_operand(l->outer, o->tensor)
                                         : LA_PROG_NONE;
         if (view < 0) return false;
+        const la_prog_slot *outer = la_prog_slot_at(l->outer->p,
+            la_prog_view_at(l->outer->p, view)->slot);
+        if (o->slot >= 0 && (outer->varies || outer->kind != LA_SLOT_OBJECT))
+            la_prog_slot_at(p, o->slot)->varies = true;
         l->tensors[l->n] = o->tensor;
         o->tensor = NULL;
         l->operands[l->n++] = view;
@@ -126,6 +186,7 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         o->requires_grad = o->consumed = o->history = false;
     }
     p->live = false;
+    loop_spread(p);
     return true;
 }
 

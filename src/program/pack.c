@@ -22,7 +22,8 @@
 static int pack_argument(const la_prog_step *s)
 {
     if (s->kind != LA_STEP_CALL || s->kept || !la_prog_runs(s)) return -1;
-    return s->op == LA_OP(mm) ? 1 : s->op == LA_OP(addmm) ? 2 : -1;
+    return s->op->role == LA_ROLE_product ? 1
+        : s->op->role == LA_ROLE_add_product ? 2 : -1;
 }
 
 static bool pack_is_constant(const la_prog *p, const la_prog_slot *s)
@@ -81,6 +82,7 @@ void la_prog_put_packed(la_prog *p, la_prog_step *s)
     la_prog_packed *x = LA_PROG_AT(p->packs, la_prog_packed, s->packed - 1);
     la_value *v = &s->args[x->arg];
     if (la_token_armed(la_ctx()->token)) return;    /* a copy would cost fuel */
+    if (v->tensor->counter) return;     /* set_data: versions do not tell */
     uint32_t version = la_tensor_version(v->tensor)
         + la_other_writes(v->tensor);
     bool holds = x->copy && x->storage == v->tensor->storage

@@ -35,14 +35,6 @@ void la_prog_reads(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
         if (s->outs[k] >= 0) fn(context, s->outs[k]);
 }
 
-/* Steps of optimisers write what they keep, which comes behind parameter and
-** gradient. */
-static bool passes_has_state(const la_op *op)
-{
-    return op == LA_OP(sgd_step_) || op == LA_OP(adam_step_)
-        || op == LA_OP(rmsprop_step_) || op == LA_OP(adagrad_step_);
-}
-
 void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                     void *context)
 {
@@ -51,7 +43,9 @@ void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
     if (s->kind != LA_STEP_CALL || s->alias) return;
     if ((s->op->forms & LA_MUTATES) && s->views[0] >= 0)
         fn(context, s->views[0]);
-    for (int k = 2; k < s->nargs && passes_has_state(s->op); k++)
+    /* Steps of optimisers write what they keep, which comes behind parameter
+    ** and gradient. */
+    for (int k = 2; k < s->nargs && s->op->role == LA_ROLE_step; k++)
         if (s->views[k] >= 0) fn(context, s->views[k]);
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (s->outs[k] >= 0) fn(context, s->outs[k]);

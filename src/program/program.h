@@ -131,7 +131,8 @@ typedef struct la_prog_step {
     int64_t answer;
     const la_op *op, *named;    /* in whose name it fails */
     la_value *args;         /* [nargs]; owned lists and texts */
-    int32_t *views;         /* [nargs]: of tensors; a list's in 'lists' */
+    int32_t *views;         /* [nargs]: of tensors; a list's in 'lists'; in
+                            ** the block of 'args' */
     int32_t lists;          /* the first of 'members' that are its lists' */
     int32_t list_results, nlisted;   /* members of a result that is a list */
     la_prog_loop *loop;     /* owned; its operands are members from 'lists' */
@@ -140,7 +141,7 @@ typedef struct la_prog_step {
 
 /* Steps that run as one, a chain (fuse/chain.h) whose operands are views. */
 typedef struct la_prog_group {
-    struct la_fuse *chain;  /* owned */
+    struct la_fused *chain;  /* owned */
     int32_t first, end;     /* its first and its last step */
 } la_prog_group;
 
@@ -242,6 +243,8 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
 /* Do the views lie at the same elements? */
 bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
+/* n arguments for the step, each nothing yet, with no views. LA_ENOMEM. */
+la_status la_prog_room(la_prog_step *s, int n);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
 /* Ends what the value refers to. */
@@ -263,6 +266,8 @@ enum { LA_PROG_AGAIN = 1 << 30 };
 ** rows, where their kind can be cut. 'total' is the work of all calls. */
 la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
                         int64_t *total);
+/* A planned program cut for budgets, planned too; NULL for one that is short. */
+la_status la_prog_parts(const la_prog *p, la_prog **out);
 
 /* ---- spare.c ---- */
 
@@ -327,6 +332,9 @@ la_status la_look_record(const la_op *op, const la_look_question *q,
 /* Marks the early steps, at the end of a recording. False where a question
 ** depends on what can't run first. */
 bool la_look_mark(la_prog *p);
+/* Of a program whose results share no memory with what was given: questions are
+** let go that only tell which would. */
+void la_look_let_go(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
 ** one, does not fit. */
 la_status la_look_again(la_prog *p, la_prog_step *s, const la_tensor *t);
@@ -345,9 +353,10 @@ typedef struct la_loop_record {
     bool through[64];       /* the body gives what it got */
 } la_loop_record;
 /* False: nothing is recorded here, or these can't be a carry. With a condition
-** it is la.cond. */
+** it is la.cond. A tensor whose layout no copy has becomes one in 'carry', made
+** by a step and owned by l->tensors. */
 bool la_loop_begin(la_loop_record *l, la_tensor *condition, int n,
-                   la_tensor *const *carry);
+                   la_tensor **carry);
 /* A part begins, and ends with its results. False, with the reason told to the
 ** recording, where it can't be a part. */
 la_status la_loop_part(la_loop_record *l, int n, la_tensor *const *carry);
@@ -359,6 +368,9 @@ la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
 void la_loop_drop(la_loop_record *l);
 /* Is a branch recorded that may not be taken? It does nothing that lasts. */
 bool la_loop_is_dry(void);
+/* LA_ESTATE there, and the branch is no part of a program: for what changes
+** more than tensors by calls. */
+la_status la_loop_hold(void);
 void la_loop_free(la_prog_loop *loop);
 /* Runs it: out[i] is owned; the operand itself where no pass changed it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,

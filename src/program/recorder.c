@@ -85,10 +85,8 @@ static void recorder_peek(const la_tensor *t)
 static bool recorder_reads_values(const la_frame *f)
 {
     const la_op *op = f->op;
-    if (op == LA_OP(index_put) || op == LA_OP(masked_scatter)
-        || op == LA_OP(kthvalue) || op == LA_OP(histc) || op == LA_OP(histogram)
-        || op == LA_OP(histogram_edges)) return false;
-    if (op == LA_OP(index)) {
+    if (op->forms & LA_SIZED) return false;
+    if (op->forms & LA_SIZED_BY_MASKS) {
         const la_value *v = &f->args[1];
         for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
             if (v->tensors.list[i] && v->tensors.list[i]->dtype == LA_BOOL)
@@ -135,7 +133,6 @@ static void recorder_locate(la_recorder *r, la_prog_step *s)
 static void recorder_arg(la_recorder *r, la_prog_step *s, int k,
                          const la_value *v)
 {
-    s->views[k] = LA_PROG_NONE;
     if (la_prog_copy_value(&s->args[k], v)) r->failed = true;
     if (v->tag == LA_VTENSOR) s->views[k] = la_meet_operand(r, v->tensor);
     if (v->tag != LA_VTENSORS || r->failed) return;
@@ -154,14 +151,12 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
 {
     int n = f->nargs;
     *s = (la_prog_step){.kind = LA_STEP_CALL, .form = (uint8_t)f->form,
-        .op = f->op, .nargs = (uint8_t)n, .sequence = la_node_sequence(),
+        .op = f->op, .sequence = la_node_sequence(),
         .no_grad = la_ctx()->no_grad,
         .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    s->args = la_mem_zalloc((n ? n : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((n ? n : 1) * sizeof(int32_t));
-    if (!s->args || !s->views) {
+    if (la_prog_room(s, n)) {
         r->failed = true;
         return;
     }
@@ -234,11 +229,7 @@ static bool recorder_is_pure(const la_frame *f)
     bool real = t && (la_is_float((la_dtype)t->dtype)
                       || la_is_complex((la_dtype)t->dtype));
     if (op->family) return real || (t && t->dtype == LA_BOOL);
-    return op->reductions[0] != NULL || op == LA_OP(clone)
-        || op == LA_OP(zeros) || op == LA_OP(ones) || op == LA_OP(zeros_like)
-        || op == LA_OP(ones_like) || op == LA_OP(full)
-        || op == LA_OP(contiguous) || op == LA_OP(select_scatter)
-        || op == LA_OP(slice_scatter) || op == LA_OP(diagonal_scatter);
+    return op->forms & LA_PURE;
 }
 
 /* out= gave a tensor other sizes. */
@@ -317,12 +308,27 @@ void la_record_step(la_recorder *r, la_prog_step *s)
     recorder_append(r, s);
 }
 
-/* The call itself, whose copies to given outputs are a part of it. */
+/* Did the call make tensors of its own, though an output with a history was
+** given? They are copied there behind it, by calls that the history has. */
+static bool recorder_made_own(const la_frame *f)
+{
+    bool own = f->form == LA_OUT, history = false;
+    for (int k = 0; k < LA_MAX_RESULTS && own; k++) {
+        if (!f->outs[k]) continue;
+        history |= la_grad_flag(f->outs[k]) != 0;
+        own = k < f->nresults && f->results[k].tag == LA_VTENSOR
+            && f->results[k].tensor != f->outs[k];
+    }
+    return own && history;
+}
+
+/* The call itself; other copies to what is given are a part of it. */
 static la_status recorder_below(la_frame *f)
 {
     la_status status = f->op->forms & LA_COMPOSITE ? la_run_body(f)
         : la_redispatch(f, LA_KEY_RECORD);
-    if (!status && f->form != LA_FUNCTIONAL) status = la_finish_outputs(f);
+    if (!status && f->form != LA_FUNCTIONAL && !recorder_made_own(f))
+        status = la_finish_outputs(f);
     return status;
 }
 
@@ -346,6 +352,19 @@ static bool recorder_lasts(const la_recorder *r, const la_frame *f)
     return lasts;
 }
 
+/* The copies are steps of their own. The versions of outputs rise once less
+** then, which nobody sees of the recording's own. */
+static void recorder_split(la_recorder *r, const la_frame *f, la_prog_step *s)
+{
+    s->form = LA_FUNCTIONAL;
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        s->outs[k] = LA_PROG_NONE;
+        if (f->outs[k] && recorder_outer(r, f->outs[k]))
+            la_record_give_up(r, "out= is a tensor from outside that has a "
+                              "history");
+    }
+}
+
 /* The kernel of the Record key. What the operation calls itself is a part of
 ** it. */
 static la_status recorder_call(la_frame *f)
@@ -360,6 +379,7 @@ static la_status recorder_call(la_frame *f)
     recorder_step(r, f, &s);
     LA_WITHOUT_KEYS(RECORD_BIT);
     la_status status = recorder_below(f);
+    if (!status && recorder_made_own(f)) recorder_split(r, f, &s);
     if (!status && !r->failed) recorder_finish(r, f, &s);
     r->nsources = 0;
     if (!status && !r->failed) recorder_append(r, &s);

@@ -34,8 +34,26 @@ static bool run_same_form(const la_tensor *form, const la_tensor *t)
     const uint32_t bits = LA_F_CONJ | LA_F_NEG;
     return t->dtype == form->dtype && t->ndim == form->ndim
         && t->device == form->device && t->names == form->names
-        && !((t->flags ^ form->flags) & bits) && !t->counter && t->storage
+        && !((t->flags ^ form->flags) & bits) && t->storage
+        && t->storage->nbytes >= 0      /* the host did not move it */
         && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
+}
+
+/* Does another tensor than the slot's have views of the object's memory? */
+static bool run_is_joint(const la_prog *p, const la_prog_object *o)
+{
+    int32_t v = o->slot < 0 ? LA_PROG_NONE : la_prog_slot_at(p, o->slot)->views;
+    for (; v >= 0; v = la_prog_view_at(p, v)->next)
+        if (la_prog_view_at(p, v)->object >= 0) return true;
+    return false;
+}
+
+/* set_data gave the tensor other memory, and it counts writes by the record of
+** what it had. Its elements are not known by their version then, and views
+** count as the slot's own tensor. */
+static bool run_is_moved_well(const la_prog *p, const la_prog_object *o)
+{
+    return !o->pinned && !run_is_joint(p, o);
 }
 
 /* Has the gradient the form that views of it were met with? */
@@ -47,7 +65,7 @@ static bool run_grad_fits(const la_prog *p, const la_prog_object *o,
         if (la_prog_view_at(p, v)->whole
             && !run_same_form(la_prog_view_at(p, v)->form, la_leaf_grad(t)))
             return false;
-    return true;
+    return !la_leaf_grad(t) || !la_leaf_grad(t)->counter;
 }
 
 bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
@@ -58,14 +76,32 @@ bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
     if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
         return false;
     if (o->pinned && la_tensor_version(t) != o->version) return false;
+    if (t->counter && !run_is_moved_well(p, o)) return false;
     return o->grad_slot < 0 || run_grad_fits(p, o, t);
+}
+
+/* Is object 'i', which set_data gave its memory, the only one that has it? */
+static bool run_has_own(const la_prog *p, int32_t i,
+                        la_tensor *const *arguments)
+{
+    const la_storage *s = la_bind_object(p, i, arguments)->storage;
+    for (int32_t k = 0; k < p->objects.n; k++) {
+        const la_tensor *t = la_bind_object(p, k, arguments);
+        const la_tensor *grad = la_prog_object_at(p, k)->grad_slot >= 0
+            ? la_leaf_grad(t) : NULL;
+        if ((k != i && t->storage == s) || (grad && grad->storage == s))
+            return false;
+    }
+    return true;
 }
 
 bool la_prog_fits(const la_prog *p, la_tensor *const *arguments)
 {
-    for (int32_t i = 0; i < p->objects.n; i++)
-        if (!la_prog_object_fits(p, i, la_bind_object(p, i, arguments)))
-            return false;
+    for (int32_t i = 0; i < p->objects.n; i++) {
+        const la_tensor *t = la_bind_object(p, i, arguments);
+        if (!la_prog_object_fits(p, i, t)
+            || (t->counter && !run_has_own(p, i, arguments))) return false;
+    }
     return true;
 }
 
@@ -430,8 +466,8 @@ static void run_look(run_state *r)
         if (!o->kept) continue;
         const la_tensor *t = la_bind_object(p, i, r->arguments);
         uint32_t version = la_tensor_version(t) + la_other_writes(t);
-        if (version == o->kept_version && t->storage == o->kept_storage)
-            continue;
+        if (version == o->kept_version && t->storage == o->kept_storage
+            && !t->counter) continue;
         o->kept_version = version;
         o->kept_storage = t->storage;
         p->fresh = false;

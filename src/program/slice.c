@@ -166,29 +166,25 @@ static bool slice_spares_first(const slicer *w, const slice_cut *c)
     return true;
 }
 
-static bool slice_is_optimiser(const la_op *op)
-{
-    return op == LA_OP(sgd_step_) || op == LA_OP(adam_step_)
-        || op == LA_OP(rmsprop_step_) || op == LA_OP(adagrad_step_);
-}
-
 static bool slice_rule(const slicer *w, slice_cut *c, const la_tensor *r)
 {
     const la_op *op = c->step->op;
     const la_family *family = op->family;
     if (family) return family->impl == la_pointwise_impl
         && slice_each(w, c, r);
-    if (slice_is_optimiser(op)) return slice_each(w, c, r);
-    if (op == LA_OP(mm)) return slice_product(w, c, r, 0);
-    if (op == LA_OP(addmm)) return slice_product(w, c, r, 1);
-    if (op == LA_OP(bmm)) {
+    switch (op->reductions[0] ? LA_ROLE_rows : op->role) {
+    case LA_ROLE_step: return slice_each(w, c, r);
+    case LA_ROLE_product: return slice_product(w, c, r, 0);
+    case LA_ROLE_add_product: return slice_product(w, c, r, 1);
+    case LA_ROLE_products:
         c->least = 2;           /* one alone is a product as above */
         return slice_rows(w, c, r, 0) && slice_rows(w, c, r, 1);
-    }
-    if (op->reductions[0] || op == LA_OP(softmax) || op == LA_OP(log_softmax))
+    case LA_ROLE_rows:
         return c->step->nargs > 1 && slice_spares_first(w, c)
             && slice_rows(w, c, r, 0);
-    return op == LA_OP(convolution) && slice_rows(w, c, r, 0);
+    case LA_ROLE_images: return slice_rows(w, c, r, 0);
+    default: return false;
+    }
 }
 
 /* The view that the call writes all of: a result of its own, or what it changes
@@ -197,7 +193,7 @@ static int32_t slice_written(const slicer *w, int32_t i, const la_prog_step *s)
 {
     if (s->form != LA_FUNCTIONAL) return s->outs[1] < 0 ? s->outs[0] : -1;
     if (s->op->forms & LA_MUTATES)
-        return slice_is_optimiser(s->op) ? s->views[0] : LA_PROG_NONE;
+        return s->op->role == LA_ROLE_step ? s->views[0] : LA_PROG_NONE;
     int32_t view = s->results[0];
     if (view < 0 || s->results[1] >= 0 || !(s->op->forms & LA_OUT_FORM))
         return LA_PROG_NONE;
@@ -256,14 +252,11 @@ static la_prog_step *slice_add(slicer *w, const la_prog_step *like, int nargs)
     *s = (la_prog_step){.kind = LA_STEP_CALL, .line = like->line,
         .source = like->source, .lists = LA_PROG_NONE, .object = LA_PROG_NONE,
         .view = LA_PROG_NONE, .no_grad = like->no_grad,
-        .nargs = (uint8_t)nargs, .nresults = 1, .op = like->op,
+        .nresults = 1, .op = like->op,
         .named = like->named};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    s->args = la_mem_zalloc((nargs ? nargs : 1) * sizeof(la_value));
-    s->views = la_mem_zalloc((nargs ? nargs : 1) * sizeof(int32_t));
-    for (int k = 0; s->views && k < nargs; k++) s->views[k] = LA_PROG_NONE;
-    return s->args && s->views ? s : NULL;
+    return la_prog_room(s, nargs) ? NULL : s;
 }
 
 /* Memory for the result, as the call would have had it. */
@@ -561,5 +554,22 @@ la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
     *total = w.total;
     if (status) la_prog_free(w.p);
     else *out = w.p;
+    return status;
+}
+
+/* Pieces of some 50 microseconds of a slow processor. Groups of calls are not
+** joined there, which would be long. */
+enum { SLICE_PIECE = 50000 };
+
+la_status la_prog_parts(const la_prog *p, la_prog **out)
+{
+    static const char *const without[] = {"fuse", NULL};
+    la_prog *parts = NULL;
+    int64_t total;
+    LA_TRY(la_prog_slice(p->recorded, SLICE_PIECE, &parts, &total));
+    bool is_long = total > SLICE_PIECE;
+    la_status status = is_long ? la_prog_plan(parts, without) : LA_OK;
+    if (status || !is_long) la_prog_free(parts);
+    *out = !status && is_long ? parts : NULL;
     return status;
 }

@@ -179,16 +179,12 @@ la_status la_host_moved(void)
                     "made: ask the wrapped tensor or the record anew");
 }
 
-/* The gate's check that a kernel may read all of t. Values that la.fuse still
-** owes are computed now. */
+/* The gate's check that a kernel may read all of t. */
 la_status la_tensor_check_bounds(const la_tensor *t)
 {
     if (t->flags & LA_F_DEFERRED)
         return la_tensor_owed(t);
-    if (t->storage && t->storage->nbytes < 0) {
-        if (t->storage->flags & LA_S_MOVED) return la_host_moved();
-        LA_TRY(la_tensor_owed(t));
-    }
+    if (t->storage && t->storage->nbytes < 0) return la_host_moved();
     return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
                            (int64_t)la_itemsize(t),
                            t->storage ? t->storage->nbytes : 0);

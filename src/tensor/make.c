@@ -307,8 +307,6 @@ la_status la_number_to_default(la_tensor **number)
     return LA_OK;
 }
 
-la_status (*la_deferred_value)(la_tensor *);
-
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype dtype,
                              la_tensor **out)
@@ -321,7 +319,7 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 
 la_status la_tensor_owed(const la_tensor *t)
 {
-    if (!(t->flags & LA_F_BATCHED)) return la_deferred_value((la_tensor *)t);
+    (void)t;
     la_ctx()->wanted_batched = true;
     return la_error(LA_ESTATE, "inside vmap a tensor has no elements to look "
                     "at: it stands for each element of a batch; return what is "
@@ -343,6 +341,15 @@ void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset)
     t->storage = s ? la_storage_retain(s) : NULL;
     t->offset = offset;
     if (old) drop_storage(old);
+}
+
+void la_tensor_count_as(la_tensor *t, const la_tensor *like)
+{
+    la_storage *held = t->counter, *now = like ? like->counter : NULL;
+    if (held == now) return;
+    t->counter = NULL;
+    count_by(t, now);
+    if (held) la_storage_let_go(held);
 }
 
 /* --- sharing --- */
@@ -538,6 +545,7 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
     }
     (*out)->storage->release = release ? release : host_keeps;
     (*out)->storage->context = context;
+    (*out)->storage->born = 0;      /* the memory was there before */
     return LA_OK;
 }
 

@@ -33,22 +33,20 @@ la_overlap la_internal_overlap(const la_tensor *t)
     return strides_nest(t) ? LA_OVERLAP_NO : LA_OVERLAP_TOO_HARD;
 }
 
-/* First byte and byte after the last, counted from the storage's start. */
-static void byte_range(const la_tensor *t, int64_t *begin, int64_t *end)
+/* Bytes from the first element to behind the last. */
+static int64_t byte_extent(const la_tensor *t)
 {
-    int64_t last = 0, size = (int64_t)la_itemsize(t);
+    int64_t last = 0;
     for (int d = 0; d < t->ndim; d++)
         last += (la_sizes(t)[d] - 1) * la_strides(t)[d];
-    *begin = t->offset * size;
-    *end = *begin + (last + 1) * size;
+    return (last + 1) * (int64_t)la_itemsize(t);
 }
 
-/* Have both the same elements in the same order? Writing each after reading it
-** is safe then. */
+/* Are they the same elements in the same order, where the first ones are?
+** Writing each after reading it is safe then. */
 static bool same_positions(const la_tensor *a, const la_tensor *b)
 {
-    return a->offset == b->offset && a->ndim == b->ndim
-        && la_itemsize(a) == la_itemsize(b)
+    return a->ndim == b->ndim && la_itemsize(a) == la_itemsize(b)
         && memcmp(a->dims, b->dims, 2u * a->ndim * sizeof *a->dims) == 0;
 }
 
@@ -112,25 +110,25 @@ static bool fields_differ(const la_tensor *a, const la_tensor *b,
         && step - ahead >= span_within(b, step);
 }
 
-/* Cheap tests one after another: storage, ranges of bytes, remainders of the
-** steps. Whether two strided sets of addresses meet is a Diophantine problem,
-** NP-hard in general: what is left is TOO_HARD, and the caller decides. */
+/* Cheap tests one after another: ranges of bytes, remainders of the steps.
+** Whether two strided sets of addresses meet is a Diophantine problem, NP-hard
+** in general: what is left is TOO_HARD, and the caller decides. */
+la_overlap la_distance_overlap(const la_tensor *a, const la_tensor *b,
+                               int64_t distance)
+{
+    if (a->numel == 0 || b->numel == 0) return LA_OVERLAP_NO;
+    if (distance == 0 && same_positions(a, b)) return LA_OVERLAP_FULL;
+    if (distance >= byte_extent(a) || -distance >= byte_extent(b))
+        return LA_OVERLAP_NO;
+    if (a->flags & b->flags & LA_F_DENSE) return LA_OVERLAP_PARTIAL;
+    return remainders_differ(a, b, distance) || fields_differ(a, b, distance)
+        ? LA_OVERLAP_NO : LA_OVERLAP_TOO_HARD;
+}
+
 la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b)
 {
-    int64_t a0, a1, b0, b1;
-    if (a == b)
-        return LA_OVERLAP_FULL;
-    if (a->numel == 0 || b->numel == 0 || !a->storage
-        || a->storage != b->storage)
-        return LA_OVERLAP_NO;
-    if (same_positions(a, b))
-        return LA_OVERLAP_FULL;
-    byte_range(a, &a0, &a1);
-    byte_range(b, &b0, &b1);
-    if (a0 >= b1 || b0 >= a1)
-        return LA_OVERLAP_NO;
-    if (a->flags & b->flags & LA_F_DENSE)
-        return LA_OVERLAP_PARTIAL;
-    return remainders_differ(a, b, b0 - a0) || fields_differ(a, b, b0 - a0)
-        ? LA_OVERLAP_NO : LA_OVERLAP_TOO_HARD;
+    if (a == b) return LA_OVERLAP_FULL;
+    if (!a->storage || a->storage != b->storage) return LA_OVERLAP_NO;
+    return la_distance_overlap(a, b, b->offset * (int64_t)la_itemsize(b)
+                               - a->offset * (int64_t)la_itemsize(a));
 }

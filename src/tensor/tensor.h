@@ -54,7 +54,7 @@ enum {
     LA_F_REQUIRES_GRAD = 1 << 8,    /* leaf flag or has a grad_fn */
     LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
     LA_F_INLINE_BLOCK = 1 << 10,    /* the header lies in a storage's block */
-    LA_F_DEFERRED = 1 << 11,        /* a recorded step: no storage (src/fuse) */
+    LA_F_DEFERRED = 1 << 11,        /* of a batch, or of a chain: no storage */
     LA_F_NO_GRAD_VIEW = 1 << 12,    /* a view made while nothing was recorded */
     LA_F_MULTI_VIEW = 1 << 13,      /* a view that came with others in a list */
     LA_F_NO_HISTORY = 1 << 14,      /* a view that no gradient passes: bytes */
@@ -76,7 +76,6 @@ enum {
     LA_S_NEW_ZERO = 1 << 5, /* was all zero when it was made (bit 4 is taken) */
     LA_S_COUNTER = 1 << 6,  /* is or was the counter of a tensor elsewhere */
     LA_S_MOVED = 1 << 7,    /* the host took the memory away (la_rebind) */
-    LA_S_OWED = 1 << 8,     /* a step of la.fuse is to write it (src/fuse) */
     LA_S_WATCHED = 1 << 9,  /* a snapshot wants its bytes before a write */
     LA_S_RECORDED = 1 << 10 /* a recorder wants to hear of its end */
 };
@@ -102,7 +101,7 @@ struct la_storage {
                             ** data; all 'refs' are one of them */
     uint32_t moved_at;      /* la_rebind made it: the version it began with */
     _Atomic uint32_t others;   /* writes by tensors that count elsewhere */
-    uint32_t born;          /* la_storage_birth then */
+    uint32_t born;          /* la_storage_birth then; 0: host memory */
     la_token *payer;        /* whom its bytes are charged to; NULL: nobody */
 };
 
@@ -239,11 +238,8 @@ static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
     return LA_OK;
 }
 
-/* The value of a deferred tensor for whoever is to read or share it: computed,
-** or LA_ESTATE where it has none. */
+/* LA_ESTATE for a tensor without elements, whoever is to read or share it. */
 la_status la_tensor_owed(const la_tensor *t);
-/* src/fuse sets this once: computes the value of a deferred tensor. */
-extern la_status (*la_deferred_value)(la_tensor *);
 /* Mark of storages that this thread makes: a recording of a program tells its
 ** own by it; 0 outside of one. */
 extern _Thread_local uint32_t la_storage_birth;
@@ -272,6 +268,8 @@ la_status la_tensor_form(const la_tensor *like, la_tensor **out);
 /* Lets such a header show 's' from 'offset' on, where all of it is inside;
 ** NULL: nothing. Counts its reference. */
 void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset);
+/* ... and counts its writes as 'like' does; NULL: by its storage. */
+void la_tensor_count_as(la_tensor *t, const la_tensor *like);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
@@ -426,5 +424,9 @@ typedef enum la_overlap {
 la_overlap la_internal_overlap(const la_tensor *t);
 /* NO, FULL (same elements, same order), PARTIAL or TOO_HARD. */
 la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b);
+/* ... of two geometries on one memory, b's first element so many bytes behind
+** that of a. */
+la_overlap la_distance_overlap(const la_tensor *a, const la_tensor *b,
+                               int64_t distance);
 
 #endif

@@ -221,32 +221,42 @@ la_status la_vmap_rule_random(la_vcall *c, bool *done)
 
 /* ---- order ---- */
 
-/* Median of everything is that of the rows of a flat batch. */
-la_status la_vmap_rule_median(la_vcall *c, bool *done)
+/* A statistic of everything is that of the rows of a flat batch, by 'op', of
+** whose results only the first is asked for. */
+static la_status special_flat(la_vcall *c, const la_op *op, la_value dim,
+                              bool *done)
 {
     la_tensor *t = la_varg(c, 0);
     int64_t sizes[2] = {c->level->size, t->numel};
-    la_value results[LA_MAX_RESULTS];
+    la_value results[LA_MAX_RESULTS] = {{0}};
     if (t->numel == 0) return LA_OK;
     LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
-    LA_TRY(c->f->op == LA_OP(median)
-           ? la_run_many(median_dim, results, flat, 1)
-           : la_run_many(nanmedian_dim, results, flat, 1));
+    la_value args[] = {la_v_tensor(flat), dim};
+    LA_TRY(la_do_many(op, results, 2, args));
     la_value_drop(&results[1]);
     return special_give(c, results[0].tensor, done);
 }
 
-/* The largest of everything: of each row. */
-la_status la_vmap_rule_extreme(la_vcall *c, bool *done)
+la_status la_vmap_rule_median(la_vcall *c, bool *done)
 {
-    la_tensor *t = la_varg(c, 0), *out = NULL;
-    int64_t sizes[2] = {c->level->size, t->numel};
-    if (t->numel == 0) return LA_OK;
-    LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
-    la_value args[] = {la_v_tensor(flat), la_v_ints((int64_t[]){1}, 1)};
-    LA_TRY(la_do(c->f->op == LA_OP(max) ? LA_OP(amax) : LA_OP(amin), &out, 2,
-                 args));
-    return special_give(c, out, done);
+    return special_flat(c, LA_OP(median_dim), la_v_int(1), done);
+}
+
+la_status la_vmap_rule_nanmedian(la_vcall *c, bool *done)
+{
+    return special_flat(c, LA_OP(nanmedian_dim), la_v_int(1), done);
+}
+
+la_status la_vmap_rule_max(la_vcall *c, bool *done)
+{
+    int64_t dim = 1;
+    return special_flat(c, LA_OP(amax), la_v_ints(&dim, 1), done);
+}
+
+la_status la_vmap_rule_min(la_vcall *c, bool *done)
+{
+    int64_t dim = 1;
+    return special_flat(c, LA_OP(amin), la_v_ints(&dim, 1), done);
 }
 
 /* Several q come as dim 1: the batch is brought before them. */
@@ -319,12 +329,6 @@ la_status la_vmap_rule_layer_gradient(la_vcall *c, bool *done)
     return la_vmap_rule_whole(c, done);
 }
 
-/* Groups of samples are the batch's too; a norm over samples is not. */
-la_status la_vmap_rule_channel_norm(la_vcall *c, bool *done)
-{
-    return la_arg_int(c->f, 1) > 0 ? la_vmap_rule_joined(c, done) : LA_OK;
-}
-
 /* ---- a batch of batches ---- */
 
 /* Argument k with its batch and its own dim 1 as one. */
@@ -360,21 +364,11 @@ static la_status run_joined(la_vcall *c)
     return status;
 }
 
-/* Dims that an image has without the batch of its own: from the list of its
-** sizes, of a convolution from the weight. */
-static int plane_rank(const la_vcall *c)
-{
-    if (la_varg(c, 1)) return la_varg(c, 1)->ndim - 1;
-    if (c->f->op == LA_OP(native_channel_norm)) return la_varg(c, 0)->ndim - 1;
-    if (c->f->op == LA_OP(col2im)) return 2;
-    return (int)c->f->args[1].ints.n + 1;
-}
-
 /* (images, ...): images of all batches at once, where they have a dim for a
-** batch of their own; else la.vmap's is that dim. */
-la_status la_vmap_rule_joined(la_vcall *c, bool *done)
+** batch of their own besides those of an image; else la.vmap's is that dim. */
+static la_status special_joined(la_vcall *c, int rank, bool *done)
 {
-    int own = la_varg(c, 0)->ndim - plane_rank(c);
+    int own = la_varg(c, 0)->ndim - rank;
     if (!la_vmap_arg(c, 0) || own < 0 || own > 1 || c->level->size == 0)
         return LA_OK;
     if (own == 0) return la_vmap_rule_first(c, done);
@@ -385,6 +379,27 @@ la_status la_vmap_rule_joined(la_vcall *c, bool *done)
     LA_TRY(put_joined(c, 0));
     *done = true;
     return run_joined(c);
+}
+
+/* The dims of an image: from the list of its sizes, of a convolution from the
+** weight. */
+la_status la_vmap_rule_joined(la_vcall *c, bool *done)
+{
+    const la_tensor *weight = la_varg(c, 1);
+    return special_joined(c, weight ? weight->ndim - 1
+                          : (int)c->f->args[1].ints.n + 1, done);
+}
+
+la_status la_vmap_rule_joined_columns(la_vcall *c, bool *done)
+{
+    return special_joined(c, 2, done);
+}
+
+/* Groups of samples are the batch's too; a norm over samples is not. */
+la_status la_vmap_rule_channel_norm(la_vcall *c, bool *done)
+{
+    if (la_arg_int(c->f, 1) <= 0) return LA_OK;
+    return special_joined(c, la_varg(c, 0)->ndim - 1, done);
 }
 
 /* la_vmap_rule_joined where all tensors have that dim. */
@@ -402,15 +417,13 @@ la_status la_vmap_rule_joined_all(la_vcall *c, bool *done)
 /* ---- products ---- */
 
 /* mm, bmm, mv, dot, vdot by matmul, which knows batches: a vector with a batch
-** next to it is a matrix of one column or row. */
-la_status la_vmap_rule_product(la_vcall *c, bool *done)
+** next to it is a matrix of one column or row. The call's matrices have 'rank'
+** dims; of its arguments the last 'vectors' are vectors. */
+static la_status special_product(la_vcall *c, int rank, int vectors, bool conj,
+                                 bool *done)
 {
-    const la_op *op = c->f->op;
     int left = la_varg(c, 0)->ndim, right = la_varg(c, 1)->ndim;
     bool both = la_vmap_arg(c, 0) && la_vmap_arg(c, 1);
-    int vectors = op == LA_OP(mv) ? 1
-        : op == LA_OP(dot) || op == LA_OP(vdot) ? 2 : 0;
-    int rank = op == LA_OP(bmm) || op == LA_OP(batched_mm) ? 3 : 2;
     if (left != (vectors == 2 ? 1 : rank) || right != (vectors ? 1 : rank))
         return LA_OK;
     LA_CHAIN(w);
@@ -419,7 +432,7 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     LA_TRY(put_behind(c, 1));
     a = c->args[0].tensor;
     b = c->args[1].tensor;
-    if (op == LA_OP(vdot)) a = R(conj, a);
+    if (conj) a = R(conj, a);
     if (vectors == 2 && both) a = R(unsqueeze, a, 1);
     if (vectors && la_vmap_arg(c, 1)) b = R(unsqueeze, b, 2);
     if (vectors == 2 && !la_vmap_arg(c, 0)) a = R(unsqueeze, a, 0);
@@ -427,6 +440,31 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     while (r && vectors && r->ndim > 3 - vectors)
         r = R(select, r, r->ndim - 1, 0);
     return w->status ? w->status : special_give(c, la_tensor_retain(r), done);
+}
+
+la_status la_vmap_rule_product(la_vcall *c, bool *done)
+{
+    return special_product(c, 2, 0, false, done);
+}
+
+la_status la_vmap_rule_products(la_vcall *c, bool *done)
+{
+    return special_product(c, 3, 0, false, done);
+}
+
+la_status la_vmap_rule_mv(la_vcall *c, bool *done)
+{
+    return special_product(c, 2, 1, false, done);
+}
+
+la_status la_vmap_rule_dot(la_vcall *c, bool *done)
+{
+    return special_product(c, 2, 2, false, done);
+}
+
+la_status la_vmap_rule_vdot(la_vcall *c, bool *done)
+{
+    return special_product(c, 2, 2, true, done);
 }
 
 /* Is the scalar this number? Then the product with it is left out. */
@@ -443,20 +481,20 @@ static bool is_factor_of(const la_value *v, const la_tensor *t)
         || la_scalar_side(&v->scalar, (la_dtype)t->dtype) == 0;
 }
 
-/* beta * self + alpha * product, inside of the level. */
-la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
+/* beta * self + alpha * product, inside of the level; 'sum' is over the
+** products of a batch. */
+static la_status special_add(la_vcall *c, const la_op *product, bool sum,
+                             bool *done)
 {
-    const la_op *op = c->f->op;
     LA_CHAIN(w);
     la_tensor *self = la_varg(c, 0), *a = la_varg(c, 1), *b = la_varg(c, 2), *r;
     la_value beta = c->f->args[3], alpha = c->f->args[4];
     if (!is_factor_of(&alpha, a) || !is_factor_of(&beta, a)) return LA_OK;
     la_vmap *before = la_vmap_enter(c->level);
-    if (op == LA_OP(addmm)) r = R(mm, a, b);
-    else if (op == LA_OP(addmv)) r = R(mv, a, b);
-    else r = R(bmm, a, b);
-    if (op == LA_OP(addbmm)) r = R(sum, r, la_v_ints((int64_t[]){0}, 1),
-                                     false, la_v_dtype((la_dtype)a->dtype));
+    r = la_chain_call(w, product, 2,
+                      (la_value[]){la_v_tensor(a), la_v_tensor(b)});
+    if (sum) r = R(sum, r, la_v_ints((int64_t[]){0}, 1), false,
+                   la_v_dtype((la_dtype)a->dtype));
     if (!special_is_number(&alpha, 1)) r = R(mul, r, alpha);
     if (!special_is_number(&beta, 1) && !special_is_number(&beta, 0))
         self = R(mul, self, beta);
@@ -466,6 +504,26 @@ la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
     *done = true;
     la_set_result(c->f, 0, la_tensor_retain(r));
     return LA_OK;
+}
+
+la_status la_vmap_rule_addmm(la_vcall *c, bool *done)
+{
+    return special_add(c, LA_OP(mm), false, done);
+}
+
+la_status la_vmap_rule_addmv(la_vcall *c, bool *done)
+{
+    return special_add(c, LA_OP(mv), false, done);
+}
+
+la_status la_vmap_rule_baddbmm(la_vcall *c, bool *done)
+{
+    return special_add(c, LA_OP(bmm), false, done);
+}
+
+la_status la_vmap_rule_addbmm(la_vcall *c, bool *done)
+{
+    return special_add(c, LA_OP(bmm), true, done);
 }
 
 /* (A, B): B is a matrix, or a vector for each A. */

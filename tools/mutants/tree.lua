@@ -1,8 +1,11 @@
 -- The copy of the tree in which mistakes are planted, and what is built in it.
 -- A mistake compiles its own objects only, of kernels those of the best CPU
 -- path; the others, and the objects of all other sources, are those of the
--- build that was copied.
-local tree = {root = "build/mutants/tree", origin = "."}
+-- build that was copied. The module is linked at once, the program when a spec
+-- that starts it is about to run.
+local tree = {root = "build/mutants/tree"}
+-- A second copy, in which specs are timed without a mistake.
+local function clean() return tree.root .. "-clean" end
 
 local function shell(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
@@ -44,18 +47,26 @@ local LEFT = {".git", "build/mutants", "build/ctest", "build/embed-spec",
 function tree.copy()
   local words = {}
   for k, path in ipairs(LEFT) do words[k] = "--exclude=./" .. path end
-  assert(shell("rm -rf " .. tree.root .. " && mkdir -p " .. tree.root))
-  assert(shell("tar " .. table.concat(words, " ") .. " -cf - . | tar -xf - -C "
-    .. tree.root))
+  for _, to in ipairs({tree.root, clean()}) do
+    assert(shell(("rm -rf %s && mkdir -p %s && tar %s -cf - . | tar -xf - -C %s")
+      :format(to, to, table.concat(words, " "), to)))
+  end
 end
 
+-- Text of a source or spec of the tree.
+function tree.text(path) return tree.read(tree.root .. "/" .. path) end
+
+-- Paths and sizes of the sources, in an order that is always the same.
 function tree.sources()
-  local ok, text = shell("find src modules lua -type f \\( -name '*.c' -o "
-    .. "-name '*.inc' -o -name '*.def' -o -name '*.lua' \\) | LC_ALL=C sort")
+  local ok, text = inside("find src modules lua -type f \\( -name '*.c' -o "
+    .. "-name '*.inc' -o -name '*.def' -o -name '*.lua' \\) -printf '%p %s\\n'"
+    .. " | LC_ALL=C sort")
   assert(ok, text)
-  local list = {}
-  for path in text:gmatch("[^\n]+") do list[#list + 1] = path end
-  return list
+  local each = text:gmatch("(%S+) (%d+)\n")
+  return function()
+    local path, size = each()
+    return path, tonumber(size)
+  end
 end
 
 local CAPS = {"default", "avx2", "avx512"}
@@ -74,7 +85,7 @@ function tree.objects(path)
     return {"build/lunarray_mpi.so"}, {}
   end
   local best, made, left = {}, {}, {}
-  local _, text = shell(("grep -lFw -- '%s' build/obj/*.d"):format(path))
+  local _, text = inside(("grep -lFw -- '%s' build/obj/*.d"):format(path))
   for object in text:gmatch("(%S+)d\n") do
     object = object .. "o"
     local stem = rank(object) > 0 and object:match("^(.*)%.[%w+]+%.o$")
@@ -92,9 +103,17 @@ function tree.objects(path)
   return made, left
 end
 
+-- What a mistake changes is kept beside it, so that the tree can be restored
+-- whatever has become of its origin.
+local function keep(files)
+  for _, file in ipairs(files) do
+    inside(("cp -p '%s' '%s.kept'"):format(file, file))
+  end
+end
+
 local function same_bytes(objects)
   for _, object in ipairs(objects) do
-    if not shell(("cmp -s '%s' '%s/%s'"):format(object, tree.root, object)) then
+    if not inside(("cmp -s '%s' '%s.kept'"):format(object, object)) then
       return false
     end
   end
@@ -116,13 +135,37 @@ end
 function tree.plant(path, text)
   local made, left = tree.objects(path)
   if #made == 0 then return nil, "no object reads it" end
+  tree.kept = {path, table.unpack(made)}
+  if path:find("%.lua$") then
+    table.insert(tree.kept, "build/obj/" .. path .. ".gz")
+  end
+  keep(tree.kept)
   tree.write(tree.root .. "/" .. path, text)
   local ok, said = make(made, left)
   if not ok then return nil, said end
   if not path:find("%.lua$") and same_bytes(made) then return "same" end
-  ok, said = make({"build/lunarray.so", "build/lunarray"}, left)
+  ok, said = make({"build/lunarray.so"}, left)
   if not ok then return nil, said end
+  tree.planted, tree.has_program = path, false
   return "built"
+end
+
+-- May this spec start the program, or load the shared library? Its text, or
+-- that of what it requires, says so by these words; more than do is no harm.
+local function starts_program(spec)
+  local text = tree.text(spec)
+  for _, word in ipairs({"program", "PROGRAM", "build/", "support.once",
+                         "support.tmux", "support.notebook"}) do
+    if text:find(word, 1, true) then return true end
+  end
+  return spec:find("^spec/prompt/") ~= nil
+end
+
+local function need_program()
+  if tree.has_program or not tree.planted then return end
+  local _, left = tree.objects(tree.planted)
+  make({"build/lunarray"}, left)
+  tree.has_program = true
 end
 
 function tree.build_test(path, name)
@@ -131,38 +174,51 @@ function tree.build_test(path, name)
 end
 
 -- Source and objects as before. Objects are newer than the source, and what was
--- linked is linked again.
-function tree.restore(path)
-  local made = tree.objects(path)
-  shell(("cp -p '%s' '%s/%s'"):format(path, tree.root, path))
-  if path:find("%.lua$") then
-    made[#made + 1] = "build/obj/" .. path .. ".gz"
+-- linked is linked again with the next mistake.
+function tree.restore()
+  for _, file in ipairs(tree.kept) do
+    inside(("mv '%s.kept' '%s'"):format(file, file))
   end
-  for _, object in ipairs(made) do
-    shell(("cp '%s' '%s/%s'"):format(object, tree.root, object))
-  end
+  tree.planted, tree.kept = nil, nil
 end
 
--- Passed, seconds, and was it ended by its time?
-local function limited(command, seconds)
-  local begun = os.time()
-  local ok, _, status = inside(("ulimit -v 24000000; timeout -k 5 %d %s")
-    :format(seconds, command))
-  return ok, os.time() - begun, status == 124 or status == 137
+-- Passed, seconds of the processor, and was it ended by its time? It may take
+-- 'seconds' of the processor, and twenty times these on the clock, as other work
+-- slows a machine down.
+local function limited(folder, command, seconds)
+  local ok, said, status = shell((
+    "cd %s && ulimit -v 24000000; ulimit -t %d; timeout -k 5 %d %s >/dev/null 2>&1; "
+      .. "status=$?; times; exit $status"):format(folder, seconds, 20 * seconds,
+    command))
+  local spent = 0
+  for m, s in (said:match("\n(.*)") or ""):gmatch("(%d+)m([%d.]+)s") do
+    spent = spent + 60 * tonumber(m) + tonumber(s)
+  end
+  return ok, spent, status == 124 or status == 137 or status == 152
 end
 
 local SETTINGS = "env LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
   .. "LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=build/lunarray "
 
+local function busted(path, more)
+  local lua = os.getenv("LUA") or "lua5.4"
+  return SETTINGS .. (more or "") .. lua .. " $(command -v busted) "
+    .. "--no-keep-going -o plainTerminal " .. path
+end
+
 -- Runs a spec until its first failure; 'more' are settings of its own.
 function tree.spec(path, seconds, more)
-  local lua = os.getenv("LUA") or "lua5.4"
-  return limited(SETTINGS .. (more or "") .. lua .. " $(command -v busted) "
-    .. "--no-keep-going -o plainTerminal " .. path, seconds)
+  if starts_program(path) then need_program() end
+  return limited(tree.root, busted(path, more), seconds)
+end
+
+-- The same without a mistake.
+function tree.clean_spec(path, seconds)
+  return limited(clean(), busted(path), seconds)
 end
 
 function tree.test(name, seconds)
-  return limited("build/ctest/" .. name, seconds)
+  return limited(tree.root, "build/ctest/" .. name, seconds)
 end
 
 return tree

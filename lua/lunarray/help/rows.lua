@@ -105,11 +105,19 @@ end
 
 -- ---- operations ----
 
+local function field(t, name) return t[name] end
+
+-- A name that is not there may be an error, with advice.
+local function has(t, name)
+  local ok, value = pcall(field, t, name)
+  return ok and value ~= nil
+end
+
 -- "fft.rfft" of the operation fft_rfft, where la.fft has rfft.
 local function public_name(name)
   local theme, rest = name:match("^(%l+)_(.+)$")
   local t = theme and rawget(la, theme)
-  if type(t) == "table" and rawget(t, rest) then
+  if type(t) == "table" and has(t, rest) then
     return theme .. "." .. rest, theme
   end
   return name
@@ -231,9 +239,9 @@ end
 
 -- Themes show operations under names of their own: la.linalg.det is la.det.
 local function add_themes(by_name, aliases)
-  for theme, t in next, la do
+  for theme, t in pairs(la) do
     if type(t) == "table" then
-      for name in next, t do
+      for name in pairs(t) do
         local row = by_name[name] or aliases[name]
         if row then
           add_alias(by_name, aliases, theme .. "." .. name, row)

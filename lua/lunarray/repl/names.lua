@@ -3,8 +3,9 @@ local help = require "lunarray.help"
 local is_tensor = require "lunarray.tensors".is_tensor
 
 -- Kept, as whoever types may wipe the globals.
-local ipairs, next, rawget, type, debug = ipairs, next, rawget, type, debug
-local package, rawequal, string, _G = package, rawequal, string, _G
+local ipairs, next, pairs, rawget, type = ipairs, next, pairs, rawget, type
+local debug, package, rawequal, string = debug, package, rawequal, string
+local _G = _G
 
 local names = {}
 
@@ -43,11 +44,12 @@ local function add_module(seen, module)
   end
 end
 
--- A theme or a module of the library: some of its functions are made when they
+-- The library, a theme or a module of it: their functions are made when they
 -- are asked for, and the table of words knows them before.
 local function add_theme(seen, value)
   local la = package.loaded.lunarray
-  for name, theme in next, type(la) == "table" and la or {} do
+  if rawequal(value, la) then add(seen, help.names("la")) end
+  for name, theme in pairs(type(la) == "table" and la or {}) do
     if rawequal(theme, value) then add(seen, help.names(name)) end
   end
   for name, module in next, package.loaded do

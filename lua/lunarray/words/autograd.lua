@@ -104,7 +104,8 @@ see: set_grad_enabled
 == detect_anomaly
 : la.detect_anomaly([f, ...]) -> ...
 Calls f and returns its results. Errors and NaN in backward then name the line
-that called the operation. It is slow, so use it only to find a fault.
+that called the operation. It is slow, so use it only to find a fault. Without f
+it holds until the end of a block: local _ <close> = la.detect_anomaly().
 > la.detect_anomaly(function() return la.ones(2):sum() end)
 tensor(2.)
 see: grad_graph, gradcheck
@@ -245,11 +246,14 @@ tensor(6.)    tensor([0., 1., 3.])
 see: while_loop, cumsum, cond
 == fuse
 : la.fuse(f) -> function
-Makes a function that does what f does, but computes f's chains of element-wise
-operations block by block, in one pass over memory. Sums, means, extremes,
+Makes a function that gives what f gives, but computes f's chains of element-
+wise operations block by block, in one pass over memory. Sums, means, extremes,
 products, variances and norms over the last dims may be part of a chain. The
-bits are the same. A tensor that f makes but does not return (directly or in a
-table) has no value afterwards.
+bits are the same. As with la.compile f runs while it is recorded, and later
+calls run the recording; f is recorded anew for numbers, strings or functions
+that are others than before, among its arguments or what it captures, and runs
+at each call where it reads values or changes what it captures. Give numbers
+that change in each call as tensors without dims.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])

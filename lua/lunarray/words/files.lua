@@ -21,7 +21,7 @@ every kind of arguments, {names = net:state_dict()} names tensors (tables in
 tables join names with dots); others go by numbers.
 see: load, mmap, compile, image.save, write_csv, nn.Module:state_dict
 == load
-: la.load(path[, {metadata =, limit =, unknown =}]) -> tensor or table
+: la.load(path[, {metadata =, limit =, unknown =, mmap =}]) -> tensor or table
 Reads .npy (one tensor), .npz or .safetensors (a table by name), and the parts
 that a .safetensors.index.json names, which lie in its folder. Modules add
 formats (la.config().modules): pickle those of PyTorch (.pt, .pth, .bin, .ckpt,
@@ -32,7 +32,8 @@ true it also returns the table of the file's texts, and a table of the tensors
 that were left out because their dtype does not exist here (F8_E4M3 and other
 dtypes below 16 bits): the file's dtype by name; the host's log gets a line
 about them. A file that holds more than limit bytes, unpacked, is an error; a
-sandbox that says nothing has 256 MiB. Nothing in a file is ever run.
+sandbox that says nothing has 256 MiB. With mmap = true it is la.mmap. Nothing
+in a file is ever run.
 A .laprog is a program: p(...) runs what la.compile recorded, with the values
 that the function gave; p:weights() is a table of its tensors by name, to read
 and to write; #p counts its steps and p:steps() lists them.

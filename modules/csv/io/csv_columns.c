@@ -146,14 +146,23 @@ bool la_csv_is_gap(const la_csv_table *t, const la_csv_field *f)
     return false;
 }
 
+/* Has the integer at most 53 bits between its first and its last? */
+static bool columns_is_double(uint64_t magnitude)
+{
+    const uint64_t most = UINT64_C(1) << 53;
+    return magnitude <= most || magnitude / (magnitude & -magnitude) < most;
+}
+
 unsigned la_csv_seen(const la_csv_value *v)
 {
     switch (v->kind) {
     case LA_CSV_FLOAT: return LA_CSV_SEEN_FLOAT;
     case LA_CSV_BOOL: return LA_CSV_SEEN_BOOL;
     case LA_CSV_INTEGER:
-        return v->magnitude > (uint64_t)INT64_MAX + v->negative
-            ? LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_WIDE : LA_CSV_SEEN_INTEGER;
+        return LA_CSV_SEEN_INTEGER
+            | (v->magnitude > (uint64_t)INT64_MAX + v->negative
+               ? LA_CSV_SEEN_WIDE : 0)
+            | (columns_is_double(v->magnitude) ? 0 : LA_CSV_SEEN_ROUNDED);
     default: return LA_CSV_SEEN_TEXT;
     }
 }
@@ -168,14 +177,16 @@ bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
     return magnitude <= most + negative;
 }
 
-/* A gap is NaN among floats, and an error among integers. */
+/* A gap is NaN among floats, and an error among integers. Beside gaps true and
+** false are 1 and 0. */
 bool la_csv_store(la_csv_column *c, int64_t row, const la_csv_value *v)
 {
     la_dtype want = c->forced == LA_UNDEFINED ? c->stored : c->forced;
     if (c->stored == LA_FLOAT64) {
-        if (v && v->kind != LA_CSV_INTEGER && v->kind != LA_CSV_FLOAT)
+        bool truth = v && v->kind == LA_CSV_BOOL && c->forced == LA_UNDEFINED;
+        if (v && !truth && v->kind != LA_CSV_INTEGER && v->kind != LA_CSV_FLOAT)
             return false;
-        double d = v ? v->number : NAN;
+        double d = truth ? (double)v->magnitude : v ? v->number : NAN;
         memcpy(c->data + 8 * row, &d, sizeof d);
         return true;
     }

@@ -18,7 +18,8 @@
 enum {
     LA_CSV_SEEN_TEXT = 1, LA_CSV_SEEN_FLOAT = 2, LA_CSV_SEEN_BOOL = 4,
     LA_CSV_SEEN_INTEGER = 8, LA_CSV_SEEN_GAP = 16,
-    LA_CSV_SEEN_WIDE = 32               /* an integer that is no int64 */
+    LA_CSV_SEEN_WIDE = 32,              /* an integer that is no int64 */
+    LA_CSV_SEEN_ROUNDED = 64            /* an integer that is no double */
 };
 
 typedef struct la_csv_column {

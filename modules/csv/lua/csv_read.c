@@ -26,7 +26,7 @@ typedef la_csv_reader reader;
 /* ---- errors ---- */
 
 /* A failure with the path in front, unless it is the host's or memory's. */
-static la_status in_file(const reader *r, la_status status)
+la_status la_csv_in_file(const reader *r, la_status status)
 {
     char shown[300], message[600];
     if (status != LA_EIO) return status;
@@ -36,15 +36,14 @@ static la_status in_file(const reader *r, la_status status)
                     shown, sizeof shown), message);
 }
 
-la_status la_csv_bad_field(const reader *r, const column *c, int64_t line,
-                           const la_csv_field *f, const char *why)
+la_status la_csv_bad_field(const column *c, int64_t line, const la_csv_field *f,
+                           const char *why)
 {
     char name[200], shown[200];
     la_quote(c->name, c->n < 40 ? c->n : 40, name, sizeof name);
     la_quote(f->text, f->n < 40 ? f->n : 40, shown, sizeof shown);
-    la_error(LA_EIO, "line %lld: column '%s': '%s' %s", (long long)line, name,
-             shown, why);
-    return in_file(r, LA_EIO);
+    return la_error(LA_EIO, "line %lld: column '%s': '%s' %s", (long long)line,
+                    name, shown, why);
 }
 
 /* A row of n fields where others have 'want'. */
@@ -119,9 +118,10 @@ static void csv_read_decide(column *c)
         return;
     }
     c->text = c->text || (seen & LA_CSV_SEEN_TEXT)
-        || ((seen & LA_CSV_SEEN_BOOL) && (seen & (number | LA_CSV_SEEN_GAP)));
-    c->v->stored = seen & LA_CSV_SEEN_BOOL ? LA_BOOL
-        : (seen & ~(unsigned)LA_CSV_SEEN_TEXT) == LA_CSV_SEEN_INTEGER
+        || ((seen & LA_CSV_SEEN_BOOL) && (seen & number));
+    c->v->stored = seen == LA_CSV_SEEN_BOOL ? LA_BOOL
+        : (seen & ~(LA_CSV_SEEN_TEXT | (unsigned)LA_CSV_SEEN_ROUNDED))
+          == LA_CSV_SEEN_INTEGER
         ? LA_INT64 : LA_FLOAT64;
 }
 
@@ -137,7 +137,7 @@ static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
     if (!gap) la_csv_read_as(f->text, f->n, r->t->marks, &v);
     if (la_csv_store(c->v, row, gap ? NULL : &v)) return LA_OK;
     snprintf(why, sizeof why, "does not fit %s", la_dtype_name(want));
-    return la_csv_bad_field(r, c, line, f, why);
+    return la_csv_bad_field(c, line, f, why);
 }
 
 /* Texts go to the only set of their column. What stands in quotes is a text,
@@ -317,7 +317,12 @@ static void force_dtypes(lua_State *L, reader *r)
             lua_rawset(L, CSV_KINDS);
         }
         if (!c->is_text)
-            c->v->forced = la_check_dtype(L, lua_gettop(L), "read_csv");
+            c->v->forced = la_dtype_parse(word, strlen(word));
+        if (!c->is_text && c->v->forced == LA_UNDEFINED)
+            la_raise_arg(L, CSV_OPTIONS, "read_csv", "dtypes: column '%s': "
+                         "unknown dtype '%s': a dtype, \"text\", \"date\", "
+                         "\"date[unit]\" or \"date:format\" expected",
+                         lua_tostring(L, -2), word);
         if (la_is_complex(c->v->forced))
             la_raise_arg(L, CSV_OPTIONS, "read_csv", "dtypes: %s can't be read",
                          word);
@@ -408,6 +413,39 @@ static la_status find_odd_cell(reader *r, column *c, int64_t row, int64_t line,
     return LA_OK;
 }
 
+/* Has the column gaps, so that its integers became doubles, and one that this
+** rounds? */
+static bool csv_read_rounds(const column *c)
+{
+    unsigned all = LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_GAP | LA_CSV_SEEN_ROUNDED;
+    unsigned seen = c->v->seen & ~(unsigned)LA_CSV_SEEN_WIDE;
+    return c->wanted && !c->text && c->v->forced == LA_UNDEFINED && seen == all;
+}
+
+/* The integer that a double cannot hold is an error, as for all columns of
+** frames. */
+static la_status refuse_rounded(reader *r, column *c, int64_t row, int64_t line,
+                                const la_csv_field *f)
+{
+    la_csv_value v;
+    (void)row;
+    if (!csv_read_rounds(c) || la_csv_is_gap(r->t, f)) return LA_OK;
+    la_csv_read_as(f->text, f->n, r->t->marks, &v);
+    if (!(la_csv_seen(&v) & LA_CSV_SEEN_ROUNDED)) return LA_OK;
+    return la_csv_bad_field(c, line, f, "would be rounded, since the column "
+                            "has gaps and becomes float64: dtypes can make it "
+                            "\"text\" or \"float64\"");
+}
+
+static void refuse_rounding(lua_State *L, reader *r)
+{
+    bool any = false;
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        any = any || csv_read_rounds(&r->columns[k]);
+    if (any)
+        LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, refuse_rounded)));
+}
+
 /* Notes for columns that had numbers, too. */
 static void note_odd_cells(lua_State *L, reader *r)
 {
@@ -418,7 +456,7 @@ static void note_odd_cells(lua_State *L, reader *r)
         any = any || (c->wanted && c->text && !c->is_text
                       && (c->v->seen & number));
     }
-    if (any) LA_CHECK(L, "read_csv", in_file(r, each_row(r, find_odd_cell)));
+    if (any) LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
 }
 
 /* Once, when the number of rows is known. */
@@ -456,10 +494,10 @@ static bool read_parts(lua_State *L, la_state *s, reader *r)
 static void csv_read_read_rows(lua_State *L, la_state *s, reader *r)
 {
     r->t->nparts = 0;
-    LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_look_at)));
+    LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, csv_read_look_at)));
     csv_read_charge(L, r);
     make_values(L, s, r);
-    LA_CHECK(L, "read_csv", in_file(r, each_row(r, csv_read_fill)));
+    LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, csv_read_fill)));
 }
 
 /* Texts of all parts get one set. */
@@ -621,12 +659,13 @@ int la_read_csv(lua_State *L)
     int64_t limit = csv_read_read_limit(L);
     LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
     csv_read_begin(L, &r, bytes);
-    LA_CHECK(L, "read_csv", in_file(&r, csv_read_read_names(L, &r, header)));
+    LA_CHECK(L, "read_csv", la_csv_in_file(&r, csv_read_read_names(L, &r, header)));
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);
     if (!read_parts(L, s, &r)) csv_read_read_rows(L, s, &r);
     join_texts(L, &r);
+    refuse_rounding(L, &r);
     if (frame) note_odd_cells(L, &r);
     la_csv_push_result(L, s, &r, frame);
     la_bytes_free(bytes);

@@ -32,9 +32,10 @@ enum { CSV_PATH = 1, CSV_OPTIONS, CSV_BYTES, CSV_SCRATCH, CSV_NAMES,
 la_csv_given *la_csv_given_of(const la_csv_reader *, const char *name,
                               size_t n);
 /* LA_EIO: the field of a column can't be what its dtype asks for. */
-la_status la_csv_bad_field(const la_csv_reader *, const la_csv_given *,
-                           int64_t line, const la_csv_field *,
-                           const char *why);
+la_status la_csv_bad_field(const la_csv_given *, int64_t line,
+                           const la_csv_field *, const char *why);
+/* LA_EIO gets the file's path in front, all others stay. */
+la_status la_csv_in_file(const la_csv_reader *, la_status);
 /* The line where a row begins, 0 where it is not found. */
 int64_t la_csv_line_of(la_csv_reader *, int64_t row);
 /* Push n empty sets that the collector frees. */

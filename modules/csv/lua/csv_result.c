@@ -168,8 +168,9 @@ static void result_bad_cell(lua_State *L, la_csv_reader *r)
     const char *why = luaL_checkstring(L, -1);
     la_csv_field f = {.text = text, .n = m};
     const la_csv_given *c = la_csv_given_of(r, name, n);
-    la_raise(L, "read_csv", la_csv_bad_field(r, c, la_csv_line_of(r, row - 1),
-                                             &f, why));
+    int64_t line = la_csv_line_of(r, row - 1);
+    la_raise(L, "read_csv",
+             la_csv_in_file(r, la_csv_bad_field(c, line, &f, why)));
 }
 
 static void result_frame(lua_State *L, la_state *s, la_csv_reader *r)

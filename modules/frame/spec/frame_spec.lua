@@ -269,6 +269,26 @@ describe("la.frame's groups", function()
     assert.same({5, 0, 0, 0, 0, 6}, g.x:totable())
   end)
 
+  it("have every word that makes one value", function()
+    local f = F{k = {"b", "a", "b", "b"}, x = {1, 2, 3, gap}}
+    local g = f:group"k"
+    for word in ("count sum prod mean median min max std var first last "
+        .. "nunique any all"):gmatch "%S+" do
+      assert.is_true(g[word](g, "x") == g:agg{x = F[word]"x"}, word)
+    end
+    assert.is_true(g:quantile("x", 0.25) == g:agg{x = F.quantile("x", 0.25)})
+    assert.is_true(g:quantile(0.25, "x") == g:quantile(0.25))
+    assert.same({1, 2}, g:count().x:totable())
+    raises("quantile: a number from 0 to 1 expected", g.quantile, g, "x")
+    assert.is_true(F.concat{f, f, dim = 1} == F.concat{f, f})
+    raises("unknown keyword 'how'", F.concat, {f, f, how = "outer"})
+    assert.equal(4, F.size(f.x))
+    assert.equal(math.huge, F.median{0.9, math.huge})
+    assert.equal(-math.huge, F.quantile({0.9, -math.huge}, 0.7))
+    assert.equal(0, #F.diff(la.zeros({0}, {dtype = "bool"})))
+    assert.same({1, 0}, F.diff({false, true, true})[{{2, 3}}]:totable())
+  end)
+
   it("take functions, frames and records", function()
     local f = F{k = {"b", "a", "b"}, x = {1, 2, 3}}
     local g = f:group"k"
@@ -303,8 +323,9 @@ describe("la.frame's windows", function()
         for _, window in ipairs{{2, {min = 1}}, {3, {center = true, min = 2}},
             {{2, "day"}, {on = "d"}}} do
           for how, fn in pairs{sum = la.sum, max = la.amax,
-              median = function(x) return x:double():quantile(0.5):item() end,
-              count = function(x) return #x end} do
+              median = function(x)
+                return x:double():quantile(0.5):item()
+              end} do
             local g = t:with{a = F.rolling(column, window[1], how, window[2]),
               b = F.rolling(column, window[1], fn, window[2])}
             assert.is_true(la.equal(g.a:nan_to_num(-1), g.b:nan_to_num(-1)),
@@ -313,6 +334,15 @@ describe("la.frame's windows", function()
         end
       end
     end
+  end)
+
+  it("count values wherever there are rows enough, as pandas does", function()
+    assert.same({0, 1, 1, 1}, F.rolling({gap, 1, gap, 2}, 2, "count",
+      {min = 1}):totable())
+    assert.same({2, 2, 1}, F.rolling({1, 2, gap}, 3, "count",
+      {min = 2, center = true}):nan_to_num(-1):totable())
+    assert.same({-1, 1, 0}, F.rolling({1, gap, gap}, 2, "count")
+      :nan_to_num(-1):totable())
   end)
 
   it("pass a function's error on, and want a number", function()
@@ -371,6 +401,30 @@ describe("la.frame's files", function()
     assert.same({1, 2}, la.read_csv(files:path"ok.csv.gz").a:totable())
   end)
 
+  it("of CSV follow the rule of gaps", function()
+    local function read(text, options)
+      files:write("r.csv", text)
+      return la.read_csv(files:path"r.csv", options)
+    end
+    local g = read"a,b\ntrue,1\n,2\nfalse,3\n"
+    assert.equal("float64", g.a.dtype)
+    assert.same({1, -1, 0}, g.a:nan_to_num(-1):totable())
+    assert.equal("bool", read"a\ntrue\nfalse\n".a.dtype)
+    assert.equal("text", read"a,b\ntrue,1\n,2\n1,3\n".kinds.a)
+    local wide = "a,b\n9007199254740993,1\n,2\n9007199254740992,3\n"
+    raises("line 2: column 'a': '9007199254740993' would be rounded", read,
+      wide)
+    assert.equal("9007199254740993", read(wide, {dtypes = {a = "text"}}).a[1])
+    assert.equal(2^53, read(wide, {dtypes = {a = "float64"}}).a:item(1))
+    assert.equal("int64", read"a\n9007199254740993\n".a.dtype)
+    assert.equal(1e300, read"a,b\n1e300,1\n9007199254740993,1\n,2\n".a:item(1))
+    raises("dtypes: column 'a': unknown dtype 'dat'", read, wide,
+      {dtypes = {a = "dat"}})
+    local ok, err = pcall(read, wide, {dtypes = {a = "int8"}})
+    assert.is_false(ok)
+    assert.equal(1, select(2, err:gsub("r%.csv", "")))
+  end)
+
   it("of JSON lines are checked", function()
     local function read(text)
       files:write("x.jsonl", text)
@@ -397,5 +451,10 @@ describe("la.frame's files", function()
         :svg():find"<svg")
     end
     assert.truthy(g:plot("x", "y", {by = "k"}):svg():find(">b<", 1, true))
+  end)
+
+  it("is what la.describe describes by the frame's own words", function()
+    local f = la.frame{a = {1, 2, 4}}
+    assert.is_true(la.describe(f) == f:describe())
   end)
 end)

@@ -1,4 +1,4 @@
--- Files of images and their pixels, made by tools/golden_images.py.
+-- Files of images and their pixels, made by tools/golden/images.py.
 return {
   {name = "grey.png", dtype = "uint8", shape = {1, 5, 7},
     bytes = [[

@@ -1,4 +1,4 @@
--- Values of la.image's functions, made by tools/golden_image_values.py.
+-- Values of la.image's functions, made by tools/golden/image_values.py.
 return {
   {name = "rgb_to_hsv", shape = {3, 2, 5}, dtype = "float64",
     args = {},

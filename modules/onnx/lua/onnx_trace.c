@@ -28,7 +28,7 @@ typedef struct trace {
     la_context *context;        /* NULL: not observed */
     la_observer *before;
     la_state *state;            /* in it compiled functions run as they are; */
-    bool anomaly;               /* ... as it was before */
+    bool uncompiled;            /* ... as it was before */
     int depth;
     bool failed;                /* memory is out */
     int64_t n, capacity;
@@ -156,7 +156,7 @@ static void trace_stop(trace *t)
 {
     if (t->context) {
         la_observe(t->context, t->before);
-        t->state->anomaly = t->anomaly;
+        t->state->uncompiled = t->uncompiled;
     }
     t->context = NULL;
 }
@@ -307,8 +307,8 @@ int la_onnx_trace(lua_State *L)
     t->context = &s->context;
     t->before = s->context.observer;
     t->state = s;
-    t->anomaly = s->anomaly;
-    s->anomaly = true;
+    t->uncompiled = s->uncompiled;
+    s->uncompiled = true;
     la_observe(&s->context, &t->observer);
     lua_call(L, n - 1, LUA_MULTRET);
     trace_stop(t);

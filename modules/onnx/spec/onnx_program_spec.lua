@@ -65,6 +65,47 @@ describe("a model as a program", function()
     end
   end)
 
+  it("has branches and loops in compiled functions and files", function()
+    local path = os.tmpname() .. ".laprog"
+    local function check(m, ...)
+      local step = la.compile(function(...) return (m(...)) end)
+      local program
+      for round = 1, 2 do
+        for _, given in ipairs{...} do
+          local want = m(table.unpack(given))
+          if not program then
+            la.save(m:program(table.unpack(given)), path)
+            program = la.load(path)
+          end
+          assert.is_true(la.equal(step(table.unpack(given)), want))
+          assert.is_true(la.equal(program(table.unpack(given)), want), round)
+        end
+      end
+      return program
+    end
+    local x = la.ones(2, 2)
+    local p = check(branching(), {x}, {-x}, {x * 3})
+    assert.same({{1, 2, 3}, {4, 5, 6}}, p:weights().w:totable())
+    assert.matches("program(x) -> z", tostring(p), 1, true)
+    -- v doubles while its sum is below 100, at most so many times.
+    local body = {name = "body", input = {info("i", {}, 7), info("c", {}, 9),
+      info("v", {"n"})}, output = {info("more", {}, 9), info("w", {"n"})},
+      node = {node("Add", {"v", "v"}, {"w"}),
+        node("ReduceSum", {"w"}, {"s"}, {{name = "keepdims", type = 2, i = 0}}),
+        node("Less", {"s", "top"}, {"more"})}}
+    local graph = {name = "g", input = {info("x", {"n"}), info("most", {}, 7)},
+      output = {info("y", {"n"})},
+      initializer = {{name = "top", tensor = la.tensor(100.)}},
+      node = {node("Loop", {"most", "", "x"}, {"y"},
+        {{name = "body", type = 5, g = body}})}}
+    local function most(n) return la.tensor(n, {dtype = "int64"}) end
+    local v = la.tensor{1., 2}
+    check(model(graph), {v, most(9)}, {v, most(0)}, {v, most(2)},
+      {v * 40, most(9)})
+    os.remove(path)
+    os.remove((path:gsub("%.laprog$", "")))
+  end)
+
   it("has inner names and other outputs", function()
     local m = branching()
     local x = la.tensor{{1., 2}}
@@ -150,10 +191,14 @@ describe("plans ahead", function()
   end)
 
   it("run the parts where data decides", function()
-    local m = branching()
-    local step = m:compile{x = {2, 2}}
-    assert.is_true(la.equal(step(la.ones(2, 2)), m(la.ones(2, 2))))
-    fails("node 7 (If)", m.program, m, la.ones(2, 2))
+    local m = model{name = "g", input = {info("x", {"n"})},
+      output = {info("z", {1, "m"}, 7)},
+      node = {node("Relu", {"x"}, {"y"}), node("NonZero", {"y"}, {"k"}),
+        node("Neg", {"k"}, {"z"})}}
+    local step = m:compile{x = {3}}
+    assert.same({{0, -2}}, step(la.tensor{1., -1, 2}):totable())
+    assert.same({{-1}}, step(la.tensor{-1., 1}):totable())
+    fails("node 2 (NonZero)", m.program, m, la.ones(3))
   end)
 
   it("say what is wrong with sizes and options", function()

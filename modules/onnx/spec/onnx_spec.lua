@@ -35,6 +35,13 @@ describe("a model", function()
     assert.same({{0, 2, 4}}, out.y:totable())
     assert.same({{1, 2, 3}}, out.p:totable())
     assert.is_nil(out.z)
+    assert.same({{0, 4, 8}}, m:run(x).z:totable())
+    assert.same({{0, 4, 8}}, m:run{x}.z:totable())
+    for _, given in ipairs{m:run(x, {outputs = {"p"}}),
+        m:run{x, outputs = {"p"}}, m:run{x = x, outputs = {"p"}}} do
+      assert.same({{1, 2, 3}}, given.p:totable())
+      assert.is_nil(given.z)
+    end
     assert.same({{0, 4, 8}}, m{x = x}.z:totable())
   end)
 
@@ -99,6 +106,11 @@ describe("a model", function()
     fails("float32 expected, got int64", m.run, m, {x = la.ones(1, 2):long()})
     fails("2 dims expected", m.run, m, {x = la.ones(2)})
     fails("node 2 (MatMul)", m.run, m, {x = la.ones(1, 5)})
+    fails("2 inputs given, the model has 1", m.run, m, x, x)
+    fails("unknown keyword 'output'", m.run, m, {x = la.ones(1, 2)},
+      {output = {"y"}})
+    fails("outputs: list of names expected", m.run, m, {x = la.ones(1, 2)},
+      {outputs = "y"})
     fails("no value 'nowhere'", m.run, m, {x = la.ones(1, 2)},
       {outputs = {"nowhere"}})
   end)
@@ -117,6 +129,25 @@ describe("a model", function()
     local ok, problem = pcall(m, la.ones(1))
     assert.is_false(ok)
     assert.matches("Frobnicate.*float8e4m3fn", problem)
+  end)
+
+  it("names attributes and words that no operator has", function()
+    local m = model{name = "g", input = {info("x", {1, 1, 4, 4})},
+      output = {info("z", {1, 1, 4, 4})},
+      initializer = {{name = "w", tensor = la.ones(1, 1, 1, 1)}}, node = {
+        node("Conv", {"x", "w"}, {"y"}, {{name = "auto_pad", type = 3,
+          s = "WEIRD"}}, {name = "first"}),
+        node("Relu", {"y"}, {"v"}, {{name = "alpha", type = 1, f = 1.0}},
+          {name = "second"}),
+        node("Pad", {"v"}, {"z"}, {{name = "mode", type = 3, s = "mirror"}},
+          {name = "third"})}}
+    local text = tostring(m:summary())
+    for _, part in ipairs{"3 not supported",
+        "node 'first' (Conv): auto_pad 'WEIRD'",
+        "node 'second' (Relu): the attribute 'alpha'",
+        "node 'third' (Pad): mode 'mirror'"} do
+      assert.matches(part, text, 1, true)
+    end
   end)
 
   it("takes operators of the caller's", function()

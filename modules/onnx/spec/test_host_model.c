@@ -67,6 +67,10 @@ static void a_model_is_a_program(void **state)
     check_program(p, x, y);
     assert_string_equal(la_program_name(p, LA_PROGRAM_INPUT, 0), "seen");
     assert_string_equal(la_program_name(p, LA_PROGRAM_OUTPUT, 0), "done");
+    la_tensor *bias = la_program_weight(p, "2.bias");
+    assert_non_null(bias);
+    assert_int_equal(la_numel(bias), 2);
+    la_release(bias);
     la_program_release(p);
     /* from a source, which is closed once */
     la_source source = {.size = sizeof source, .context = &t,

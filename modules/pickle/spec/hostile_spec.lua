@@ -24,6 +24,7 @@ end
 local function refused(why, bytes, options)
   local message = raises(why, load, bytes, options)
   assert.truthy(message:find("x.pt", 1, true), message)
+  assert.falsy(message:find ": *:", message)          -- an empty path
 end
 
 local function bin(k) return string.pack("<I4", k) end

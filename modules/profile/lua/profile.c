@@ -163,17 +163,16 @@ static int record_gc(lua_State *L)
 
 static void push_metatable(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"rows", record_rows}, {"event", record_event}, {"sums", record_sums},
-        {NULL, NULL}};
+    static const la_function methods[] = {
+        {"rows", record_rows, 1}, {"event", record_event, 2},
+        {"sums", record_sums, 1}, {NULL, NULL, 0}};
     if (!la_new_metatable(L, RECORD_NAME, "a profile's metatable is locked"))
         return;
     lua_pushcfunction(L, record_gc);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, record_close);
     lua_setfield(L, -2, "__close");
-    luaL_newlib(L, methods);
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, methods);
 }
 
 /* la.profile(f, ...): what was measured, then f's results. */

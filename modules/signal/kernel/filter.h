@@ -6,11 +6,12 @@
 **     z[k] = z[k + 1] + b[k + 1] x[n] - a[k + 1] y[n]
 **
 ** of the transposed direct form II, products and sums rounded one by one in
-** this order, so that every copy gives the same bits. 'data' holds n rows of
-** 'lanes' elements, one signal in each lane: x before, y after. 'sections' of
-** them run one after the other, the output of one being the input of the next:
-** b and a have order + 1 elements for each, of which a[0] is 1 and not read,
-** 'z' has order + 1 rows of state for each, of which the last is zero.
+** this order, so that every copy gives the same bits. The products with a are
+** left out where all of it but a[0] is zero: infinities become no NaN. 'data'
+** holds n rows of 'lanes' elements, one signal in each lane: x before, y after.
+** 'sections' of them run one after the other, the output of one being the input
+** of the next: b and a have order + 1 elements for each, of which a[0] is 1 and
+** not read, 'z' has order + 1 rows of state for each, the last of them zero.
 */
 #ifndef LA_KERNEL_SIGNAL_FILTER_H
 #define LA_KERNEL_SIGNAL_FILTER_H

@@ -229,6 +229,17 @@ describe("points in boxes", function()
       la.tensor {0., 1, 2}}, {density = true})
     assert.same({{0.0, 0.25}, {0.125, 0.0625}}, list(h))
     assert.equal(2, #edges)
+    local many = la.rand(4, 10, 2)
+    local function parts(t)
+      local counts, list = t:histogramdd {3, 2}
+      return counts, list[1], list[2]
+    end
+    local joined = {la.vmap(parts)(many)}
+    for b = 1, 4 do
+      for k, one in ipairs {parts(many[b])} do
+        assert.is_true(joined[k][b]:equal(one))
+      end
+    end
     h = x:narrow(1, 1, 5):histogramdd(2)
     assert.same({{4.0, 0.0}, {0.0, 1.0}}, list(h))
     h = la.rand(10, 50, 3, {dtype = "float64"}):histogramdd {2, 3, 4}

@@ -3,6 +3,7 @@
 ** other states: what runs around them goes on as if they had not.
 */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -205,13 +206,124 @@ static void kernels_play(void **state)
     close_runtime(rt);
 }
 
+/* ---- notes of a crash ---- */
+
+static char described[400];
+static int signals;
+
+static void note_crash(int number)
+{
+    if (!signals++) la_describe_call(described, sizeof described);
+}
+
+/* As a pool would on a thread of its own, with a fault in the middle. */
+static void run_and_raise(void *host, int64_t n, int64_t grain, la_job fn,
+                          void *context)
+{
+    raise(SIGUSR1);
+    fn(0, n, context);
+}
+
+static void test_calls_are_described_in_a_signal_handler(void **state)
+{
+    char small[8] = "xxxxxxx";
+    la_config c = {.size = sizeof c,
+                   .jobs = {sizeof(la_jobs), NULL, 2, run_and_raise}};
+    la_runtime *rt = open_runtime(&c);
+    signal(SIGUSR1, note_crash);
+    la_tensor *x = la_call(NULL, "ones", 2000, 300), *y, *z;
+    assert_non_null(x);
+    signals = 0;
+    y = la_call(NULL, "exp", x);
+    assert_true(signals > 0);
+    assert_string_equal(described, "exp(self=float32[2000, 300])");
+    signals = 0;
+    z = la_call(NULL, "std", x);
+    assert_true(signals > 0);
+    assert_non_null(strstr(described, "self=float32[2000, 300]"));
+    assert_int_equal(la_describe_call(described, sizeof described), 0);
+    assert_string_equal(described, "");
+    assert_int_equal(la_describe_call(NULL, 9), 0);
+    assert_int_equal(la_describe_call(small, 0), 0);
+    assert_int_equal(small[0], 'x');
+    la_release(x);
+    la_release(y);
+    la_release(z);
+    signal(SIGUSR1, SIG_DFL);
+    close_runtime(rt);
+}
+
+/* Files from and to the host: a read that gives no bytes is the failure, not
+** what the host failed at before. */
+typedef struct file {
+    char bytes[1024];
+    size_t n;
+    int left, closed;       /* reads and writes until one fails */
+} file;
+
+static int put(void *context, const void *bytes, size_t n)
+{
+    file *f = context;
+    if (f->left-- == 0) return 1;
+    memcpy(f->bytes + f->n, bytes, n);
+    f->n += n;
+    play();
+    return 0;
+}
+
+static int64_t get(void *context, int64_t at, void *buffer, int64_t n)
+{
+    file *f = context;
+    if (f->left-- == 0) return -1;
+    memcpy(buffer, f->bytes + at, (size_t)n);
+    play();
+    return n;
+}
+
+static void shut(void *context)
+{
+    ((file *)context)->closed++;
+    play();
+}
+
+static void files_play(void **state)
+{
+    la_runtime *rt = open_runtime(NULL);
+    int64_t n = 3;
+    la_tensor *x = la_call(NULL, "ones", n);
+    la_named list[] = {{"a", x}};
+    file f = {.left = -1};
+    la_sink sink = {sizeof sink, &f, put};
+    assert_int_equal(la_save_to(&sink, "npz", 1, list), 0);
+    la_source from = {sizeof from, &f, (int64_t)f.n, get, shut};
+    f.left = -1;
+    expect(la_load_from(&from, "a"), 0, "");
+    int reads = -1 - f.left;
+    assert_true(reads > 2);
+    for (int k = 0; k < reads; k++) {
+        assert_null(la_call(NULL, "nothing_of_this_name"));
+        f.left = k;
+        assert_null(la_load_from(&from, "a"));
+        assert_int_equal(la_error_code(), LA_EIO);
+        assert_non_null(strstr(la_error_text(), "the host failed to read at "));
+    }
+    assert_int_equal(f.closed, reads + 1);
+    f = (file){.left = 0};
+    assert_int_not_equal(la_save_to(&sink, "npz", 1, list), 0);
+    assert_non_null(strstr(la_error_text(), "the host"));
+    la_release(x);
+    close_runtime(rt);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(job_systems_play),
         cmocka_unit_test(stop_hooks_play),
         cmocka_unit_test(errors_outlast_what_follows),
-        cmocka_unit_test(kernels_play)
+        cmocka_unit_test(test_calls_are_described_in_a_signal_handler),
+        cmocka_unit_test(kernels_play),
+        cmocka_unit_test(files_play)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

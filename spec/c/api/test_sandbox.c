@@ -314,7 +314,7 @@ static void memory_is_counted(void **state)
     lua_State *L = open_with(0, 0);
     la_token *k = la_token_of(L);
     size_t before = la_token_memory(k);
-    assert_true(before > 100000);
+    assert_true(before > 30000);
     run(L, "t = {} for i = 1, 100000 do t[i] = {} end");
     assert_true(la_token_memory(k) > before + 5000000);
     run(L, "t = nil");

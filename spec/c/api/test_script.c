@@ -199,6 +199,86 @@ static void test_bad_definitions(void **state)
     assert_int_equal(la_error_code(), 0);
 }
 
+/* ---- seeds and clocks ---- */
+
+static la_runtime *seeded(uint64_t seed, unsigned flags)
+{
+    la_config c = {.size = sizeof c, .flags = flags, .seed = seed};
+    la_runtime *rt = la_runtime_new(&c);
+    assert_non_null(rt);
+    return rt;
+}
+
+/* What a new sandbox of the runtime prints. */
+static void sandbox_says(la_runtime *rt, const char *script, char *out,
+                         size_t n)
+{
+    la_limits limits = {.size = sizeof limits, .runtime = rt};
+    struct lua_State *L = la_new_sandbox(&limits);
+    assert_non_null(L);
+    said.n = 0;
+    assert_int_equal(la_set_print(L, keep_line, &said), 0);
+    if (run(L, script)) fail_msg("%s", la_error_text());
+    assert_true(said.n < n);
+    memcpy(out, said.text, said.n);
+    out[said.n] = 0;
+    la_close_state(L);
+}
+
+static const char draws[] = "print(lunarray.initial_seed(), "
+    "lunarray.rand(2):totable()[1], math.random(1 << 40))";
+
+/* A seed of the host's begins the generators of tensors and of Lua, in each
+** state alike; without one the default is PyTorch's, and Lua's is the
+** system's. */
+static void test_seeds(void **state)
+{
+    char a[200], b[200], c[200], d[200];
+    la_runtime *rt = seeded(77, 0), *other = seeded(78, 0),
+               *none = seeded(0, 0);
+    sandbox_says(rt, draws, a, sizeof a);
+    sandbox_says(rt, draws, b, sizeof b);
+    sandbox_says(other, draws, c, sizeof c);
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, c);
+    assert_memory_equal(a, "77\t", 3);
+    sandbox_says(none, draws, c, sizeof c);
+    sandbox_says(none, draws, d, sizeof d);
+    assert_memory_equal(c, "67280421310721\t", 15);
+    assert_string_not_equal(c, d);
+    la_runtime *former = la_use(rt);
+    la_tensor *x = la_call(NULL, "rand", 3);
+    la_generator_state now;
+    assert_non_null(x);
+    assert_int_equal(la_get_generator(NULL, &now), 0);
+    assert_int_equal(now.seed, 77);
+    la_release(x);
+    la_use(former);
+    assert_int_equal(la_runtime_destroy(rt), 0);
+    assert_int_equal(la_runtime_destroy(other), 0);
+    assert_int_equal(la_runtime_destroy(none), 0);
+}
+
+/* Nothing in a sandbox of such a runtime tells one machine from another. */
+static void test_lockstep_hides_the_machine(void **state)
+{
+    char a[400], b[400];
+    la_runtime *rt = seeded(0, LA_DETERMINISTIC);
+    static const char script[] =
+        "for _, f in ipairs{os.time, os.clock, math.randomseed, lunarray.seed,"
+        " function() lunarray.Generator():seed() end} do"
+        "  local ok, e = pcall(f)"
+        "  assert(not ok and tostring(e):find('a state in lockstep'), e)"
+        " end"
+        " assert(os.difftime(3, 1) == 2)"
+        " print(lunarray.initial_seed(), math.random(1 << 40))"
+        " math.randomseed(5) print(math.random(1 << 40))";
+    sandbox_says(rt, script, a, sizeof a);
+    sandbox_says(rt, script, b, sizeof b);
+    assert_string_equal(a, b);
+    assert_int_equal(la_runtime_destroy(rt), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +287,8 @@ int main(void)
         cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_snapshot_of_all),
         cmocka_unit_test(test_bad_definitions),
+        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_lockstep_hides_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

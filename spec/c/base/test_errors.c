@@ -221,8 +221,6 @@ static void of_raised_errors(void **state)
          "check: argument 1: tensor expected, got number", LA_EARG},
         {"local x = la.ones(1) x:free() check(x)", "tensor was freed",
          "check: argument 1: tensor was freed", LA_ESTATE},
-        {"la.is_tensor()", "#1 to 'is_tensor' (value expected)",
-         "is_tensor: argument 1: value expected", LA_EARG},
         {"la.set_grad_enabled(3)", "boolean expected, got number",
          "set_grad_enabled: argument 1: boolean expected", LA_EARG},
         {"la.no_grad(3)", "function expected, got number",

@@ -157,6 +157,25 @@ static void cached_blocks_are_given_up_for_the_cap(void **state)
     la_mem_set_cap(0);
 }
 
+/* No cap and one that all fits under leave the cache as it is. */
+static void a_cap_gives_up_what_is_above_it(void **state)
+{
+    if (!LA_CACHE_ON) skip();
+    void *a = la_mem_alloc(20 << 20);
+    la_mem_free(a, 20 << 20);
+    la_mem_info m = la_mem_stat();
+    assert_true(m.cached >= 20 << 20);
+    const size_t fits[] = {0, m.used + m.cached, m.used + m.cached + (1 << 20)};
+    for (int k = 0; k < 3; k++) {
+        la_mem_set_cap(fits[k]);
+        assert_int_equal(la_mem_stat().cached, m.cached);
+    }
+    la_mem_set_cap(m.used + m.cached - 1);
+    m = la_mem_stat();
+    assert_true(m.used + m.cached <= m.cap);
+    la_mem_set_cap(0);
+}
+
 static void rehearsed_failures_hit_the_nth(void **state)
 {
     for (int round = 0; round < 2; round++) {
@@ -272,6 +291,7 @@ int main(void)
         cmocka_unit_test(too_large_is_an_error),
         cmocka_unit_test(the_cap_is_exact),
         cmocka_unit_test(cached_blocks_are_given_up_for_the_cap),
+        cmocka_unit_test(a_cap_gives_up_what_is_above_it),
         cmocka_unit_test(rehearsed_failures_hit_the_nth),
         cmocka_unit_test(calls_are_counted),
         cmocka_unit_test(threads_hand_blocks_over),

@@ -274,6 +274,8 @@ static void promotion_and_outputs(void **state)
     run_add(&it);
     check_sum(it.op[0].tensor, a, l);
     la_iter_close(&it);
+    assert_int_equal(build(&it, LA_IT_BINARY_OP, NULL, NULL, b), LA_EARG);
+    assert_string_equal(la_error_message(), "an input tensor is missing");
     assert_int_equal(build(&it, LA_IT_CHECK_ALL_SAME_DTYPE, NULL, a, b),
                      LA_EDTYPE);
     assert_string_equal(la_error_message(),

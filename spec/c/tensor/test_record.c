@@ -628,6 +628,9 @@ static void test_one_pass(void **state)
            "  local pos, vel = p.pos, p.vel vel:mul_(0.5)\n"
            "  pos:add_(vel * dt) p.vel = la.where(pos:gt(0.5), -vel, vel)\n"
            "  p.mass = 2 pos:clamp_(0, 3) end)");
+    run(L, "f(2)");             /* records */
+    memset(p, 0, sizeof p);
+    run(L, "p.vel = la.arange(3)");
     for (int k = 1; k <= 3; k++) {
         la_set_trace(count_passes, &passes);
         run(L, "f(2)");

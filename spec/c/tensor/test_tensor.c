@@ -14,6 +14,7 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
+#include "tensor/text/print.h"
 
 #define DIMS(...) \
     (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__}
@@ -308,6 +309,34 @@ static double now(void)
 }
 
 /* Told, and bounded loosely: other work may use the machine. */
+/* Bytes of every length, one after another: all stay, in few blocks. */
+static void texts_grow(void **state)
+{
+    enum { PARTS = 300 };
+    size_t used = la_mem_stat().used, capacity = 0, n = 0;
+    la_text text = {0};
+    char part[PARTS];
+    int blocks = 0;
+    for (int k = 0; k < PARTS; n += (size_t)k++) {
+        memset(part, k % 251, sizeof part);
+        assert_int_equal(la_text_add(&text, part, (size_t)k), LA_OK);
+        assert_int_equal(text.size, n + (size_t)k);
+        assert_true(text.size <= text.capacity);
+        blocks += text.capacity != capacity;
+        capacity = text.capacity;
+    }
+    assert_true(blocks > 3 && blocks < 12);
+    n = 0;
+    for (int k = 0; k < PARTS; k++)
+        for (int i = 0; i < k; i++)
+            assert_int_equal((unsigned char)text.data[n++], k % 251);
+    while (text.size < capacity)
+        assert_int_equal(la_text_add(&text, "x", 1), LA_OK);
+    assert_int_equal(text.capacity, capacity);
+    la_text_free(&text);
+    assert_int_equal(la_mem_stat().used, used);
+}
+
 static void making_is_quick(void **state)
 {
     enum { ROUNDS = 20, N = 100000 };
@@ -337,7 +366,8 @@ int main(void)
         cmocka_unit_test(resize_policy), cmocka_unit_test(host_memory),
         cmocka_unit_test(meta_has_no_data), cmocka_unit_test(layout_flags),
         cmocka_unit_test(preserve_strides), cmocka_unit_test(scalars),
-        cmocka_unit_test(named), cmocka_unit_test(making_is_quick),
+        cmocka_unit_test(named), cmocka_unit_test(texts_grow),
+        cmocka_unit_test(making_is_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

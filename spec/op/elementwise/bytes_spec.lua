@@ -199,6 +199,13 @@ describe("isclose", function()
 end)
 
 describe("float32 to bfloat16", function()
+  it("rounds to decimals by position and by name", function()
+    local x = la.tensor({1.25, 15.0}, {dtype = "float64"})
+    assert.is_true(x:round(1) == la.round(x, {decimals = 1}))
+    assert.same({0.0, 20.0}, x:round(-1):totable())
+    assert.same({1.2, 15.0}, x:round_(1):totable())
+  end)
+
   it("rounds to even, in the order of memory", function()
     local words, want = {}, {}
     math.randomseed(5)

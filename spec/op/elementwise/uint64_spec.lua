@@ -40,7 +40,7 @@ describe("uint64 above 2^63", function()
       u64 {TOP, TOP}))
     assert.equal(2 ^ 64, la.zeros(1):fill_(top):item())
     local x = la.zeros(1, {dtype = "int64"})
-    raises("without overflow", x.fill_, x, top)
+    assert.equal(-1, x:fill_(top):item())       -- as copy_ has it
     assert.equal(2 ^ 63, la.full({1}, 2 ^ 63, {dtype = "uint64"}):item())
   end)
 end)

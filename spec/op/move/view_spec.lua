@@ -1,5 +1,6 @@
 -- Views, splits and joins: what the golden records do not reach.
 local la = require "lunarray"
+local raises = require "spec.support.raises"
 
 local function range(...) return la.arange(...) end
 local function numbers(x) return x:totable() end
@@ -109,6 +110,22 @@ describe("views", function()
     assert.has_error(function()
       la.zeros(4):set_(la.zeros(4), 0, {math.mininteger}, {1})
     end)
+  end)
+
+  it("set_ and set_data take a storage, flat or with a geometry", function()
+    local base = la.range(6)
+    local s = base:storage()
+    local x = la.empty(0, {dtype = "int64"}):set_(s)
+    x[1] = 9
+    assert.same({9, 2, 3, 4, 5, 6}, numbers(base))
+    x:set_(s, 2, {2, 2}, {2, 1})
+    assert.same({{2, 3}, {4, 5}}, numbers(x))
+    assert.same({3, 4}, numbers(x:set_(s, 3, {2})))
+    assert.same(12, la.empty(0):set_(s):numel())
+    assert.same(12, la.empty(0):set_data(s):numel())
+    assert.has_error(function() x:set_(s, 6, {2}) end)
+    assert.same({3, 4}, numbers(x))
+    raises("tensor or number expected, got lunarray.Storage", x.copy_, x, s)
   end)
 
   it("resize_ keeps what there is", function()

@@ -197,8 +197,8 @@ local function way(name, without)
   end}
 end
 
--- With every pass ("all"), with none, and with each left out alone; or those
--- of them that are named in 'only'.
+-- With every pass ("all"), with none, by la.fuse, and with each pass left out
+-- alone; or those of them that are named in 'only'.
 function worlds.ways(only)
   local known, list = {}, {}
   for _, name in ipairs(PASSES) do
@@ -206,7 +206,8 @@ function worlds.ways(only)
       known[#known + 1] = name
     end
   end
-  local all = {way("all", {}), way("none", known)}
+  local all = {way("all", {}), way("none", known),
+    {name = "fused", compile = la.fuse}}
   for _, name in ipairs(known) do all[#all + 1] = way(name, {name}) end
   for _, one in ipairs(all) do
     if not only or only == "" or only:find(one.name, 1, true) then

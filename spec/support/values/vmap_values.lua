@@ -1,4 +1,4 @@
--- Made by tools/golden_vmap.py: what torch.func.vmap gives.
+-- Made by tools/golden/vmap.py: what torch.func.vmap gives.
 return {
   dot = {shape = {3},
     3.125, 3.625, -0.375,

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "api/api_struct.h"
-#include "api/program/program.h"
+#include "api/program/api_program.h"
 #include "base/os/clock.h"
 #include "grad/grad.h"
 

@@ -2,8 +2,8 @@
 #ifndef LA_API_PROGRAM_READER_H
 #define LA_API_PROGRAM_READER_H
 
-#include "api/program/program.h"
-#include "api/program/text.h"
+#include "api/program/api_program.h"
+#include "api/program/program_text.h"
 #include "op/op.h"
 
 /* A tensor of the file. */

@@ -57,13 +57,14 @@ typedef struct la_context {
     bool must_ask;              /* no long work that nothing can stop */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
-    struct la_fuse *fuse;       /* the open recording; NULL for none */
     struct la_recorder *recorder;   /* of a program (src/program), or NULL */
     la_token *token;            /* its limits, runtime/token.h; never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
     bool wanted_batched;        /* elements of its tensors were asked for */
     bool small_stack;           /* LAPACK gets that of another thread */
     struct la_observer *observer;   /* op/observe.h; NULL for none */
+    char *(*where)(struct la_context *c);   /* anomaly mode: the script's line
+                                ** that runs, grad/grad.h; NULL: it is off */
     void *caller;               /* the coroutine whose operation runs, while
                                 ** no Lua code can; NULL: not known */
     la_generator generator;

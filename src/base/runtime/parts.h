@@ -73,6 +73,7 @@ struct la_runtime {
     uint64_t serial;            /* of no other runtime; 0: the default one */
     uint8_t owner;               /* its number among those that live */
     unsigned flags;             /* of la_config */
+    uint64_t seed;              /* ... where generators begin; 0: ours */
     int leaving;                /* threads that end in it; runtimes_lock */
     atomic_int states;          /* Lua states that are open */
     la_memory_part memory;

@@ -230,7 +230,7 @@ void la_context_init(la_context *c, la_runtime *rt)
         .deterministic = deterministic, .portable = deterministic,
         .lockstep = deterministic,
         .zero_memory = (rt->flags & LA_ZERO_MEMORY) != 0,
-        .generator = {.seed = DEFAULT_SEED},
+        .generator = {.seed = rt->seed ? rt->seed : DEFAULT_SEED},
         .print = {.precision = 4, .threshold = 1000, .edgeitems = 3,
                   .linewidth = 80, .sci_mode = -1}
     };
@@ -304,6 +304,7 @@ la_runtime *la_runtime_make(const la_config *c)
     la_pool_begin(&rt->pool);
     atomic_flag_clear(&rt->transforms.taken);
     rt->flags = c->flags;
+    rt->seed = c->seed;
     rt->jobs = c->jobs;
     if (!la_has_jobs(&c->jobs) && c->jobs.workers > 0)
         atomic_store(&rt->pool.wanted, c->jobs.workers > LA_MAX_THREADS

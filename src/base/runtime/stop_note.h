@@ -31,10 +31,16 @@ static inline bool la_is_stopping(void)
 typedef struct la_stop_note {
     atomic_int said;
     la_token *token;
+    const struct la_frame *call;    /* the region's */
 } la_stop_note;
 void la_stop_note_begin(la_stop_note *note);
 void la_stop_note_end(la_stop_note *note);
 la_stop_note *la_share_stop_note(la_stop_note *note);
+
+/* The call of an operation that runs on this thread, the innermost; NULL: none.
+** For crash notes alone (op/debug/describe.c). */
+extern _Thread_local const struct la_frame *la_running_call
+    LA_HIDDEN;
 
 /* The region's that this thread works for; NULL: its own. */
 extern _Thread_local la_stop_note *la_stop_shared LA_HIDDEN;

@@ -40,6 +40,7 @@
 #define JOIN_MIDDLE(x, y, z) S(S(x, y, 5, 0, 2, 6), z, 0, 5, 2, 3)
 #define JOIN_HIGH(x, y, z) S(S(x, y, 0, 3, 7, 0), z, 6, 1, 2, 7)
 #include "kernel/reduce/loops/points.inc"
+#undef S
 
 static bool are_points(const la_reduce_rows *r, int64_t size)
 {
@@ -59,7 +60,7 @@ static void transpose(const la_reduce_rows *r, int64_t size, int64_t width,
     if (rest.rows > 0) transpose_rows(&rest, size, width, out + done * size);
 }
 
-static void back(const char *columns, int64_t size, int64_t width,
+static void transpose_back(const char *columns, int64_t size, int64_t width,
                  const la_reduce_rows *r)
 {
     int64_t done = !are_points(r, size) ? 0
@@ -72,4 +73,4 @@ static void back(const char *columns, int64_t size, int64_t width,
                    columns + (k * width + i) * size, (size_t)size);
 }
 
-const la_reduce_transpose LA_KERNEL(reduce_transpose) = {transpose, back};
+const la_reduce_transpose LA_KERNEL(reduce_transpose) = {transpose, transpose_back};

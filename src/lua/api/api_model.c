@@ -25,24 +25,7 @@ static const char model_script[] =
     "  end\n"
     "  sizes[input.name] = list\n"
     "end\n"
-    "return m:program(sizes), m:inputs(), m:outputs(), m:state_dict()\n";
-
-/* Names of a list of {name =} at 'at'. */
-static void model_rename(lua_State *L, la_program *g, int what, int at)
-{
-    size_t n;
-    for (int64_t i = 0; i < g->names[what].n; i++) {
-        int top = lua_gettop(L);
-        if (lua_geti(L, at, (lua_Integer)i + 1) == LUA_TTABLE
-            && lua_getfield(L, -1, "name") == LUA_TSTRING) {
-            const char *name = lua_tolstring(L, -1, &n);
-            if (n && strlen(name) == n)
-                LA_CHECK(L, "la_model_load", la_program_rename(g, what, i,
-                                                               name, n));
-        }
-        lua_settop(L, top);
-    }
-}
+    "return m:program(sizes)\n";
 
 /* The bytes, where to. */
 static int model_body(lua_State *L)
@@ -57,11 +40,9 @@ static int model_body(lua_State *L)
     lua_pop(L, 2);
     if (luaL_loadstring(L, model_script) != LUA_OK) return lua_error(L);
     lua_pushlstring(L, bytes->n ? (const char *)bytes->data : "", bytes->n);
-    lua_call(L, 1, 4);
-    la_take_programs(L, 4, false, 7, "la_model_load", t);
+    lua_call(L, 1, 1);
+    la_take_programs(L, 4, false, 0, "la_model_load", t);
     la_program **g = LA_PROG_AT(t->list, la_program *, 0);
-    model_rename(L, *g, 0, 5);
-    model_rename(L, *g, 1, 6);
     *out = *g;
     *g = NULL;
     return 0;

@@ -253,32 +253,6 @@ static int push_by_reader(lua_State *L, const la_loader *reader,
     return n;
 }
 
-/* la.load(path[, {metadata = true, limit = bytes}]), or a name of the host's in
-** a sandbox */
-static int io_load(lua_State *L)
-{
-    la_state *s = la_begin(L, "load", 0);
-    const la_loader *reader = NULL;
-    lua_settop(L, 2);
-    la_file_format format = LA_FILE_UNKNOWN;
-    const char *path = s->open ? la_check_name(L, 1, "load")
-                               : check_source(L, 1, "load", &format);
-    if (format != LA_FILE_UNKNOWN) la_check_load_options(L, 2, NULL, "load");
-    int64_t limit = read_limit(L, s, 2);
-    la_open_file *file = la_push_load(L, "load", path);
-    file->options = 2;
-    file->limit = limit;
-    LA_CHECK(L, file->name, la_load_open(L, file, &reader));
-    if (!reader) la_check_load_options(L, 2, NULL, "load");
-    if (reader) return push_by_reader(L, reader, file);
-    la_archive *a = la_push_archive(L);
-    a->limit = file->limit;
-    LA_CHECK(L, file->name, read_formats(L, file, &format, a));
-    la_charge_more(L, "load", io_largest(a));
-    log_skipped(path, a);
-    return push_results(L, "load", format, a);
-}
-
 /* la.mmap(path[, {metadata = true}]): as load, but the tensors are read-only
 ** and lie in the file */
 static int io_mmap(lua_State *L)
@@ -299,6 +273,60 @@ static int io_mmap(lua_State *L)
     la_archive *a = la_push_archive(L);
     LA_CHECK(L, file->name, map_file(file, format, a));
     return push_results(L, "mmap", format, a);
+}
+
+/* {mmap = true} of the options at 2, which are a copy without it then. */
+static bool wants_map(lua_State *L)
+{
+    if (!lua_istable(L, 2) || lua_getfield(L, 2, "mmap") == LUA_TNIL)
+        return false;
+    if (!lua_isboolean(L, -1))
+        la_raise_arg(L, 2, "load", "mmap: boolean expected, got %s",
+                     la_type_text(L, -1));
+    bool map = lua_toboolean(L, -1);
+    lua_settop(L, 2);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, 3);
+    }
+    lua_pushnil(L);
+    lua_setfield(L, 3, "mmap");
+    lua_replace(L, 2);
+    return map;
+}
+
+/* la.load(path[, {metadata = true, limit = bytes, mmap = false}]), or a name of
+** the host's in a sandbox */
+static int io_load(lua_State *L)
+{
+    la_state *s = la_begin(L, "load", 0);
+    const la_loader *reader = NULL;
+    lua_settop(L, 2);
+    if (wants_map(L)) {
+        if (s->sandboxed)
+            la_raise_arg(L, 2, "load", "mmap: a sandbox maps no files");
+        return io_mmap(L);
+    }
+    lua_settop(L, 2);
+    la_file_format format = LA_FILE_UNKNOWN;
+    const char *path = s->open ? la_check_name(L, 1, "load")
+                               : check_source(L, 1, "load", &format);
+    if (format != LA_FILE_UNKNOWN) la_check_load_options(L, 2, NULL, "load");
+    int64_t limit = read_limit(L, s, 2);
+    la_open_file *file = la_push_load(L, "load", path);
+    file->options = 2;
+    file->limit = limit;
+    LA_CHECK(L, file->name, la_load_open(L, file, &reader));
+    if (!reader) la_check_load_options(L, 2, NULL, "load");
+    if (reader) return push_by_reader(L, reader, file);
+    la_archive *a = la_push_archive(L);
+    a->limit = file->limit;
+    LA_CHECK(L, file->name, read_formats(L, file, &format, a));
+    la_charge_more(L, "load", io_largest(a));
+    log_skipped(path, a);
+    return push_results(L, "load", format, a);
 }
 
 /* la.save(object, path[, {metadata = {...}}]), or path before object. PyTorch's

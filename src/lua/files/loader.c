@@ -256,8 +256,8 @@ void la_load_close(lua_State *L, int at) { lua_closeslot(L, at); }
 void la_check_load_options(lua_State *L, int at, const la_loader *reader,
                            const char *name)
 {
-    const char *known[16] = {"metadata", "limit"};
-    int n = strcmp(name, "mmap") == 0 ? 1 : 2;
+    const char *known[16] = {"metadata", "limit", "mmap"};
+    int n = strcmp(name, "mmap") == 0 ? 1 : 3;
     known[n] = NULL;
     if (lua_isnoneornil(L, at)) return;
     if (!lua_istable(L, at))

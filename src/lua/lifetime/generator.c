@@ -42,10 +42,22 @@ static la_generator *own(lua_State *L)
 static const char generator_refused[] = "it sets or reads the state of a "
     "generator";
 
-static void set_seed(la_generator *g, uint64_t seed)
+static void set_seed(lua_State *L, const char *name, la_generator *g,
+                     uint64_t seed)
 {
+    LA_CHECK(L, name, la_loop_hold());
     la_record_refuse(generator_refused);
     *g = (la_generator){.seed = seed};
+}
+
+/* A seed of the system's differs on every machine. */
+static void set_fresh_seed(lua_State *L, la_generator *g, const char *name)
+{
+    if (la_state_of(L)->context.lockstep)
+        la_raise(L, name, la_error(LA_ESUPPORT, "a state in lockstep takes no "
+                                   "seed from the system: give one to "
+                                   "manual_seed"));
+    set_seed(L, name, g, la_fresh_seed());
 }
 
 /* 63 bits. Where the system has none yet, the clock has to do. */
@@ -93,8 +105,10 @@ static void read_state(lua_State *L, int arg, const char *name,
                      "elements as get_state gives it", STATE_BYTES);
     /* No change is none of a program, either. */
     if (memcmp(&g->seed, la_data(t), 8)
-        || memcmp(&g->offset, la_data(t) + 8, 8))
+        || memcmp(&g->offset, la_data(t) + 8, 8)) {
+        LA_CHECK(L, name, la_loop_hold());
         la_record_refuse(generator_refused);
+    }
     memcpy(&g->seed, la_data(t), 8);
     memcpy(&g->offset, la_data(t) + 8, 8);
 }
@@ -105,7 +119,7 @@ static void read_state(lua_State *L, int arg, const char *name,
 static int generator_manual_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "manual_seed");
-    set_seed(g, (uint64_t)la_check_int(L, 2, "manual_seed"));
+    set_seed(L, "manual_seed", g, (uint64_t)la_check_int(L, 2, "manual_seed"));
     lua_settop(L, 1);
     return 1;
 }
@@ -114,7 +128,7 @@ static int generator_manual_seed(lua_State *L)
 static int generator_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "seed");
-    set_seed(g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 
@@ -157,6 +171,7 @@ static int generator_jump(lua_State *L)
     if (n < 0 || (uint64_t)n > most)
         la_raise_arg(L, 2, "jump", "0 to %I jumps expected, got %I: a stream "
                      "has 2^64 blocks", (LUAI_UACINT)most, (LUAI_UACINT)n);
+    LA_CHECK(L, "jump", la_loop_hold());
     la_record_refuse(generator_refused);
     g->offset += (uint64_t)n * JUMP_BLOCKS;
     lua_settop(L, 1);
@@ -182,7 +197,7 @@ static int generator_fork(lua_State *L)
     uint64_t step = generator_mix(g->offset + 0x9e3779b97f4a7c15);
     uint64_t child = generator_mix(g->seed + step) >> 1;
     la_generator *new = lua_newuserdatauv(L, sizeof(*new), 0);
-    set_seed(new, child);
+    set_seed(L, "fork", new, child);
     push_generator_metatable(L);
     la_take_metatable(L);
     la_record_refuse(generator_refused);
@@ -210,12 +225,7 @@ static const la_function generator_methods[] = {
 static void push_generator_metatable(lua_State *L)
 {
     if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
-    lua_newtable(L);
-    for (const la_function *r = generator_methods; r->name; r++) {
-        la_push_function(L, r);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, generator_methods);
     lua_pushcfunction(L, generator_text);
     lua_setfield(L, -2, "__tostring");
 }
@@ -249,7 +259,7 @@ static int new_generator(lua_State *L)
     if (options == 2 && !lua_isnoneornil(L, 1))
         seed = (uint64_t)la_check_int(L, 1, "Generator");
     la_generator *g = lua_newuserdatauv(L, sizeof(*g), 0);
-    set_seed(g, seed);
+    set_seed(L, "Generator", g, seed);
     push_generator_metatable(L);
     la_take_metatable(L);
     return 1;
@@ -260,14 +270,14 @@ static int new_generator(lua_State *L)
 static int manual_seed(lua_State *L)
 {
     la_generator *g = own(L);
-    set_seed(g, (uint64_t)la_check_int(L, 1, "manual_seed"));
+    set_seed(L, "manual_seed", g, (uint64_t)la_check_int(L, 1, "manual_seed"));
     return 0;
 }
 
 static int lifetime_generator_seed(lua_State *L)
 {
     la_generator *g = own(L);
-    set_seed(g, la_fresh_seed());
+    set_fresh_seed(L, g, "seed");
     return push_seed(L, g);
 }
 

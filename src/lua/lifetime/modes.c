@@ -96,7 +96,7 @@ void la_settle_modes(lua_State *L, la_state *s)
     }
     s->context.no_grad = grad ? grad->no_grad : s->modes.no_grad;
     draw_from(s, fork);
-    set_thread(L, s, s->modes.count > 0);
+    set_thread(L, s, s->modes.count > 0 || s->context.where);
 }
 
 /* ---- own ones ---- */

@@ -22,7 +22,8 @@ typedef struct la_mode la_mode;
 struct la_state;
 
 typedef struct la_modes {
-    lua_State *thread;          /* NULL: no coroutine has modes of its own */
+    lua_State *thread;          /* the one that runs; NULL: no coroutine has
+                                ** modes of its own, and no anomaly mode asks */
     la_mode *drawn;             /* whose generator the context has; NULL: the
                                 ** state's */
     la_generator generator;     /* the state's, while the context has another */

@@ -265,9 +265,7 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
     la_handle *v = la_to_handle(L, 3);
     if (!v && !la_to_scalar(L, 3, &scalar))
         return luaL_error(L, "%s: number or tensor expected as the value, got "
-                          "%s%s", name, la_type_text(L, 3),
-                          lua_istable(L, 3)
-                          ? ": a tensor of a list is la.tensor{...}" : "");
+                          "%s", name, la_operand_text(L, 3));
     if (v) la_check_tensor(L, 3, name);
     la_status status = record_put_value(L, h, f, name, &scalar);
     if (status == LA_ENOMEM && la_collect_all(L, la_up_state(L))) {

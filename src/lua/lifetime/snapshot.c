@@ -8,7 +8,7 @@
 */
 #include <string.h>
 
-#include "fuse/fuse.h"
+#include "program/program.h"
 #include "lua/binding.h"
 #include "lua/lifetime/record_handle.h"
 #include "tensor/snapshot.h"
@@ -98,15 +98,13 @@ static int64_t count_elements(lua_State *L, int list, int64_t n)
 }
 
 /* s:restore(): either all tensors or none; an error names the first that can't
-** be written back. In la.fuse the writes before it may still be recorded only,
-** and would come after. */
+** be written back. */
 static int snapshot_restore(lua_State *L)
 {
     holder *h = check_holder(L);
     la_state *s = la_enter(L);
     if (!h->snapshot) return luaL_error(L, "restore: the snapshot was freed");
-    if (la_fuse_is_open())
-        return luaL_error(L, "restore: not possible inside of la.fuse");
+    la_record_refuse("it restores a snapshot");
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, 1);
     la_begin_work(L, s, "restore", count_elements(L, 2, h->n));
@@ -153,8 +151,7 @@ static int fn_snapshot(lua_State *L)
     if (lua_gettop(L) > 1)
         return la_raise_arg(L, 2, "snapshot", "one table expected, got %d "
                             "arguments", lua_gettop(L));
-    if (la_fuse_is_open())
-        return luaL_error(L, "snapshot: not possible inside of la.fuse");
+    la_record_refuse("it takes a snapshot");
     lua_settop(L, 1);
     la_pace_data(L, s);
     holder *o = lua_newuserdatauv(L, sizeof(*o), 1);
@@ -184,8 +181,9 @@ static int fn_snapshot(lua_State *L)
 ** a script gets at. */
 void la_open_snapshots(lua_State *L, int lib)
 {
-    static const luaL_Reg methods[] = {
-        {"free", snapshot_free}, {"restore", snapshot_restore}, {NULL, NULL}};
+    static const la_function methods[] = {
+        {"free", snapshot_free, 1}, {"restore", snapshot_restore, 1},
+        {NULL, NULL, 0}};
     la_new_metatable(L, SNAPSHOT_NAME, "a snapshot's metatable is locked");
     lua_pushcfunction(L, snapshot_free);
     lua_setfield(L, -2, "__gc");

@@ -63,9 +63,9 @@ static int storage_is_shared(lua_State *L)
 /* Push the table of holders, created on demand, and make the metatable. */
 static void push_holders(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"nbytes", storage_bytes}, {"is_fixed", storage_is_shared},
-        {NULL, NULL}};
+    static const la_function methods[] = {
+        {"nbytes", storage_bytes, 1}, {"is_fixed", storage_is_shared, 1},
+        {NULL, NULL, 0}};
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
     la_new_metatable(L, STORAGE_NAME, "a storage's metatable is locked");
@@ -75,8 +75,7 @@ static void push_holders(lua_State *L)
     lua_setfield(L, -2, "__len");
     lua_pushcfunction(L, storage_text);
     lua_setfield(L, -2, "__tostring");
-    luaL_newlib(L, methods);
-    lua_setfield(L, -2, "__index");
+    la_set_methods(L, methods);
     lua_pop(L, 1);
     la_push_weak_table(L, &holders_key, "v");
 }
@@ -100,6 +99,22 @@ static int method_storage(lua_State *L)
     lua_pushvalue(L, -1);
     lua_rawsetp(L, -3, s);
     return 1;
+}
+
+la_handle *la_take_storage(lua_State *L, int at, const la_handle *self)
+{
+    holder *h = luaL_testudata(L, at, STORAGE_NAME);
+    la_state *s = la_up_state(L);
+    la_tensor *t;
+    if (!h || !h->storage || !self || !self->tensor) return NULL;
+    la_dtype dtype = self->tensor->dtype;
+    la_handle *flat = la_new_handle(L, s);
+    int64_t n = la_storage_bytes(h->storage) / (int64_t)la_dtype_size(dtype);
+    LA_CHECK(L, "storage", la_tensor_on(h->storage, dtype, 1, &n,
+                                        (int64_t[]){1}, 0, &t));
+    la_fill_handle(s, flat, t);
+    lua_replace(L, at);
+    return flat;
 }
 
 /* ---- DLPack, for hosts and foreign functions: raw pointers ---- */

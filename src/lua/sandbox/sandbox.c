@@ -16,7 +16,7 @@
 
 #include "base/os/os.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
+#include "base/runtime/parts.h"
 #include "base/runtime/token.h"
 #include "lua/sandbox/guard.h"
 #include "lunarray.h"
@@ -72,12 +72,24 @@ static int text_of(lua_State *L)
     return 1;
 }
 
+/* Raises for what differs on every machine, so that a state in lockstep has
+** none of it. */
+static int refuse_in_lockstep(lua_State *L, const char *name, const char *why)
+{
+    return la_raise(L, name, la_error(LA_ESUPPORT, "a state in lockstep %s",
+                                      why));
+}
+
 /* math.randomseed(x, y): Lua's takes by itself, and tells, a seed part of which
 ** is an address; a script can work it out from a few numbers, too. */
 static int sandbox_seed(lua_State *L)
 {
     lua_Integer own[2] = {0, 0};
+    la_state *s = la_state_of(L);
     if (lua_isnone(L, 1)) {
+        if (s && s->context.lockstep)
+            return refuse_in_lockstep(L, "math.randomseed", "takes no seed from"
+                                      " the system: give one as argument");
         la_os_random(own, sizeof own);
         lua_settop(L, 0);
         lua_pushinteger(L, own[0]);
@@ -87,6 +99,31 @@ static int sandbox_seed(lua_State *L)
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, 0);
     return 0;
+}
+
+/* math.random begins with the runtime's seed where the host gave one or the
+** bits have to be the same everywhere; what Lua began with is forgotten. */
+static void begin_random(lua_State *L)
+{
+    const la_runtime *rt = la_runtime_here();
+    bool fixed = rt->seed || (rt->flags & LA_DETERMINISTIC);
+    lua_getglobal(L, LUA_MATHLIBNAME);
+    lua_getfield(L, -1, "randomseed");
+    if (fixed)
+        lua_pushinteger(L,
+                        (lua_Integer)la_state_of(L)->context.generator.seed);
+    lua_call(L, fixed, 0);
+    lua_pop(L, 1);
+}
+
+static int no_time(lua_State *L)
+{
+    return refuse_in_lockstep(L, "os.time", "has no clock");
+}
+
+static int no_clock(lua_State *L)
+{
+    return refuse_in_lockstep(L, "os.clock", "has no clock");
 }
 
 /* ---- closing ---- */
@@ -126,16 +163,19 @@ static void close_package(lua_State *L)
     lua_pop(L, 2);
 }
 
-/* Keeps only the clocks of os, in a table of its own: the old one may be
-** held. */
+/* Keeps only the clocks of os, in a table of its own: the old one may be held.
+** A runtime in lockstep for good has none that go. */
 static void close_os(lua_State *L)
 {
-    static const char *const kept[] = {"time", "clock", "difftime"};
+    static const struct { const char *name; lua_CFunction stopped; } kept[] = {
+        {"time", no_time}, {"clock", no_clock}, {"difftime", NULL}};
+    bool goes = !(la_runtime_here()->flags & LA_DETERMINISTIC);
     lua_getglobal(L, LUA_OSLIBNAME);
     lua_createtable(L, 0, 3);
     for (int k = 0; k < 3; k++) {
-        lua_getfield(L, -2, kept[k]);
-        lua_setfield(L, -2, kept[k]);
+        if (goes || !kept[k].stopped) lua_getfield(L, -2, kept[k].name);
+        else lua_pushcfunction(L, kept[k].stopped);
+        lua_setfield(L, -2, kept[k].name);
     }
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_pushvalue(L, -2);
@@ -171,10 +211,7 @@ static void replace_all(lua_State *L)
     replace_in(L, LUA_COLIBNAME, la_guarded_coroutines);
     replace_in(L, LUA_UTF8LIBNAME, la_guarded_utf8);
     replace_in(L, LUA_MATHLIBNAME, maths);
-    lua_getglobal(L, LUA_MATHLIBNAME);
-    lua_getfield(L, -1, "randomseed");      /* what it has begun with goes */
-    lua_call(L, 0, 0);
-    lua_pop(L, 1);
+    begin_random(L);
 }
 
 int la_close_unsafe(lua_State *L)

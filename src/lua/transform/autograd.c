@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
-#include "fuse/fuse.h"
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
 #include "op/frame.h"
@@ -57,6 +56,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
 int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
+    LA_CHECK(L, "grad", la_loop_hold());
     LA_CHECK(L, "grad", la_set_grad(t, g));
     if (!g || la_leaf_grad(t) != g) return 0;
     la_push_weak_table(L, &grads_key, "v");
@@ -100,6 +100,7 @@ int la_assign_requires_grad(lua_State *L, la_tensor *t)
         return luaL_error(L, "requires_grad: boolean expected, got %s",
                           luaL_typename(L, 3));
     t = la_vmap_root(t);
+    LA_CHECK(L, "requires_grad", la_loop_hold());
     LA_CHECK(L, "requires_grad", la_require_grad(t, lua_toboolean(L, 3)));
     return 0;
 }
@@ -118,6 +119,7 @@ static int method_requires_grad_(lua_State *L)
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "requires_grad_");
     bool on = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+    LA_CHECK(L, "requires_grad_", la_loop_hold());
     LA_CHECK(L, "requires_grad_", la_require_grad(la_vmap_root(t), on));
     lua_settop(L, 1);
     return 1;
@@ -127,6 +129,7 @@ static int method_retain_grad(lua_State *L)
 {
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "retain_grad");
+    LA_CHECK(L, "retain_grad", la_loop_hold());
     LA_CHECK(L, "retain_grad", la_retain_grad(t));
     return 0;
 }
@@ -137,6 +140,7 @@ static int method_zero_grad(lua_State *L)
 {
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "zero_grad");
+    LA_CHECK(L, "zero_grad", la_loop_hold());
     LA_CHECK(L, "zero_grad", la_set_grad(t, NULL));
     return 0;
 }
@@ -150,6 +154,7 @@ static int method_detach_(lua_State *L)
     if (t->base && la_requires_grad(t))
         return luaL_error(L, "detach_: Can't detach views in-place. Use "
                           "detach() instead");
+    LA_CHECK(L, "detach_", la_loop_hold());
     la_forget_history(t);
     lua_settop(L, 1);
     return 1;
@@ -240,18 +245,6 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
     return autograd_read_tensors(L, lua_gettop(L), name, key, holes);
 }
 
-/* Backward works on values, and what it makes outlives a fused function: the
-** recording, if there is one, pauses. */
-static la_status autograd_settle(int nroots, la_tensor **roots,
-                                 la_tensor **seeds)
-{
-    if (la_loop_is_dry())
-        return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
-                        "computes no gradients");
-    LA_TRY(la_fuse_values(nroots, roots));
-    return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
-}
-
 /* The thread, the mode and the context are restored also after a failure: a
 ** hook may itself call backward, on another thread of this state. */
 static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
@@ -265,16 +258,13 @@ static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
             || (seeds && seeds[i] && (seeds[i]->flags & LA_F_BATCHED)))
             return la_error(LA_ESTATE, "inside vmap gradients are asked for by "
                             "la.grad(y, x)");
-    LA_TRY(autograd_settle(nroots, roots, seeds));
-    uint32_t keys = s->context.excluded_keys;
-    s->context.excluded_keys |= 1u << LA_KEY_FUSE;
+    LA_TRY(la_loop_hold());
     s->running = L;
     s->thrown = false;
     la_status status = la_run_backward(nroots, roots, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
     s->running = before;
-    s->context.excluded_keys = keys;
     la_make_current(&s->context);
     return status;
 }
@@ -293,15 +283,12 @@ la_status la_backward_on(lua_State *L, la_tensor *t, la_tensor *seed)
     la_tensor **seeds = seed ? &seed : NULL;
     la_context *c = la_ctx();
     lua_State *before = s ? s->running : NULL;
-    LA_TRY(autograd_settle(1, &t, seeds));
-    uint32_t keys = c->excluded_keys;
-    c->excluded_keys |= 1u << LA_KEY_FUSE;
+    LA_TRY(la_loop_hold());
     if (s) s->running = L;
     la_status status = la_run_backward(1, &t, seeds, 0, NULL, NULL,
                                        LA_BW_ACCUMULATE);
     if (s) s->running = before;
     if (s) forget_error(L, s);
-    c->excluded_keys = keys;
     la_current_context = c;
     return status;
 }
@@ -477,6 +464,7 @@ static int fn_set_grad_enabled(lua_State *L)
     if (!lua_isboolean(L, 1))
         la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
                      la_type_text(L, 1));
+    LA_CHECK(L, "set_grad_enabled", la_loop_hold());
     return push_scope(L, s, lua_toboolean(L, 1));
 }
 
@@ -496,10 +484,11 @@ static int protected_traceback(lua_State *L)
 
 /* No error of Lua may leave: the core is in the middle of an operation. NULL
 ** where there is no memory. */
-static char *where_now(void *host)
+static char *where_now(la_context *c)
 {
-    lua_State *L = host;
-    if (!lua_checkstack(L, 4)) return NULL;
+    la_state *s = (la_state *)c;        /* its first member */
+    lua_State *L = s->modes.thread;
+    if (!L || !lua_checkstack(L, 4)) return NULL;
     lua_pushcfunction(L, protected_traceback);
     lua_pcall(L, 0, 1, 0);
     const char *text = lua_tostring(L, -1);
@@ -511,17 +500,58 @@ static char *where_now(void *host)
     return copy;
 }
 
-/* Anomaly mode ends with f. It is slow: each recorded operation takes a
-** traceback. */
+/* While the mode is on, the state knows which of its threads runs. */
+static bool set_anomaly(lua_State *L, la_state *s, bool on)
+{
+    bool before = s->context.where != NULL;
+    s->context.where = on ? where_now : NULL;
+    la_settle_modes(L, s);
+    return before;
+}
+
+#define ANOMALY_NAME "lunarray.anomaly"
+typedef struct anomaly {
+    bool before, done;
+} anomaly;
+
+/* __close, as scope_end. */
+static int anomaly_end(lua_State *L)
+{
+    anomaly *a = luaL_testudata(L, 1, ANOMALY_NAME);
+    if (!a)
+        return luaL_error(L, "__close: " ANOMALY_NAME " expected, got %s",
+                          la_type_text(L, 1));
+    la_state *s = la_state_of(L);
+    if (s && !a->done) set_anomaly(L, s, a->before);
+    a->done = true;
+    return 0;
+}
+
+static int push_anomaly(lua_State *L, la_state *s)
+{
+    anomaly *a = lua_newuserdatauv(L, sizeof(*a), 0);
+    a->done = true;
+    if (la_new_metatable(L, ANOMALY_NAME, "a scope's metatable is locked")) {
+        lua_pushcfunction(L, anomaly_end);
+        lua_setfield(L, -2, "__close");
+    }
+    la_take_metatable(L);
+    a->before = set_anomaly(L, s, true);
+    a->done = false;
+    return 1;
+}
+
+/* Anomaly mode ends with f, or with the scope. It is slow: each recorded
+** operation takes a traceback. */
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
+    if (lua_isnone(L, 1)) return push_anomaly(L, s);
     la_check_callable(L, 1, "detect_anomaly");
-    la_set_anomaly(where_now, L);
-    s->anomaly = true;
+    bool before = set_anomaly(L, s, true);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    s->anomaly = false;
-    la_set_anomaly(NULL, NULL);
+    la_enter(L);
+    set_anomaly(L, s, before);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);
 }

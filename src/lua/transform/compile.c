@@ -29,13 +29,14 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name)
 void la_drop_called(la_called *e)
 {
     la_prog_free(e->p);
+    la_prog_free(e->parts);
     la_prog_drop_list(&e->items, sizeof(la_sig));
     la_prog_drop_list(&e->results, sizeof(la_sig));
     la_prog_drop_list(&e->guards, sizeof(la_watch));
     la_prog_drop_list(&e->numbers, sizeof(la_number));
     la_prog_drop_list(&e->shared, sizeof(la_shared));
     la_prog_drop_list(&e->handles, sizeof(int32_t));
-    e->p = NULL;
+    e->p = e->parts = NULL;
 }
 
 static int compile_entry_gc(lua_State *L)
@@ -99,9 +100,10 @@ la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
         compile_push_refs(L, self, e);
         if (compile_modes_fit(e->p)
             && la_match_signature(L, e, top + 1, self + 1, top, t)
-            && la_prog_fits(e->p, t->tensors)
-            && la_match_shared(e, t->tensors)
-            && la_match_guards(L, e, top + 1)) {
+            && ((c->watches && e->p->eager)
+                || (la_match_guards(L, e, top + 1, t)
+                    && la_prog_fits(e->p, t->tensors)
+                    && la_match_shared(e, t->tensors)))) {
             memmove(&c->list[1], &c->list[0], (size_t)i * sizeof *c->list);
             return c->list[0] = c->last = e;
         }
@@ -196,12 +198,27 @@ static int compile_plain(lua_State *L, int self)
 bool la_compile_is_inside(const la_state *s)
 {
     const la_context *c = &s->context;
-    return c->recorder || c->fuse || c->vmap || s->anomaly;
+    return c->recorder || c->vmap || c->where || s->uncompiled;
+}
+
+/* The function of la.fuse does what f does: where f captures too much to look
+** at, or changes that, it runs at each call. */
+static void compile_settle(lua_State *L, la_compiled *c, la_called *e, int self,
+                           int refs, bool watched)
+{
+    int last = self + e->narguments;
+    c->recordings++;
+    if (!e->p || e->p->eager) return;
+    if (watched && la_left_alone(L, e, refs, self + 1, last)) return;
+    e->p->eager = true;
+    e->p->why = watched ? "it changes what it captures, or its arguments' "
+        "tables" : "it captures too many Lua values";
 }
 
 static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 {
     la_call_tensors t;
+    bool watched = true;
     int top = lua_gettop(L);
     la_called *e = compile_new_entry(L);
     lua_getiuservalue(L, -1, 1);
@@ -209,9 +226,11 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
     la_write_signature(L, e, refs, self + 1, top, &t);
     lua_settop(L, refs);
     lua_getiuservalue(L, self, LA_COMPILED_F);
-    la_mark_captured(L, e, refs, refs + 1, &t);
+    if (c->watches) watched = la_watch_captured(L, e, refs, refs + 1, &t);
+    else la_mark_captured(L, e, refs, refs + 1, &t);
     lua_settop(L, refs);
     la_record_call(L, s, c, e, self, refs, &t);
+    if (c->watches) compile_settle(L, c, e, self, refs, watched);
     int n = lua_gettop(L) - refs;
     if (e->p) {
         compile_count(c, e);
@@ -232,8 +251,17 @@ bool la_entry_is_ready(la_called *e, const char *const *without)
     return false;
 }
 
+/* A fused function that is recorded more often than it runs from a recording:
+** then most calls are without one. */
+static bool compile_is_restless(la_compiled *c)
+{
+    enum { FEW = 16, EACH = 8 };
+    return c->watches && c->recordings >= FEW && c->recordings > c->runs
+        && c->misses++ % EACH != 0;
+}
+
 /* step(...) */
-static int compile_call(lua_State *L)
+int la_call_compiled(lua_State *L)
 {
     la_call_tensors t;
     la_compiled *c = la_check_compiled(L, 1, "compile");
@@ -245,9 +273,11 @@ static int compile_call(lua_State *L)
     bool plain = false;
     for (int tried = 0;; tried++) {
         la_called *e = la_find_entry(L, c, 1, &t, tried);
-        if (!e && plain) return compile_plain(L, 1);
+        if (!e && (plain || compile_is_restless(c)))
+            return compile_plain(L, 1);
         if (!e) return compile_record(L, s, c, 1);
         int n = -1;
+        c->runs += !e->p->eager;
         if (!la_entry_is_ready(e, c->without)) plain = true;
         else n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
         if (n >= 0) return n;
@@ -354,27 +384,34 @@ static int compile_gc(lua_State *L)
     return 0;
 }
 
-/* la.compile(f[, {cache=, partial=, fast=, without=}]) */
-static int fn_compile(lua_State *L)
+la_compiled *la_new_compiled(lua_State *L, int f)
 {
-    la_check_callable(L, 1, "compile");
-    lua_settop(L, 2);
     la_compiled *c = lua_newuserdatauv(L, sizeof *c, 3);
+    int at = lua_gettop(L);
     *c = (la_compiled){.most = LA_COMPILE_CACHE};
     if (la_new_metatable(L, LA_COMPILED_NAME,
                          "the metatable of compiled functions is locked")) {
         la_set_methods(L, la_compiled_methods);
         lua_pushnil(L);
-        la_closure(L, compile_call);
+        la_closure(L, la_call_compiled);
         lua_setfield(L, -2, "__call");
         lua_pushcfunction(L, compile_gc);
         lua_setfield(L, -2, "__gc");
     }
     la_take_metatable(L);
-    lua_pushvalue(L, 1);
-    lua_setiuservalue(L, 3, LA_COMPILED_F);
+    lua_pushvalue(L, f);
+    lua_setiuservalue(L, at, LA_COMPILED_F);
     lua_newtable(L);
-    lua_setiuservalue(L, 3, LA_COMPILED_ENTRIES);
+    lua_setiuservalue(L, at, LA_COMPILED_ENTRIES);
+    return c;
+}
+
+/* la.compile(f[, {cache=, partial=, fast=, without=}]) */
+static int fn_compile(lua_State *L)
+{
+    la_check_callable(L, 1, "compile");
+    lua_settop(L, 2);
+    la_compiled *c = la_new_compiled(L, 1);
     compile_options(L, c, 2);
     lua_settop(L, 3);
     return 1;

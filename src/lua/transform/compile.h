@@ -17,8 +17,9 @@ enum {
     LA_COMPILE_DEPTH = 16,      /* tables in tables */
     LA_COMPILE_TENSORS = 250,   /* of the arguments of a call */
     LA_COMPILE_CACHE = 64,
-    LA_COMPILE_NUMBERS = 8      /* recordings for one number before the log
+    LA_COMPILE_NUMBERS = 8,     /* recordings for one number before the log
                                 ** speaks */
+    LA_COMPILE_WATCHED = 256    /* Lua values that a fused function captures */
 };
 
 /* A value of the arguments, or of the results, in the order of a walk. */
@@ -33,6 +34,7 @@ typedef enum la_sig_kind {
     LA_SIG_PATH,       /* results: what argument 'at' has behind 'i' keys, which
                        ** follow as KEY */
     LA_SIG_AGAIN,      /* results: the table of number 'at' among them */
+    LA_SIG_WATCHED,    /* results: what guard 'at' finds */
     LA_SIG_OUTPUT      /* results: handle 'at' of the outputs */
 } la_sig_kind;
 
@@ -44,16 +46,20 @@ typedef struct la_sig {
     union { int64_t i; double d; };
 } la_sig;
 
-/* table[key] is what it was: indices in refs. */
+/* table[key] is what it was: indices in refs. Of a function the key is the
+** number of an upvalue. A tensor may be another one, which the value is then: it
+** is the call's tensor 'tensor' - 1. The value of a size is a count, compared
+** behind the recording alone. */
 typedef struct la_watch {
-    int32_t table, key, value;
+    enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE } kind;
+    int32_t table, key, value, tensor;
     const void *table_at;
 } la_watch;
 
 /* A number that is read anew. */
 typedef struct la_number {
-    enum { LA_NUMBER_FIELD, LA_NUMBER_COUNT, LA_NUMBER_CALL } kind;
-    int32_t table, key;     /* of a call: the function */
+    enum { LA_NUMBER_FIELD, LA_NUMBER_COUNT } kind;
+    int32_t table, key;     /* in refs */
 } la_number;
 
 /* Two tensors on one storage: arguments a and b, or argument a and object b. */
@@ -64,11 +70,14 @@ typedef struct la_shared {
 
 typedef struct la_called {
     la_prog *p;             /* NULL: was never finished */
+    la_prog *parts;         /* cut for budgets; NULL: p is short, or not known */
+    bool has_parts;
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */
     int32_t ntensors, nhandles;     /* distinct ones; outputs with a handle */
     int32_t nrefs, nvalues; /* f's results */
     int32_t runs;
+    int32_t names;          /* in refs: {input =, output =, weight =} or 0 */
     int32_t ntables;        /* of the results, where one comes again; else 0 */
     int32_t number, numbered;   /* item that alone differed from another
                             ** recording's; how many such recordings there
@@ -78,6 +87,8 @@ typedef struct la_called {
 typedef struct la_compiled {
     int n, most;            /* entries; at most so many */
     bool partial, fast;
+    bool watches;           /* of la.fuse: what f captures, too */
+    int32_t recordings, runs, misses;   /* ... how often; without an entry */
     la_called *last;         /* the last signature's */
     la_called *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
@@ -120,7 +131,17 @@ bool la_match_signature(lua_State *L, const la_called *e, int refs, int first,
 la_status la_note_shared(la_called *e, la_tensor *const *arguments);
 /* Do they still, and do the guards hold? */
 bool la_match_shared(const la_called *e, la_tensor *const *arguments);
-bool la_match_guards(lua_State *L, const la_called *e, int refs);
+bool la_match_guards(lua_State *L, const la_called *e, int refs,
+                     la_call_tensors *c);
+/* Number of the tensor in the handle among those of the call, where it joins
+** them; below 0: there are too many. */
+int la_join_tensor(la_call_tensors *c, la_handle *h);
+/* Pushes the value that guard 'i' looks at. */
+void la_push_watched(lua_State *L, const la_called *e, int refs, int32_t i);
+/* Behind a recording: did f leave what it captures, and the tables among its
+** arguments first..top, as they were? */
+bool la_left_alone(lua_State *L, const la_called *e, int refs, int first,
+                   int top);
 /* The value on the top, popped, as a new ref. Raises for want of memory. */
 int32_t la_add_ref(lua_State *L, la_called *e, int refs);
 /* One more item. Raises for want of memory. */
@@ -132,7 +153,11 @@ la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
 /* Which tensors of the call does the function at 'f' reach without being given
 ** them? Marks their items. Raises for want of memory. */
 void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
-                      const la_call_tensors *c);
+                      la_call_tensors *c);
+/* Guards on the Lua values that it reaches; its tensors join those of the call.
+** False: there are too many. Raises for want of memory. */
+bool la_watch_captured(lua_State *L, la_called *e, int refs, int f,
+                       la_call_tensors *c);
 
 /* ---- compile_record.c ---- */
 
@@ -166,6 +191,10 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
 /* ---- compile.c ---- */
 
 la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
+/* Pushes a compiled function of the function at 'f'. */
+la_compiled *la_new_compiled(lua_State *L, int f);
+/* A call of the compiled function at 1 with the arguments behind it. */
+int la_call_compiled(lua_State *L);
 /* The entry for the arguments behind 'self', which are first..top of the stack,
 ** and its refs pushed; NULL: none yet, and nothing pushed. The first 'tried'
 ** ones have been tried; the one that is found is the first then. */
@@ -187,7 +216,7 @@ bool la_run_into(lua_State *L);
 
 /* ---- compile_methods.c ---- */
 
-extern const luaL_Reg la_compiled_methods[], la_entry_methods[];
+extern const la_function la_compiled_methods[], la_entry_methods[];
 /* Ends what an entry owns. */
 void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */

@@ -139,8 +139,9 @@ static int64_t methods_products(const la_prog *p, const la_prog_step *s)
 {
     if (s->kind != LA_STEP_CALL || s->results[0] < 0 || s->nargs < 2
         || s->views[0] < 0 || s->views[1] < 0) return 0;
-    bool product = s->op == LA_OP(mm) || s->op == LA_OP(bmm)
-        || s->op == LA_OP(linear);
+    int role = s->op->role;
+    bool product = role == LA_ROLE_product || role == LA_ROLE_products
+        || role == LA_ROLE_layer;
     const la_tensor *x = la_prog_view_at(p, s->views[0])->form;
     const la_tensor *y = la_prog_view_at(p, s->results[0])->form;
     return product && x->ndim > 0 ? y->numel * la_sizes(x)[x->ndim - 1] : 0;
@@ -409,11 +410,12 @@ static int compiled_into(lua_State *L)
     return 1;
 }
 
-const luaL_Reg la_compiled_methods[] = {
-    {"program", compiled_program}, {"explain", compiled_explain},
-    {"profile", compiled_profile}, {"into", compiled_into},
-    {"begin", la_compiled_begin}, {"advance", la_compiled_advance},
-    {NULL, NULL}};
+const la_function la_compiled_methods[] = {
+    {"program", compiled_program, 1}, {"explain", compiled_explain, 1},
+    {"profile", compiled_profile, LA_MANY}, {"into", compiled_into, LA_MANY},
+    {"begin", la_compiled_begin, LA_MANY}, {"advance", la_compiled_advance, 2},
+    {NULL, NULL, 0}};
 
-const luaL_Reg la_entry_methods[] = {
-    {"steps", program_steps}, {"explain", program_explain}, {NULL, NULL}};
+const la_function la_entry_methods[] = {
+    {"steps", program_steps, 1}, {"explain", program_explain, 1},
+    {NULL, NULL, 0}};

@@ -37,8 +37,10 @@ static int record_where(void *host, const char **chunk)
     recording *w = host;
     lua_Debug ar;
     for (int level = 0; lua_getstack(w->L, level, &ar); level++) {
-        lua_getinfo(w->L, "Sl", &ar);
-        if (ar.currentline <= 0 || record_is_ours(ar.short_src)) continue;
+        lua_getinfo(w->L, "l", &ar);
+        if (ar.currentline <= 0) continue;
+        lua_getinfo(w->L, "S", &ar);
+        if (record_is_ours(ar.short_src)) continue;
         memcpy(w->chunk, ar.short_src, sizeof w->chunk);
         *chunk = w->chunk;
         return ar.currentline;
@@ -125,7 +127,7 @@ static void record_module(lua_State *L, la_called *e, int refs, int table)
     lua_pop(L, 1);
 }
 
-/* note("number", arg, table, key), note("count", ...), note("call", arg, f):
+/* note("number", arg, table, key), note("count", ...):
 ** where argument 'arg' (from 1) of the next step is read. */
 static void record_number(lua_State *L, recording *w, int refs, int kind)
 {
@@ -141,13 +143,16 @@ static void record_number(lua_State *L, recording *w, int refs, int kind)
     la_record_source(w->r, arg - 1, w->e->numbers.n - 1);
 }
 
-/* note("refuse"): f does in Lua what each call has to do.
+/* note("writes"): what keeps its state in Lua is about to change it.
+** note("refuse"): f does in Lua what each call has to do.
+** note("names", {input = list, output = list, weight = {name = tensor}}): what
+** a file calls them unless the caller names them.
 **
 ** note(what, ...), which la._recording gives while f is recorded. */
 static int record_note(lua_State *L)
 {
     static const char *const whats[] = {"field", "module", "number", "count",
-                                        "call", "refuse", NULL};
+                                        "names", "writes", "refuse", NULL};
     recording *w = record_here(la_enter(L));
     int what = luaL_checkoption(L, 1, NULL, whats);
     if (!w) return 0;
@@ -159,8 +164,14 @@ static int record_note(lua_State *L)
     case 1: record_module(L, w->e, refs, 2); break;
     case 2: record_number(L, w, refs, LA_NUMBER_FIELD); break;
     case 3: record_number(L, w, refs, LA_NUMBER_COUNT); break;
-    case 4: record_number(L, w, refs, LA_NUMBER_CALL); break;
+    case 4:
+        luaL_checktype(L, 2, LUA_TTABLE);
+        lua_pushvalue(L, 2);
+        w->e->names = la_add_ref(L, w->e, refs);
+        break;
+    case 5: LA_CHECK(L, "compile", la_loop_hold()); break;
     default:
+        LA_CHECK(L, "compile", la_loop_hold());
         la_record_refuse("it changes what a module or a schedule of the "
                          "library keeps as Lua values");
     }
@@ -293,6 +304,23 @@ static bool record_inner(result_walk *r, int at)
     return false;
 }
 
+/* Is the value one that f captures, where that is watched? */
+static bool record_watched(result_walk *r, int at)
+{
+    lua_State *L = r->L;
+    la_called *e = r->w->e;
+    for (int32_t i = 0; i < e->guards.n && r->w->c->watches; i++) {
+        if (LA_PROG_AT(e->guards, la_watch, i)->kind == LA_WATCH_SIZE) continue;
+        la_push_watched(L, e, r->w->refs, i);
+        bool same = lua_rawequal(L, -1, at);
+        lua_pop(L, 1);
+        if (!same) continue;
+        la_add_sig(L, &e->results, LA_SIG_WATCHED, i);
+        return true;
+    }
+    return false;
+}
+
 /* An object from outside is its own userdata again. */
 static void record_handle(result_walk *r, int at, la_handle *h)
 {
@@ -367,7 +395,8 @@ static void record_result(result_walk *r, int at, int depth)
     la_sig *item;
     if (index >= 0) {
         la_add_sig(L, &e->results, LA_SIG_STACK, index);
-    } else if (type > LUA_TSTRING && record_inner(r, at)) {
+    } else if (type > LUA_TSTRING
+               && (record_inner(r, at) || record_watched(r, at))) {
         return;
     } else if (h && h->tensor) {
         record_handle(r, at, h);
@@ -459,8 +488,10 @@ void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
     for (int i = first; i <= last; i++) lua_pushvalue(L, i);
     LA_CHECK_TWICE(L, "compile", la_record_begin(t->n, t->tensors,
                    record_where, &w, c->partial, &w.r));
+    bool no_grad = s->context.no_grad;
     int failed = lua_pcall(L, last - first + 2, LUA_MULTRET, 0);
-    la_enter(L);
+    if (la_enter(L)->context.no_grad != no_grad)
+        la_record_refuse("it changes whether gradients are recorded");
     if (!failed) {
         la_record_pause(true);
         failed = record_walk_results(L, &w, first) != LUA_OK;

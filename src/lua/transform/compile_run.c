@@ -9,7 +9,8 @@
 #include "program/clock.h"
 
 /* Reads or counts raw: nothing that raises. */
-static double run_field(lua_State *L, int refs, const la_number *n)
+/* 'counts': the field becomes one more. */
+static double run_field(lua_State *L, int refs, const la_number *n, bool counts)
 {
     lua_rawgeti(L, refs, n->table);
     lua_rawgeti(L, refs, n->key);
@@ -17,7 +18,7 @@ static double run_field(lua_State *L, int refs, const la_number *n)
     lua_rawget(L, -3);
     lua_Number v = lua_tonumber(L, -1);
     lua_pop(L, 1);
-    if (n->kind == LA_NUMBER_COUNT) {
+    if (counts) {
         v += 1;
         lua_pushinteger(L, (lua_Integer)v);
         lua_rawset(L, -3);
@@ -26,33 +27,14 @@ static double run_field(lua_State *L, int refs, const la_number *n)
     return v;
 }
 
-static la_status run_function(la_run_host *h, const la_number *n, double *v)
-{
-    lua_State *L = h->L;
-    lua_rawgeti(L, h->refs, n->table);
-    la_context *context = &h->state->context;
-    uint32_t keys = context->excluded_keys;
-    bool no_grad = context->no_grad;
-    int failed = lua_pcall(L, 0, 1, 0);
-    la_make_current(context);
-    context->excluded_keys = keys;
-    context->no_grad = no_grad;
-    *v = failed ? 0 : lua_tonumber(L, -1);
-    la_status status = failed
-        ? la_error(LA_ELUA, "%s", lua_tostring(L, -1)
-                   ? lua_tostring(L, -1) : "an error in a setting") : LA_OK;
-    lua_pop(L, 1);
-    return status;
-}
-
 static la_status run_read(void *context, int source, la_value *v)
 {
     la_run_host *h = context;
-    const la_number *n = LA_PROG_AT(h->e->numbers, la_number, source);
-    double d = 0;
+    const la_number *n = LA_PROG_AT(h->e->numbers, la_number,
+                                    source & ~LA_PROG_AGAIN);
     if (!lua_checkstack(h->L, 6)) return LA_ENOMEM;
-    if (n->kind == LA_NUMBER_CALL) LA_TRY(run_function(h, n, &d));
-    else d = run_field(h->L, h->refs, n);
+    bool counts = n->kind == LA_NUMBER_COUNT && !(source & LA_PROG_AGAIN);
+    double d = run_field(h->L, h->refs, n, counts);
     if (v->tag == LA_VINT) v->i = (int64_t)d;
     else if (v->tag == LA_VBOOL) v->b = d != 0;
     else if (v->tag == LA_VSCALAR) v->scalar = la_scalar_float(d);
@@ -132,6 +114,9 @@ static void run_push(run_results *r)
     case LA_SIG_STACK: lua_pushvalue(L, r->first + item->at); return;
     case LA_SIG_PATH: run_push_path(r, item); return;
     case LA_SIG_AGAIN: lua_rawgeti(L, r->tables, item->at); return;
+    case LA_SIG_WATCHED:
+        la_push_watched(L, r->e, r->refs, item->at);
+        return;
     case LA_SIG_KEYS: run_push_table(r, item->at); return;
     default: lua_rawgeti(L, r->refs, item->at); return;
     }

@@ -34,7 +34,7 @@ typedef struct writer {
     la_call_tensors *c;
 } writer;
 
-static int signature_tensor(la_call_tensors *c, la_handle *h)
+int la_join_tensor(la_call_tensors *c, la_handle *h)
 {
     for (int i = 0; i < c->n; i++)
         if (c->tensors[i] == h->tensor) return i;
@@ -78,7 +78,7 @@ static void signature_write_number(writer *w, int at)
 static void signature_write_handle(writer *w, int at, la_handle *h)
 {
     if (!h->tensor) la_check_tensor(w->L, at, "compile");
-    int k = signature_tensor(w->c, h);
+    int k = la_join_tensor(w->c, h);
     if (k < 0)
         luaL_error(w->L, "compile: more than %d tensors in the arguments",
                    LA_COMPILE_TENSORS);
@@ -167,7 +167,7 @@ static bool signature_is_ref(reader *r, const la_sig *item, int at)
 static bool signature_read_tensor(reader *r, const la_sig *item, int at)
 {
     la_handle *h = la_to_handle(r->L, at);
-    if (!h || !h->tensor || signature_tensor(r->c, h) != item->at) return false;
+    if (!h || !h->tensor || la_join_tensor(r->c, h) != item->at) return false;
     if (!item->i) return true;
     lua_rawgeti(r->L, r->refs, item->i);
     const la_handle *own = la_to_handle(r->L, -1);
@@ -262,23 +262,95 @@ bool la_match_shared(const la_called *e, la_tensor *const *arguments)
 
 /* ---- guards ---- */
 
-bool la_match_guards(lua_State *L, const la_called *e, int refs)
+/* Equal values of Lua, of which numbers have one kind and the same bits. */
+static bool signature_same(lua_State *L, int a, int b)
+{
+    if (lua_type(L, a) != LUA_TNUMBER) return lua_rawequal(L, a, b);
+    if (lua_isinteger(L, a) != lua_isinteger(L, b)) return false;
+    if (lua_isinteger(L, a)) return lua_rawequal(L, a, b);
+    double x = lua_tonumber(L, a), y = lua_tonumber(L, b);
+    return lua_type(L, b) == LUA_TNUMBER && memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* The table or function on the top stays below the value. */
+static void signature_push_held(lua_State *L, const la_watch *g, int refs)
+{
+    if (g->kind == LA_WATCH_UPVALUE) {
+        if (!lua_getupvalue(L, -1, g->key)) lua_pushnil(L);
+        return;
+    }
+    lua_rawgeti(L, refs, g->key);
+    lua_rawget(L, -2);
+}
+
+void la_push_watched(lua_State *L, const la_called *e, int refs, int32_t i)
+{
+    const la_watch *g = LA_PROG_AT(e->guards, la_watch, i);
+    lua_rawgeti(L, refs, g->table);
+    signature_push_held(L, g, refs);
+    lua_remove(L, -2);
+}
+
+/* The value on the top is what the guard tells. A tensor is held until the next
+** call: finalizers may run before this one has it. */
+static bool signature_holds(lua_State *L, const la_watch *g, int refs,
+                            la_call_tensors *c)
+{
+    if (g->tensor) {
+        la_handle *h = la_to_handle(L, -1);
+        if (!h || !h->tensor || la_join_tensor(c, h) != g->tensor - 1)
+            return false;
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, refs, g->value);
+        return true;
+    }
+    lua_rawgeti(L, refs, g->value);
+    bool same = signature_same(L, -1, -2);
+    lua_pop(L, 1);
+    return same;
+}
+
+bool la_match_guards(lua_State *L, const la_called *e, int refs,
+                     la_call_tensors *c)
 {
     int32_t table = 0;
     bool same = true;
     int before = lua_gettop(L);
     for (int32_t i = 0; i < e->guards.n && same; i++) {
         const la_watch *g = LA_PROG_AT(e->guards, la_watch, i);
+        if (g->kind == LA_WATCH_SIZE) continue;
         if (g->table != table) {
             lua_settop(L, before);
             lua_rawgeti(L, refs, table = g->table);
         }
-        lua_rawgeti(L, refs, g->key);
-        lua_rawget(L, -2);
-        lua_rawgeti(L, refs, g->value);
-        same = lua_rawequal(L, -1, -2);
-        lua_pop(L, 2);
+        signature_push_held(L, g, refs);
+        same = signature_holds(L, g, refs, c);
+        lua_pop(L, 1);
     }
     lua_settop(L, before);
     return same;
+}
+
+static bool signature_has_size(lua_State *L, const la_watch *g, int refs)
+{
+    int32_t n = 0;
+    lua_rawgeti(L, refs, g->table);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) n++;
+    lua_pop(L, 1);
+    return n == g->value;
+}
+
+bool la_left_alone(lua_State *L, const la_called *e, int refs, int first,
+                   int top)
+{
+    la_call_tensors c;
+    if (!lua_checkstack(L, 16)) return false;
+    if (!la_match_signature(L, e, refs, first, top, &c)
+        || !la_match_guards(L, e, refs, &c)) return false;
+    for (int32_t i = 0; i < e->guards.n; i++) {
+        const la_watch *g = LA_PROG_AT(e->guards, la_watch, i);
+        if (g->kind == LA_WATCH_SIZE && !signature_has_size(L, g, refs))
+            return false;
+    }
+    return true;
 }

@@ -3,9 +3,9 @@
 ** step:advance(microseconds) runs steps for that long, and gives true and the
 ** results when all have run.
 **
-** The arguments stay as they are meanwhile: their versions are compared. A call
-** that can't be cut (a recording, one with autograd) runs whole in the first
-** advance.
+** Long calls of operations are cut by rows (program/slice.c). The arguments stay
+** as they are meanwhile: their versions are compared. A call that can't be cut
+** (a recording, one with autograd) runs whole in the first advance.
 */
 #include "base/os/clock.h"
 #include "base/runtime/memory.h"
@@ -13,6 +13,7 @@
 
 typedef struct la_walk {
     la_called *e;                /* that runs in parts; NULL: not begun yet */
+    la_prog *p;                 /* e's program, or its parts */
     int n, nvalues;             /* tensors; values of the call */
     la_tensor *tensors[LA_COMPILE_TENSORS];     /* owned */
     uint32_t versions[LA_COMPILE_TENSORS];
@@ -22,7 +23,8 @@ void la_drop_walk(la_compiled *c)
 {
     la_walk *w = c->walk;
     if (!w) return;
-    if (w->e && w->e->p) la_prog_leave(w->e->p);
+    if (w->e && w->p && w->p->busy) la_prog_leave(w->p);
+    if (w->e && w->e->p) w->e->p->busy = false;
     for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
     la_mem_free(w, sizeof *w);
     c->walk = NULL;
@@ -46,11 +48,51 @@ static void walk_tensors(lua_State *L, la_walk *w, int at, int depth)
         walk_tensors(L, w, lua_gettop(L), depth + 1);
 }
 
+static la_status walk_cut(la_called *e)
+{
+    if (e->has_parts) return LA_OK;
+    LA_TRY(la_prog_parts(e->p, &e->parts));
+    e->has_parts = true;
+    return LA_OK;
+}
+
+/* Begins the call, whose arguments are behind the function at 1, or leaves it
+** for one that runs whole. */
+static void walk_begin(lua_State *L, la_state *s, la_compiled *c)
+{
+    la_call_tensors list, *t = &list;
+    la_walk *w = c->walk;
+    if (la_compile_is_inside(s)) return;
+    la_called *e = la_find_entry(L, c, 1, t, 0);
+    if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return;
+    la_status status = walk_cut(e);
+    la_prog *p = e->parts ? e->parts : e->p;
+    if (!status) status = la_prog_begin(p, t->tensors);
+    if (status && p->unfit) {
+        la_error_clear();
+        return;
+    }
+    if (status) la_drop_walk(c);
+    LA_CHECK(L, "begin", status);
+    e->p->busy = true;
+    w->p = p;
+    for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
+    w->n = t->n;
+    for (int i = 0; i < t->n; i++)
+        w->tensors[i] = la_tensor_retain(t->tensors[i]);
+    w->e = e;
+    lua_getiuservalue(L, 1, LA_COMPILED_WALK);
+    lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
+    lua_rawgetp(L, -1, e);
+    lua_rawseti(L, -3, 0);      /* stays where others take its place */
+    lua_pop(L, 2);
+}
+
 int la_compiled_begin(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "begin");
     int n = lua_gettop(L) - 1;
-    la_enter(L);
+    la_state *s = la_begin(L, "begin", 0);
     if (c->walk)
         return luaL_error(L, "begin: a call has begun: advance it to its end "
                           "first");
@@ -66,6 +108,8 @@ int la_compiled_begin(lua_State *L)
     c->walk = w;
     for (int i = 1; i <= n; i++) walk_tensors(L, w, 1 + i, 0);
     walk_note(w);
+    luaL_checkstack(L, 24, "begin: too many arguments");
+    walk_begin(L, s, c);
     return 0;
 }
 
@@ -94,42 +138,21 @@ static int walk_whole(lua_State *L, la_compiled *c, int first)
     return lua_gettop(L) - top;
 }
 
-/* The entry, begun; NULL where the call must run whole. */
-static la_called *walk_begin(lua_State *L, la_state *s, la_compiled *c,
-                            int self, la_call_tensors *t)
-{
-    la_walk *w = c->walk;
-    if (la_compile_is_inside(s)) return NULL;
-    la_called *e = la_find_entry(L, c, self, t, 0);
-    if (!e || !la_entry_is_ready(e, c->without) || e->p->live) return NULL;
-    la_status status = la_prog_begin(e->p, t->tensors);
-    if (status && e->p->unfit) {
-        la_error_clear();
-        return NULL;
-    }
-    LA_CHECK(L, "advance", status);
-    for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
-    w->n = t->n;
-    for (int i = 0; i < t->n; i++)
-        w->tensors[i] = la_tensor_retain(t->tensors[i]);
-    w->e = e;
-    return e;
-}
-
 /* Behind the last step: pushes true and the results. */
 static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
                     int first)
 {
     la_tensor *out[LA_COMPILE_TENSORS] = {NULL};
     la_called *e = c->walk->e;
+    la_prog *p = c->walk->p;
     lua_pushboolean(L, true);
     int handles = lua_gettop(L) + 1;
     la_push_handles(L, s, e);
     if (!c->walk || c->walk->e != e)
         return luaL_error(L, "advance: the call was ended meanwhile");
-    la_status status = la_prog_results(e->p, c->walk->tensors, out);
+    la_status status = la_prog_results(p, c->walk->tensors, out);
     la_drop_walk(c);
-    if (status) return la_run_raise(L, e->p, status);
+    if (status) return la_run_raise(L, p, status);
     int top = handles - 2;
     la_give_results(L, s, e, refs, handles, first, out);
     for (int32_t i = 0; i < e->nhandles; i++) lua_remove(L, handles);
@@ -138,7 +161,6 @@ static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
 
 int la_compiled_advance(lua_State *L)
 {
-    la_call_tensors t;
     la_compiled *c = la_check_compiled(L, 1, "advance");
     la_state *s = la_begin(L, "advance", 0);
     lua_Number us = luaL_checknumber(L, 2);
@@ -154,24 +176,24 @@ int la_compiled_advance(lua_State *L)
     lua_pushvalue(L, 1);
     for (int i = 1; i <= n; i++) lua_rawgeti(L, 3, i);
     walk_check(L, c);
-    la_called *e = c->walk->e ? c->walk->e : walk_begin(L, s, c, self, &t);
+    la_called *e = c->walk->e;
     if (!e) {
         lua_settop(L, self + n);
         return walk_whole(L, c, self + 1);
     }
     lua_settop(L, self + n);
-    lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
-    lua_rawgetp(L, -1, e);
+    lua_rawgeti(L, 3, 0);
     lua_getiuservalue(L, -1, 1);
     int refs = lua_gettop(L);
     la_run_host h;
     la_prog_host host = la_run_host_of(&h, L, s, e, refs);
-    la_status status = la_prog_advance(e->p, c->walk->tensors, end, &host);
+    la_prog *p = c->walk->p;
+    la_status status = la_prog_advance(p, c->walk->tensors, end, &host);
     if (status) {
         la_drop_walk(c);
-        return la_run_raise(L, e->p, status);
+        return la_run_raise(L, p, status);
     }
     walk_note(c->walk);
-    if (e->p->at < e->p->steps.n) return 0;
+    if (p->at < p->steps.n) return 0;
     return walk_end(L, s, c, refs, self + 1);
 }

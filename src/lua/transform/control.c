@@ -316,7 +316,7 @@ const la_part la_part_control = {functions, NULL};
 
 void la_open_cond(lua_State *L, int lib)
 {
-    lua_getfield(L, lib, "cond");
+    if (!la_push_operation(L, "cond", 4, LA_FN)) lua_pushnil(L);
     la_closure(L, fn_cond);
     lua_setfield(L, lib, "cond");
 }

@@ -128,16 +128,23 @@ static int ctx_saved(lua_State *L)
     return count;
 }
 
+/* ctx.name for a field that nobody has set. */
+static int ctx_missing(lua_State *L) { return la_missing_name(L, "ctx", 1); }
+
 static void push_ctx(lua_State *L)
 {
+    static const la_function methods[] = {
+        {"save_for_backward", ctx_save, LA_MANY}, {"saved", ctx_saved, 1},
+        {NULL, NULL, 0}};
     lua_createtable(L, 0, 4);
     if (la_new_metatable(L, CTX_NAME, "a context's metatable is locked")) {
-        lua_createtable(L, 0, 2);
-        lua_pushcfunction(L, ctx_save);
-        lua_setfield(L, -2, "save_for_backward");
-        lua_pushcfunction(L, ctx_saved);
-        lua_setfield(L, -2, "saved");
+        la_set_methods(L, methods);
+        lua_getfield(L, -1, "__index");
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, ctx_missing);
         lua_setfield(L, -2, "__index");
+        la_set_own_metatable(L, -2);
+        lua_pop(L, 1);
     }
     la_take_metatable(L);
 }

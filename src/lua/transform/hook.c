@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "program/program.h"
 #include "tensor/shape.h"
 
 #include <string.h>
@@ -87,7 +88,7 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &thrown_key);
     la_open_errors(L);
     if (lua_touserdata(L, -1) == &thrown_key) lua_pushnil(L);
-    if (s->anomaly && lua_type(L, -1) == LUA_TSTRING)
+    if (s->context.where && lua_type(L, -1) == LUA_TSTRING)
         return la_raise(L, name, status);
     return lua_error(L);
 }
@@ -185,14 +186,13 @@ static int hook_remove(lua_State *L)
 ** stays meaningful. */
 static void push_removal(lua_State *L)
 {
+    static const la_function methods[] = {
+        {"remove", hook_remove, 1}, {NULL, NULL, 0}};
     lua_createtable(L, 2, 0);
     if (la_new_metatable(L, "lunarray.hook", "a hook's metatable is locked")) {
         lua_pushcfunction(L, hook_remove);
         lua_setfield(L, -2, "__close");
-        lua_createtable(L, 0, 1);
-        lua_pushcfunction(L, hook_remove);
-        lua_setfield(L, -2, "remove");
-        lua_setfield(L, -2, "__index");
+        la_set_methods(L, methods);
     }
     la_take_metatable(L);
     lua_pushvalue(L, 1);
@@ -209,6 +209,7 @@ int la_method_register_hook(lua_State *L)
     int64_t id = 0;
     la_begin_work(L, s, "register_hook", 0);
     la_check_callable(L, 2, "register_hook");
+    LA_CHECK(L, "register_hook", la_loop_hold());
     la_collect_ties(L, s);
     push_removal(L);
     lua_pushvalue(L, 2);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/program/text.h"
+#include "api/program/program_text.h"
 #include "lua/transform/host_program.h"
 
 /* ---- writing ---- */

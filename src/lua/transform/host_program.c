@@ -74,10 +74,6 @@ static void taken_number_add(lua_State *L, const char *function, la_taken *t,
                              la_program *g, const la_number *n, int refs)
 {
     la_tensor *tensor = NULL;
-    if (n->kind == LA_NUMBER_CALL)
-        la_raise(L, function, la_error(LA_ESUPPORT, "an optimiser computes a "
-                 "number in Lua in each step, so that the function is no "
-                 "program"));
     lua_rawgeti(L, refs, n->table);
     lua_rawgeti(L, refs, n->key);
     const void *table = lua_topointer(L, -2), *key = lua_topointer(L, -1);
@@ -168,6 +164,23 @@ static void taken_name_values(taken_names *w, int what)
     lua_settop(L, top);
 }
 
+/* Those of the list on the top, which goes. */
+static void taken_rename(lua_State *L, const char *function, la_program *g,
+                         int what)
+{
+    size_t n;
+    int list = lua_gettop(L);
+    for (int64_t i = 0; lua_istable(L, list) && i < g->names[what].n; i++) {
+        lua_rawgeti(L, list, (lua_Integer)i + 1);
+        const char *name = lua_type(L, -1) == LUA_TSTRING
+            ? lua_tolstring(L, -1, &n) : NULL;
+        if (name && n && strlen(name) == n)
+            LA_CHECK(L, function, la_program_rename(g, what, i, name, n));
+        lua_settop(L, list);
+    }
+    lua_pop(L, 1);
+}
+
 /* ---- names of weights ---- */
 
 static bool taken_is_same(const la_tensor *a, const la_tensor *b)
@@ -209,6 +222,21 @@ static void taken_name_weights(lua_State *L, const char *function,
     lua_settop(L, table);
 }
 
+/* What f said of its names while it was recorded: refs[at]. */
+static void taken_noted_names(lua_State *L, const char *function,
+                              la_program *g, int refs, int32_t at)
+{
+    lua_rawgeti(L, refs, at);
+    lua_getfield(L, -1, "input");
+    taken_rename(L, function, g, 0);
+    lua_getfield(L, -1, "output");
+    taken_rename(L, function, g, 1);
+    lua_pushnil(L);
+    if (lua_getfield(L, -2, "weight") == LUA_TTABLE)
+        taken_name_weights(L, function, g, 0);
+    lua_pop(L, 3);
+}
+
 /* ---- a program of an entry ---- */
 
 static la_program **taken_add(lua_State *L, const char *function, la_taken *t)
@@ -243,6 +271,7 @@ static void taken_entry(lua_State *L, const la_called *e, int refs, int f,
                          LA_PROG_AT(e->numbers, la_number, i), refs);
     taken_name_values(&w, 0);
     taken_name_values(&w, 1);
+    if (e->names) taken_noted_names(L, function, *to, refs, e->names);
     if (names && !lua_isnoneornil(L, names)) {
         lua_pushnil(L);
         lua_pushvalue(L, names);

@@ -5,7 +5,7 @@
 #ifndef LA_LUA_TRANSFORM_HOST_PROGRAM_H
 #define LA_LUA_TRANSFORM_HOST_PROGRAM_H
 
-#include "api/program/program.h"
+#include "api/program/api_program.h"
 #include "lua/transform/compile.h"
 
 #define LA_LOADED_NAME "lunarray.LoadedProgram"

@@ -204,8 +204,9 @@ static int loaded_tostring(lua_State *L)
 
 static void loaded_methods(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"weights", loaded_weights}, {"steps", loaded_steps}, {NULL, NULL}};
+    static const la_function methods[] = {
+        {"weights", loaded_weights, 1}, {"steps", loaded_steps, 1},
+        {NULL, NULL, 0}};
     la_set_methods(L, methods);
     lua_pushnil(L);
     la_closure(L, loaded_call);

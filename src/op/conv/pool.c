@@ -22,6 +22,7 @@
 #include "base/runtime/thread_pool.h"
 #include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
 
 typedef void (*plane_fn)(const la_pooling *);
 
@@ -266,10 +267,9 @@ static la_status average_of(const la_frame *f, int k, const la_tensor *t,
 static la_status pooling_of(const la_frame *f, la_pooling *p, int *nd)
 {
     const la_tensor *t = la_arg(f, 0);
-    *p = (la_pooling){.adaptive = f->op == LA_OP(adaptive_max_pool)
-                                  || f->op == LA_OP(adaptive_avg_pool)};
+    *p = (la_pooling){.adaptive = f->op->role == LA_ROLE_adaptive};
     if (p->adaptive) return adaptive_windows(t, &f->args[1], p->w, nd);
-    return f->op != LA_OP(max_pool) ? average_of(f, 1, t, p->w, nd, p)
+    return f->op->role != LA_ROLE_largest ? average_of(f, 1, t, p->w, nd, p)
         : pool_windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), p->w,
                           nd);
 }

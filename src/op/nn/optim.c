@@ -227,10 +227,13 @@ la_status la_impl_rmsprop_step_(la_frame *f)
 /* The sum of squared gradients. */
 LA_FORWARD(la_meta_adagrad_step_, step_meta(f, 1))
 
-/* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize) */
+/* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize, lr_decay,
+** step) */
 la_status la_impl_adagrad_step_(la_frame *f)
 {
-    la_optim o = {.lr = la_arg_float(f, 3), .eps = la_arg_float(f, 4),
+    double before = (double)la_arg_int(f, 8) - 1;
+    double rate = la_arg_float(f, 3) / (1 + before * la_arg_float(f, 7));
+    la_optim o = {.lr = rate, .eps = la_arg_float(f, 4),
                   .decay = la_arg_float(f, 5), .negate = la_arg_bool(f, 6)};
     return step_impl(f, 1, &o, LA_STUB(adagrad));
 }

@@ -22,13 +22,15 @@ typedef enum relation { EQ, NE, LT, LE, GT, GE, LOGIC } relation;
 
 static relation relation_of(const la_op *op, bool is_mirrored)
 {
-    if (op == LA_OP(eq)) return EQ;
-    if (op == LA_OP(ne)) return NE;
-    if (op == LA_OP(lt)) return is_mirrored ? GT : LT;
-    if (op == LA_OP(le)) return is_mirrored ? GE : LE;
-    if (op == LA_OP(gt)) return is_mirrored ? LT : GT;
-    if (op == LA_OP(ge)) return is_mirrored ? LE : GE;
-    return LOGIC;
+    switch (op->role) {
+    case LA_ROLE_eq: return EQ;
+    case LA_ROLE_ne: return NE;
+    case LA_ROLE_lt: return is_mirrored ? GT : LT;
+    case LA_ROLE_le: return is_mirrored ? GE : LE;
+    case LA_ROLE_gt: return is_mirrored ? LT : GT;
+    case LA_ROLE_ge: return is_mirrored ? LE : GE;
+    default: return LOGIC;
+    }
 }
 
 /* AS_IT_IS: the operands promote as everywhere. INTEGER: as the integer 'i'. */

@@ -14,6 +14,7 @@
 #include "iter/iter.h"
 #include "op/call.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
@@ -245,9 +246,9 @@ const la_family la_family_SQUARE = {
 static la_status pick_classify(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (plan->loop) return LA_OK;
-    bool real = f->op == LA_OP(isreal);
+    bool real = f->op->role == LA_ROLE_real;
     if (la_is_complex(dtype) || (la_is_float(dtype) && !real)) return LA_OK;
-    plan->loop = real || f->op == LA_OP(isfinite)
+    plan->loop = real || f->op->role == LA_ROLE_finite
         ? (*LA_STUB(always))[dtype] : (*LA_STUB(never))[dtype];
     return LA_OK;
 }

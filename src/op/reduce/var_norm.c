@@ -223,17 +223,18 @@ static bool norm_plan(const la_frame *f, la_reduce_plan *p)
 bool la_var_plan_of(const la_frame *f, la_reduce_plan *p)
 {
     const la_tensor *self = la_arg(f, SELF);
-    const la_op *op = f->op;
+    int role = f->op->role;
     p->squares = NULL;
     p->dtype = dtype_of(self);
     p->esize = (int64_t)la_itemsize(self);
     if (self->numel == 0 || !la_is_float(p->dtype)) return false;
-    if (op == LA_OP(vector_norm)) return norm_plan(f, p);
-    if ((op != LA_OP(var) && op != LA_OP(std)) || self->ndim == 0) return false;
+    if (role == LA_ROLE_norm) return norm_plan(f, p);
+    if ((role != LA_ROLE_var && role != LA_ROLE_std) || self->ndim == 0)
+        return false;
     p->kernel = &(*LA_STUB(reduce_var))[p->dtype];
     p->args = (la_reduce_args){
         .correction = correction_of(f),
-        .mode = op == LA_OP(var) ? LA_STORE_VAR : LA_STORE_STD};
+        .mode = role == LA_ROLE_var ? LA_STORE_VAR : LA_STORE_STD};
     p->keepdim = la_arg_bool(f, KEEPDIM);
     return !la_reduce_dims(f, DIM, self, &p->mask);
 }

@@ -88,7 +88,6 @@ la_status la_host_rebind(la_tensor *t, void *data, size_t extent)
     if (!(t->flags & LA_F_HOST) || !old || !old->release)
         return la_error(LA_EARG, "only what la_wrap or la_wrap_ex gave has "
                         "memory that can be moved");
-    if (old->flags & LA_S_OWED) LA_TRY(la_tensor_check_bounds(t));
     int64_t nbytes = old->nbytes < 0 ? ~old->nbytes : old->nbytes;
     LA_TRY(la_host_aligned(data, la_is_complex((la_dtype)t->dtype) ? item / 2
                                                                    : item));
@@ -101,6 +100,7 @@ la_status la_host_rebind(la_tensor *t, void *data, size_t extent)
     s->flags = old->flags & (LA_S_FIXED | LA_S_READ_ONLY | LA_S_LOCKED);
     s->release = old->release;
     s->context = old->context;
+    s->born = 0;
     s->moved_at = la_tensor_version(t) + 1;
     atomic_store_explicit(&s->version, s->moved_at, memory_order_relaxed);
     if (!data) {

@@ -329,6 +329,7 @@ static la_status storage_of(la_record *r, const la_struct_field *f,
     if (r->withdrawn) return la_host_moved();
     if (!*s) {
         LA_TRY(la_storage_new(0, LA_CPU, s));
+        (*s)->born = 0;         /* the memory was there before */
         (*s)->data = r->block->data;
         (*s)->nbytes = r->count * r->bytes;
         (*s)->flags = LA_S_FIXED | (r->read_only ? LA_S_READ_ONLY : 0);

@@ -130,8 +130,16 @@ end
 
 local OPTIONS = columns.set "dim"
 
--- F.concat(frames[, {dim = 2}])
+-- F.concat(frames[, {dim = 2}]); the option may stand in the list, too.
 function concat.concat(list, options)
+  if options == nil and type(list) == "table" and not getmetatable(list) then
+    for name, v in pairs(list) do
+      if type(name) == "string" then
+        options = options or {}
+        options[name] = v
+      end
+    end
+  end
   local o = columns.options("concat", options, OPTIONS)
   if type(list) ~= "table" or frame.is_frame(list) or getmetatable(list) then
     fail("bad argument #1 to 'concat' (a list of frames expected, got %s)",

@@ -15,7 +15,7 @@ local words = {}            -- methods of groups
 
 -- ids and count of rows, and a column for each key with a row for each group.
 local function new(f, names, ids, count, keys, skipped)
-  return setmetatable({frame = f, names = names, count = count, keys = keys,
+  return setmetatable({frame = f, names = names, total = count, keys = keys,
     context = {frame = f, n = #f, ids = ids, count = count,
       skipped = skipped}}, Groups)
 end
@@ -111,7 +111,7 @@ end
 
 -- ---- looking ----
 
-function Groups:__len() return rawget(self, "count") end
+function Groups:__len() return rawget(self, "total") end
 
 function Groups:__index(key)
   local method = words[key]
@@ -123,7 +123,7 @@ function Groups:__index(key)
 end
 
 function Groups:__tostring()
-  return ("%d groups by %s of a frame of %d rows"):format(self.count,
+  return ("%d groups by %s of a frame of %d rows"):format(self.total,
     table.concat(self.names, ", "), #self.frame)
 end
 
@@ -132,7 +132,7 @@ function words:iter()
   local k = 0
   return function()
     k = k + 1
-    if k > self.count then return nil end
+    if k > self.total then return nil end
     local keys = {}
     for i, c in ipairs(self.keys) do keys[i] = columns.value(c, k) end
     return recipes.part(self.context, k), table.unpack(keys, 1, #self.keys)
@@ -146,7 +146,7 @@ local function behind_keys(self, list, word)
   local all = {}
   for k, name in ipairs(self.names) do all[k] = {name, self.keys[k]} end
   for _, e in ipairs(list) do all[#all + 1] = e end
-  return frame.build(all, word, self.count)
+  return frame.build(all, word, self.total)
 end
 
 function words:agg(spec)
@@ -193,8 +193,14 @@ for word in ("count sum prod mean median min max std var first last nunique "
   words[word] = by_word(word)
 end
 
-function words:quantile(q, ...)
-  return by_word("quantile", q)(self, ...)
+-- g:quantile(q, names...), or the names first, as F.quantile has them.
+function words:quantile(...)
+  local given = table.pack(...)
+  local q = type(given[1]) == "number" and table.remove(given, 1)
+  if not q then
+    q, given[given.n] = given[given.n], nil
+  end
+  return by_word("quantile", q)(self, table.unpack(given))
 end
 
 function words:size() return self:agg{size = recipes.words.size()} end
@@ -222,20 +228,20 @@ function words:filter(condition)
     end
     local list = {}
     if type(condition) == "function" then
-      for k = 1, self.count do
+      for k = 1, self.total do
         list[k] = condition(recipes.part(self.context, k))
       end
     else
       list = recipes.run(self.context, condition)
     end
-    for k = 1, self.count do
+    for k = 1, self.total do
       local v = list[k]
       if columns.is_tensor(v) and v:numel() == 1 then v = v:item() end
       list[k] = v and v ~= columns.gap and true or false
     end
     keep = la.tensor(list, {dtype = "bool"})
   end
-  if self.count == 0 then return frame.slice(self.frame, 1, 0) end
+  if self.total == 0 then return frame.slice(self.frame, 1, 0) end
   local mask = recipes.broadcast({ids = self.context.ids, n = #self.frame},
     keep:to "uint8")
   return frame.take(self.frame, C.of_mask(columns.plain(mask:eq(1))))
@@ -268,7 +274,7 @@ function words:apply(fn)
       columns.type_of(fn))
   end
   local pieces, rows = {}, {}
-  for k = 1, self.count do
+  for k = 1, self.total do
     local v = fn(recipes.part(self.context, k))
     if v ~= nil then
       local p = piece(self, v, k)

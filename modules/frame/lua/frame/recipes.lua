@@ -131,7 +131,10 @@ end
 
 -- ---- one value ----
 
-function words.size()
+function words.size(x)
+  if x ~= nil and type(x) ~= "string" then
+    return columns.length(columns.make(x, nil, "size"))
+  end
   return setmetatable({word = "size", single = true, run = function(ctx)
     local ones = la.zeros({ctx.n}, {dtype = "bool"})
     return C.count(ones, "n", ctx.ids, ctx.count)
@@ -265,7 +268,7 @@ define("diff", false, function(ctx, c, recipe)
   if columns.is_text(c) then number_column("diff", c, recipe.x) end
   local before = shifted(ctx, c, recipe.n, "diff")
   if columns.is_date(c) then return c:since(before, c.unit) end
-  if c.dtype == "bool" then c = c:to "float64" end
+  if before.dtype == "bool" then before = before:to "float64" end
   return as(c:to(before.dtype) - before, before)
 end, read_n "diff")
 

@@ -57,6 +57,14 @@ for _, dtype in ipairs(DTYPES) do
   end
 end
 
+-- One word for one dtype after another.
+for _, dtype in ipairs(DTYPES) do
+  if dtype ~= "bool" then
+    same(mpi.all_reduce(data(rank, dtype)), fold(stacked(dtype), la.add),
+      "sum again " .. dtype)
+  end
+end
+
 -- float16: the sum of many is rounded once, not at each meeting of two.
 local step = mpi.all_reduce(la.full({3}, rank == 1 and 2048 or 1,
   {dtype = "float16"}))

@@ -93,8 +93,11 @@ end
 -- A program of the whole model on the examples; nil and the problem where
 -- elements of its inputs choose what it computes.
 local function whole(model, list, options)
-  local step = la.compile(function(...) return model(...) end,
-    {fast = options.fast, cache = options.cache, without = options.without})
+  local step = la.compile(function(...)
+    local note = la._recording()
+    if note then note("names", model:_names()) end
+    return model(...)
+  end, {fast = options.fast, cache = options.cache, without = options.without})
   local ok, problem = pcall(function()
     for _ = 1, 2 do step(table.unpack(list)) end
   end)

@@ -5,6 +5,7 @@
 -- expanded where they are called. Graphs inside nodes (If, Loop, Scan) have
 -- frames of their own, into which values of the graphs around are captured.
 -- Everything that no row can do is noted, not raised.
+local known = require "lunarray.onnx.attributes"
 local rows = require "lunarray.onnx.rows"
 local patterns = require "lunarray.onnx.patterns"
 local numbers = require "lunarray.numbers"
@@ -209,8 +210,12 @@ Node.__index = Node
 -- What a maker cannot do.
 function Node:refuse(text, ...)
   text = text:format(...)
-  self.context.problems[#self.context.problems + 1] = {
-    node = self.label, op = self.op, domain = self.domain, text = text}
+  local list = self.context.problems
+  local last = list[#list]
+  if not last or last.node ~= self.label or last.text ~= text then
+    list[#list + 1] = {node = self.label, op = self.op, domain = self.domain,
+      text = text}
+  end
   return function() error(text, 0) end
 end
 -- An attribute, or what holds without it.
@@ -321,6 +326,11 @@ local function add_step(context, scope, node, label, attributes, kinds, row)
     end
   end
   n.outs = step.outs
+  if not row.own and (step.domain == "" or step.domain == "ai.onnx.ml") then
+    known.check(node.op_type, attributes, function(text)
+      n:refuse("%s", text)
+    end)
+  end
   step.nin, step.nout, step.ahead = n.nin, n.nout, const
   local ok, run = pcall(row.make, n)
   if not ok then

@@ -399,13 +399,70 @@ local function by_quick(model, quick, inputs)
   return finish(pcall(part.step, unpack(quick.given, 1, #list)))
 end
 
--- m:run({name = tensor, ...}[, {outputs = {names}}]) -> {name = tensor, ...}
-function Model:run(inputs, options)
-  if type(inputs) ~= "table" or is_tensor(inputs) then
-    error("bad argument #1 to 'run' (table of tensors by name expected, got "
-      .. (is_tensor(inputs) and "tensor" or type(inputs)) .. ")", 2)
+-- Inputs in order as a table by name.
+local function by_name(infos, given)
+  if given.n > #infos then
+    error(("onnx.run: %d inputs given, the model has %d: %s"):format(given.n,
+      #infos, names_of(infos)), 0)
   end
-  local names = options and options.outputs or self.chosen
+  local inputs = {}
+  for k = 1, given.n do inputs[infos[k].name] = given[k] end
+  return inputs
+end
+
+local function infos_of(model)
+  return model.chosen and model:inputs() or model.plan.infos
+end
+
+local function is_plain(x) return type(x) == "table" and not is_tensor(x) end
+
+-- The names that the options of run want; nil for all results.
+local function outputs_of(options)
+  for key in pairs(options) do
+    if key ~= "outputs" then
+      error(("onnx.run: unknown keyword '%s' (known: outputs)"):format(
+        numbers.text(key)), 0)
+    end
+  end
+  local names = options.outputs
+  if names ~= nil and not is_plain(names) then
+    error("onnx.run: outputs: list of names expected, got "
+      .. (is_tensor(names) and "tensor" or type(names)), 0)
+  end
+  return names
+end
+
+-- The inputs by name and the names of wanted results of a call of run. Its
+-- first table may have the option, unless the graph has a value of that name.
+local function run_arguments(model, first, ...)
+  local more, options = table.pack(...), {}
+  if is_plain(more[more.n]) and more[more.n][1] == nil then
+    options, more.n = more[more.n], more.n - 1
+  end
+  if is_plain(first) and first.outputs ~= nil
+    and not model.plan.graph.scope.outputs then
+    local inputs = {}
+    for name, x in pairs(first) do inputs[name] = x end
+    options = {outputs = options.outputs or first.outputs}
+    first, inputs.outputs = inputs, nil
+  end
+  local names = outputs_of(options)
+  if is_plain(first) and first[1] == nil then
+    if more.n == 0 then return first, names end
+    error("onnx.run: inputs by name come in one table", 0)
+  end
+  local given = is_plain(first) and type(first[1]) ~= "string"
+    and table.pack(unpack(first)) or {n = 1, first}
+  for k = 1, more.n do given[given.n + k] = more[k] end
+  given.n = given.n + more.n
+  return by_name(infos_of(model), given), names
+end
+
+-- m:run({name = tensor, ...}[, {outputs = {names}}]) -> {name = tensor, ...};
+-- inputs may come in order, and outputs in the first table.
+function Model:run(...)
+  local inputs, names = run_arguments(self, ...)
+  names = names or self.chosen
   local out = {}
   local quick = not names and rawget(self, "quick")
   if quick then
@@ -428,17 +485,12 @@ end
 
 -- m(x, ...): inputs in order, results in order; m{name = tensor} as run.
 function Model:forward(first, ...)
-  local infos = self.chosen and self:inputs() or self.plan.infos
+  local infos = infos_of(self)
   if type(first) == "table" and not is_tensor(first) and select("#", ...) == 0
     and infos[1] and first[infos[1].name] ~= nil then
     return self:run(first)
   end
-  local given, inputs = table.pack(first, ...), {}
-  if given.n > #infos then
-    error(("onnx.run: %d inputs given, the model has %d: %s"):format(given.n,
-      #infos, names_of(infos)), 0)
-  end
-  for k = 1, given.n do inputs[infos[k].name] = given[k] end
+  local inputs = by_name(infos, table.pack(first, ...))
   local quick = not self.chosen and rawget(self, "quick")
   if quick then
     local list = {by_quick(self, quick, inputs)}
@@ -472,6 +524,24 @@ function Model:_swapped(swaps, plain)
     defer_weights(part)
   end
   return part
+end
+
+-- Names of inputs and outputs in order, and weights by name as they are used
+-- now: for programs of the model.
+function Model:_names()
+  local all = {input = {}, output = {}, weight = {}}
+  for k, info in ipairs(self:inputs()) do all.input[k] = info.name end
+  for k, info in ipairs(self:outputs()) do all.output[k] = info.name end
+  local cache = cache_of(self, mode_of(self))
+  for index, value in ipairs(self.plan.constants) do
+    local x = cache.constants[index]
+    if is_tensor(x) and value.name ~= "" then all.weight[value.name] = x end
+  end
+  for _, w in ipairs(self.weights) do
+    all.weight[w.value.name] = nil
+    all.weight[w.name] = cache.constants[w.index] or nil
+  end
+  return all
 end
 
 -- m:compile({name = sizes}[, options]): the plan for these sizes, made now.

@@ -208,6 +208,8 @@ local function is_dynamic(problem)
     and problem:find("of the compiled function", 1, true) ~= nil
 end
 
+parts.is_dynamic = is_dynamic
+
 -- The step of the plan at which a recording ended, as a number.
 local function stopped_at(part, plan, state)
   local s = state.above or state.at

@@ -16,7 +16,8 @@ rows.table = {[""] = {}, ["ai.onnx.ml"] = {}, ["com.microsoft"] = {},
 --   random: the result is another at each run; state: gets (run, frame, ...);
 --   keeps: what is given lives on in the result (a list of tensors);
 --   alone: is it a part of its own, which no program has as a step? Without it
---   rows that are random or keep what is given are.
+--   rows that are random or keep what is given are; own: it is the caller's,
+--   whose attributes nobody knows.
 function rows.domain(name)
   local list = rows.table[name]
   return setmetatable({}, {
@@ -55,6 +56,7 @@ function rows.register(domain, name, f)
   rows.table[domain] = rows.table[domain] or {}
   rows.version = rows.version + 1
   rows.table[domain][name] = {keeps = true, lasting = true, random = true,
+    own = true,
     make = function(node)
     local attributes, outputs = node.attributes, node.nout
     return function(...) return f({...}, attributes, outputs) end

@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local rows = require "lunarray.onnx.rows"
 local run = require "lunarray.onnx.run"
+local parts = require "lunarray.onnx.parts"
 
 local op = rows.domain("")
 
@@ -17,14 +18,52 @@ local function truth(t)
   return v == true or v ~= false and v ~= 0
 end
 
+-- read(x); nil where a program is recorded whose inputs decide it. The parts of
+-- a model (lunarray.onnx.parts) are cut there instead.
+local function decided(state, read, x)
+  if state.inside or not la._recording() then return read(x) end
+  local ok, value = pcall(read, x)
+  if not ok and not parts.is_dynamic(value) then error(value, 0) end
+  if ok then return value end
+end
+
+local function flag(t)
+  return (t.dtype == "bool" and t or t:ne(0)):reshape({})
+end
+
 op.If = control(function(node)
   local yes, no = node.graphs.then_branch, node.graphs.else_branch
   if not yes or not no then return node:refuse("If without both branches") end
   return function(state, v, condition)
-    local out, n = run.inner(state, v, truth(condition) and yes or no, {})
+    local holds = decided(state, truth, condition)
+    if holds == nil then
+      -- A branch of a program gives tensors of its own.
+      local function branch(g)
+        return function()
+          local out, n = run.inner(state, v, g, {})
+          for k = 1, n do out[k] = out[k]:clone() end
+          return table.unpack(out, 1, n)
+        end
+      end
+      return la.cond(flag(condition), branch(yes), branch(no))
+    end
+    local out, n = run.inner(state, v, holds and yes or no, {})
     return table.unpack(out, 1, n)
   end
 end)
+
+-- The rest of a loop without stacked results, by la.while_loop: k passes are
+-- over, and 'go' is the condition.
+local function loop_by_program(state, v, body, k, most, go, carried)
+  most = most and most:reshape({})
+  return table.unpack({la.while_loop(function(i, on)
+    return most and on:logical_and(i:lt(most)) or on
+  end, function(i, _, ...)
+    local out = run.inner(state, v, body, {i, rows.tensor(true, "bool"), ...})
+    return i + 1, flag(out[1]), table.unpack(out, 2, #body.outputs)
+  end, rows.tensor(k, "int64"), go and flag(go) or rows.tensor(true, "bool"),
+    table.unpack(carried))}, 3)
+end
 
 -- An empty tensor for scan results of a loop that never ran.
 local function nothing(g, k)
@@ -51,17 +90,26 @@ op.Loop = control(function(node)
     local scans = #body.outputs - 1 - n
     local lists = {}
     for k = 1, scans do lists[k] = {} end
-    local limit = most and rows.number(most) or math.maxinteger
-    local go = not condition or truth(condition)
-    local k = 0
+    local k, limit, go = 0, math.maxinteger, true
+    if most then limit = decided(state, rows.number, most) end
+    if condition then go = decided(state, truth, condition) end
+    if scans == 0 and (limit == nil or go == nil) then
+      return loop_by_program(state, v, body, 0, most, condition, carried)
+    end
+    if limit == nil then limit = rows.number(most) end
+    if go == nil then go = truth(condition) end
     while go and k < limit do
       local given = {rows.tensor(k, "int64"), rows.tensor(true, "bool")}
       for i = 1, n do given[2 + i] = carried[i] end
       local out = run.inner(state, v, body, given)
-      go = truth(out[1])
       for i = 1, n do carried[i] = out[1 + i] end
       for i = 1, scans do lists[i][k + 1] = out[1 + n + i] end
       k = k + 1
+      go = decided(state, truth, out[1])
+      if go == nil and scans == 0 then
+        return loop_by_program(state, v, body, k, most, out[1], carried)
+      end
+      if go == nil then go = truth(out[1]) end
     end
     local results = {}
     for i = 1, n do results[i] = carried[i] end

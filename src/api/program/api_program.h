@@ -1,0 +1,116 @@
+/*
+** Programs of hosts (la_program): a recording with its plan, the names of what
+** goes in and out, and the numbers that steps read anew, with no Lua state.
+**
+** A program counts its references, belongs to a runtime, and runs beneath
+** autograd: its results have no history. Random steps draw from the generator
+** of the settings that it runs with.
+*/
+#ifndef LA_API_PROGRAM_API_PROGRAM_H
+#define LA_API_PROGRAM_API_PROGRAM_H
+
+#include "io/archive.h"
+#include "program/program.h"
+
+typedef struct la_program la_program;
+
+enum { LA_PROGRAM_NAMES = 3 };  /* inputs, outputs, weights */
+
+/* A number that a step reads in each run: from a weight of no dim, float64. */
+typedef struct la_program_number {
+    enum { LA_PROGRAM_FIELD, LA_PROGRAM_COUNT } kind;   /* COUNT: rises by one
+                                                        ** before */
+    int32_t weight;
+} la_program_number;
+
+typedef struct la_program_walk {
+    bool on;
+    la_prog *p;                 /* what runs: the program, or its slices */
+    uint32_t *versions;         /* [narguments] */
+    la_tensor **in, **out;      /* retained; out: NULL for a new one */
+    la_tensor **to;             /* the caller's list of results */
+    la_tensor **results;        /* before they are handed out */
+} la_program_walk;
+
+struct la_program {
+    _Atomic int32_t refs;
+    uint8_t owner;              /* its runtime */
+    bool writes;                /* an input or a weight */
+    la_prog *p;                 /* planned; p->recorded is what it came of */
+    la_prog *parts;             /* the same in slices, for runs in parts; made
+                                ** by the first one; NULL: 'p' is short */
+    bool has_parts;             /* 'parts' was looked for */
+    la_notes names[LA_PROGRAM_NAMES];   /* keys */
+    la_prog_list weights;       /* la_tensor *, owned: captured ones in the
+                                ** order of the objects, then numbers */
+    la_prog_list numbers;       /* by source */
+    la_bytes call;              /* how Lua gives and takes the values: JSON, or
+                                ** nothing */
+    la_program_walk walk;
+};
+
+/* ---- program_make.c ---- */
+
+/* A program of a recording, which it takes over, also where it fails. Weights
+** are named by position. LA_ESUPPORT where it can't stand alone. */
+la_status la_program_make(la_prog *recorded, la_program **out);
+/* Another number, whose source is the next one: a weight of no dim, which is a
+** new one where the program has it not yet. */
+la_status la_program_add_number(la_program *g, int kind, la_tensor *number,
+                                const char *name);
+/* Such a tensor. */
+la_status la_program_make_number(double value, la_tensor **out);
+/* Makes the plan, behind the last change of anything above. */
+la_status la_program_finish(la_program *g);
+/* Replaces a name by another one, which gets a number behind it where somebody
+** else of that kind has it. */
+la_status la_program_rename(la_program *g, int what, int64_t i,
+                            const char *name, size_t n);
+la_status la_program_copy(const la_program *from, la_program **out);
+void la_program_drop(la_program *g);
+static inline la_tensor *la_program_weight_at(const la_program *g, int64_t i)
+{
+    return *LA_PROG_AT(g->weights, la_tensor *, i);
+}
+static inline const char *la_program_key(const la_program *g, int what,
+                                         int64_t i)
+{
+    return g->names[what].list[i].key;
+}
+
+/* ---- program_run.c ---- */
+
+/* Settings of the recording that results depend on. */
+typedef struct la_program_modes {
+    la_dtype default_dtype;
+    bool deterministic, portable, lockstep;
+} la_program_modes;
+
+/* With the settings at hand: on the thread that is in the program's runtime. */
+la_status la_program_call(la_program *g, la_tensor *const *in,
+                          la_tensor **out);
+la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
+                           la_tensor **out);
+/* Runs until all is done, or the clock shows 'end': *done tells. Results that
+** nobody gave go to the list that the start was given. */
+la_status la_program_go_on(la_program *g, int64_t end, bool *done);
+/* The call that has begun is given up. */
+void la_program_stop(la_program *g);
+
+/* ---- program_write.c, program_read.c, recording_check.c ---- */
+
+/* The programs, which share what they share. */
+la_status la_program_write(int n, la_program *const *list, la_writer *to);
+/* All programs in the bytes, each owned; the list is of la_program *. What was
+** read before an error is dropped. */
+la_status la_program_read(const la_reader *from, int64_t limit,
+                          la_prog_list *out);
+void la_program_drop_list(la_prog_list *list);
+/* A recording out of the text, read as it is: la_program_check behind it. */
+struct la_program_reader;
+la_prog *la_program_read_recording(struct la_program_reader *r);
+/* Does the file's recording hold what every recording holds? Sets what follows
+** from the rest. LA_EIO. */
+la_status la_program_check(la_prog *p);
+
+#endif
