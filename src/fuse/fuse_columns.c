@@ -57,6 +57,7 @@ static bool columns_is_read(const la_fuse_plan *p, int k)
     return false;
 }
 
+/* Can the line go by columns? A reduction reads columns, packed or computed. */
 static bool columns_line_suits(const la_fuse_plan *p, const la_fuse_line *l)
 {
     if (l->kind != LA_STEP_REDUCE) return true;
@@ -104,6 +105,7 @@ bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
 
 /* ---- a unit of rows ---- */
 
+/* The register's elements. */
 static char *columns_at(const la_fuse_plan *p, const la_fuse_box *x, int r)
 {
     return x->registers + p->registers[r].start;
@@ -130,6 +132,8 @@ static char *columns_locate(const la_fuse_plan *p, const la_fuse_box *x,
     return columns_at(p, x, r);
 }
 
+/* A line of single elements: one run where the columns follow each other
+** without a gap, else one run for each; one of rows runs over a column alone. */
 static void columns_run_each(const la_fuse_plan *p, const la_fuse_line *l,
                              const la_fuse_box *x)
 {

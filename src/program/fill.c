@@ -7,19 +7,31 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-/* The call with sizes for one with a tensor; NULL: it is none of these. */
-static const la_op *fill_sized(const la_op *op)
+/* Calls with a tensor, the calls with sizes, and the argument where the options
+** begin. */
+typedef struct fill_pair { const la_op *like, *sized; int first; } fill_pair;
+
+/* False: it is none of these. */
+static bool fill_of(const la_op *op, fill_pair *pair)
 {
-    return op == LA_OP(zeros_like) ? LA_OP(zeros)
-        : op == LA_OP(ones_like) ? LA_OP(ones)
-        : op == LA_OP(full_like) ? LA_OP(full) : NULL;
+    const fill_pair pairs[] = {
+        {LA_OP(zeros_like), LA_OP(zeros), 1},
+        {LA_OP(ones_like), LA_OP(ones), 1},
+        {LA_OP(full_like), LA_OP(full), 2}};
+    for (int k = 0; k < 3; k++) {
+        *pair = pairs[k];
+        if (pair->like == op) return true;
+    }
+    return false;
 }
 
 /* The form of the result, where it is what the call with sizes makes; NULL. */
 static const la_tensor *fill_form(const la_prog *p, const la_prog_step *s)
 {
+    fill_pair pair;
     if (s->kind != LA_STEP_CALL || s->form != LA_FUNCTIONAL || s->alias
-        || s->nsources || s->results[0] < 0 || !fill_sized(s->op)) return NULL;
+        || s->nsources || s->results[0] < 0 || !fill_of(s->op, &pair))
+        return NULL;
     const la_prog_view *v = la_prog_view_at(p, s->results[0]);
     bool plain = la_is_row_major(v->form) && !v->form->names && v->bytes == 0;
     return plain ? v->form : NULL;
@@ -28,10 +40,12 @@ static const la_tensor *fill_form(const la_prog *p, const la_prog_step *s)
 static la_status fill_step(la_prog_step *s, const la_tensor *form)
 {
     la_value sizes;
-    int first = s->op == LA_OP(full_like) ? 2 : 1;
+    fill_pair pair;
+    fill_of(s->op, &pair);
+    int first = pair.first;
     la_value shape = la_v_ints(la_sizes(form), form->ndim);
     LA_TRY(la_prog_copy_value(&sizes, &shape));
-    s->op = fill_sized(s->op);
+    s->op = pair.sized;
     s->args[0] = sizes;         /* a tensor before, which nobody owns */
     s->views[0] = LA_PROG_NONE;
     s->args[first + LA_OPT_DTYPE] = la_v_dtype((la_dtype)form->dtype);

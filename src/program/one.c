@@ -1,7 +1,7 @@
-/* The pass 'one': a product with ones, or a quotient by them, is its other
-** operand, to the bit. Backward passes begin with ones, so many of their first
-** calls are such. Slots of both are written by nobody else, and not both of
-** them are kept by somebody outside, who might write one of them. */
+/* The pass 'one': a product with ones is its other operand, to the bit.
+** Backward passes begin with ones, so many of their first calls are such. Slots
+** of both are written by nobody else, and not both of them are kept by somebody
+** outside, who might write one of them. */
 #include "program/passes.h"
 
 #include <string.h>
@@ -34,11 +34,11 @@ static const la_prog_step *one_maker(const one_walk *w, int32_t view)
 
 static bool one_is_ones(const one_walk *w, int32_t view)
 {
+    const la_op *ones = LA_OP(ones), *copy = LA_OP(clone);
     const la_prog_step *s = one_maker(w, view);
-    while (s && s->kind == LA_STEP_CALL
-           && (s->op == LA_OP(clone) || s->op == LA_OP(contiguous)))
+    while (s && s->kind == LA_STEP_CALL && s->op == copy)
         s = one_maker(w, s->views[0]);
-    return s && s->kind == LA_STEP_CALL && s->op == LA_OP(ones);
+    return s && s->kind == LA_STEP_CALL && s->op == ones;
 }
 
 /* Can the operand be the result? It is the whole of its slot, too. */
@@ -62,10 +62,10 @@ static bool one_is_result(const one_walk *w, int32_t view, int32_t result)
 /* The operand that the call gives as it is; -1: none. */
 static int one_operand(const one_walk *w, const la_prog_step *s)
 {
-    bool mul = s->op == LA_OP(mul), div = s->op == LA_OP(div);
     if (!la_prog_runs(s) || s->kind != LA_STEP_CALL || s->results[0] < 0
-        || s->form != LA_FUNCTIONAL || s->early || !(mul || div)) return -1;
-    for (int k = 0; k <= mul; k++)
+        || s->form != LA_FUNCTIONAL || s->early
+        || LA_ROLE_OF(s->op->forms) != LA_ROLE_times) return -1;
+    for (int k = 0; k < 2; k++)
         if (one_is_ones(w, s->views[1 - k])
             && one_is_result(w, s->views[k], s->results[0])) return k;
     return -1;

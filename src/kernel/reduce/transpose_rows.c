@@ -73,4 +73,5 @@ static void transpose_back(const char *columns, int64_t size, int64_t width,
                    columns + (k * width + i) * size, (size_t)size);
 }
 
-const la_reduce_transpose LA_KERNEL(reduce_transpose) = {transpose, transpose_back};
+const la_reduce_transpose LA_KERNEL(reduce_transpose) = {
+    transpose, transpose_back};
