@@ -64,7 +64,7 @@ static int one_operand(const one_walk *w, const la_prog_step *s)
 {
     if (!la_prog_runs(s) || s->kind != LA_STEP_CALL || s->results[0] < 0
         || s->form != LA_FUNCTIONAL || s->early
-        || LA_ROLE_OF(s->op->forms) != LA_ROLE_times) return -1;
+        || s->op->role != LA_ROLE_times) return -1;
     for (int k = 0; k < 2; k++)
         if (one_is_ones(w, s->views[1 - k])
             && one_is_result(w, s->views[k], s->results[0])) return k;
