@@ -1,23 +1,22 @@
 -- Whole computations: as they are written, and compiled (la.compile).
 --
 --   lua5.4 bench/programs.lua [--cases PATTERN] [--rounds N]
---     [--python PYTHON [--torch PYTHON]] [--costs 1] [--passes 1]
+--     [--jax PYTHON] [--torch PYTHON]
 --
--- One thread. Each round measures a case both ways by turns, the least time
--- counts. With --python, jax.jit is measured in that interpreter, with --torch
--- PyTorch's eager mode, by peers/programs_peers.py, in the same rounds. Prints
+-- One thread. Each round measures all cases both ways, the least time counts.
+-- With --jax, jax.jit is measured in that interpreter, with --torch PyTorch's
+-- eager mode and torch.compile, by peers/programs_peers.py, in the same rounds.
+-- Where LUNARRAY_CPU lowers the CPU path, the peers are lowered like it. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
--- With --costs it prints what a call costs besides the kernels, in nanoseconds,
--- and no cases; with --passes what single passes give.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local la = require "lunarray"
 local nn = require "lunarray.nn"
 local optim = require "lunarray.optim"
-local timing = require "timing"
+local lowered = require "lowered"
 
 local option = require "options"("programs.lua", {cases = "", rounds = "3",
-  python = "", torch = "", costs = "", passes = ""}, {})
+  jax = "", torch = ""}, {})
 la.set_num_threads(1)
 
 -- ---- the cases, in the order of programs_peers.py ----
@@ -88,158 +87,86 @@ local cases = {
     local net = mlp()
     return function(x) return la.no_grad(net, x) end
   end)(), la.randn(1, 64)},
+  {"convolutional net step, batch 64 of 28 x 28", training(nn.Sequential(
+    nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+    nn.Linear(1352, 10)), la.cross_entropy, 0.01), la.randn(64, 1, 28, 28),
+    labels},
+  {"transformer block step, 64 x 384", training(nn.TransformerEncoderLayer(384,
+    6, {dim_feedforward = 1536, dropout = 0, activation = "gelu",
+    norm_first = true}), function(y) return y:square():mean() end, 0.01),
+    la.randn(64, 384)},
 }
 
 -- ---- measuring ----
 
+-- Microseconds of a call: the least of many batches, in time of the processor,
+-- which others that use it make no longer.
 local function least(f, ...)
-  local args = {...}
-  return timing.batches(function() return f(table.unpack(args)) end, 0.1).min
+  local n, best, stop, args = 1, math.huge, 0, {...}
+  for _ = 1, 3 do f(...) end
+  local function batch()
+    local begun = os.clock()
+    for _ = 1, n do f(table.unpack(args)) end
+    return os.clock() - begun
+  end
+  while batch() < 0.004 do n = n * 2 end
+  stop = os.clock() + 0.2
+  while os.clock() < stop do best = math.min(best, batch()) end
+  return best / n * 1e6
 end
 
--- Microseconds by the number of the case, from one interpreter.
-local function peer(python, what, number)
-  if python == "" then return end
+-- Microseconds by the number of the case, of those that are wanted.
+local function peer(python, what, numbers)
+  local times = {}
+  if python == "" then return times end
   local pipe = assert(io.popen(
-    ("%s bench/peers/programs_peers.py %s %d 2>/dev/null")
-    :format(python, what, number)))
-  local text = pipe:read "a"
+    ("%s%s bench/peers/programs_peers.py %s %s 2>/dev/null")
+    :format(lowered[os.getenv "LUNARRAY_CPU"] or "", python, what,
+    table.concat(numbers, " "))))
+  for _, number in ipairs(numbers) do
+    times[number] = tonumber(pipe:read "l" or "")
+  end
   pipe:close()
-  return tonumber(text)
+  return times
 end
 
-local function better(a, b) return a and b and math.min(a, b) or a or b end
-local function text(x) return x and ("%.1f"):format(x) or "–" end
-local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "-" end
-
--- ---- what a call costs besides its kernels ----
-
--- Least nanoseconds of one call by itself, of new functions that 'make' gives.
-local function once(make)
-  local best = math.huge
-  for _ = 1, 200 do
-    local f = make()
-    collectgarbage()
-    local t = timing.clock()
-    f()
-    best = math.min(best, (timing.clock() - t) * 1e9)
-  end
-  return best
-end
-
-local function steps_of(n)
-  return function(x)
-    local y = x
-    for _ = 1, n do y = y + x end
-    return y
-  end
-end
-
-local function quiet(f)
-  local best = math.huge
-  for _ = 1, tonumber(option.rounds) do
-    best = math.min(best, timing.batches(f).min)
-  end
-  return best
-end
-
-local function costs()
-  local empty = quiet(function() end)
-  print("| cost | ns |\n| --- | --- |")
-  for n = 0, 8, 2 do
-    local list, f = {}, la.compile(function() end)
-    for k = 1, n do list[k] = "a" .. k end
-    local call = load(("local f, %s = ... return function() f(%s) end"):format(
-      n > 0 and table.concat(list, ", ") or "_", table.concat(list, ", ")))
-    for k = 1, n do list[k] = la.ones(4) end
-    local t = quiet(call(f, table.unpack(list))) - empty
-    print(("| call without a step, %d arguments | %.0f |"):format(n, t))
-  end
-  local x, before = la.ones(4), nil
-  for _, n in ipairs{1, 51, 201} do
-    local f = la.compile(steps_of(n))
-    local t = quiet(function() f(x) end) - empty
-    if before then
-      print(("| each of %d more steps, on 4 elements, with its kernel | %.1f |")
-        :format(n - before[1], (t - before[2]) / (n - before[1])))
-    else print(("| call of one step, with its kernel | %.0f |"):format(t)) end
-    before = {n, t}
-  end
-  for _, size in ipairs{4, 1000} do
-    local y, body = la.ones(size), steps_of(50)
-    local plain = once(function() return function() body(y) end end)
-    local record = once(function()
-      local f = la.compile(body)
-      return function() f(y) end
-    end)
-    local plan = once(function()
-      local f = la.compile(body)
-      f(y)
-      return function() f(y) end
-    end)
-    print(("| 50 steps on %d elements: plain %.0f, recording | %.1f times |")
-      :format(size, plain, record / plain))
-    print(("| the call after it, which makes the plan | %.1f times |"):format(
-      plan / plain))
-  end
-end
-
--- ---- what single passes give ----
-
-local function linear(x, w, b) return la.linear(x, w, b) end
-local function rows(x) return x / (x * x):sum(2, true):sqrt() end
-
-local function passes()
-  local layer = {la.randn(1536, 384), la.randn(1536)}
-  local list = {
-    {"fuse", "chain of five, 1e6 float32", chain, la.rand(1000000),
-      la.rand(1000000)},
-    {"fuse", "chain of five, 64 float32", chain, la.rand(64), la.rand(64)},
-    {"fuse", "50 sums, 4 float32", steps_of(50), la.rand(4)},
-    {"fuse", "rows over their norm, 512 x 768", rows, la.randn(512, 768)},
-    {"fuse", "rows over their norm, 4 x 64", rows, la.randn(4, 64)},
-    {"pack", "MLP 64-128-10, batch 16", cases[#cases][2], la.randn(16, 64)},
-    {"pack", "linear layer 384 to 1536, batch 32", function(x)
-      return linear(x, layer[1], layer[2])
-    end, la.randn(32, 384)},
-  }
-  print("| pass | case | without | with | with / without |\n"
-    .. "| --- | --- | --- | --- | --- |")
-  for _, case in ipairs(list) do
-    local with, without
-    local f = la.compile(case[3])
-    local g = la.compile(case[3], {without = {case[1]}})
-    for _ = 1, tonumber(option.rounds) do
-      with = better(with, least(f, table.unpack(case, 4)) / 1000)
-      without = better(without, least(g, table.unpack(case, 4)) / 1000)
-    end
-    print(("| `%s` | %s | %.2f | %.2f | %s |"):format(case[1], case[2],
-      without, with, ratio(with, without)))
-  end
-end
-
-if option.passes ~= "" then
-  passes()
-  os.exit(true)
-end
-if option.costs ~= "" then
-  costs()
-  os.exit(true)
-end
-
-print("| case | plain | compiled | jax.jit | PyTorch | compiled / plain | "
-  .. "compiled / best peer |\n| --- | --- | --- | --- | --- | --- | --- |")
+local wanted, best = {}, {}
 for number, case in ipairs(cases) do
   if case[1]:find(option.cases, 1, true) then
-    local step, plain, compiled, jax, torch = la.compile(case[2]), nil
-    for _ = 1, tonumber(option.rounds) do
-      plain = better(plain, least(case[2], table.unpack(case, 3)) / 1000)
-      compiled = better(compiled, least(step, table.unpack(case, 3)) / 1000)
-      jax = better(jax, peer(option.python, "jax", number))
-      torch = better(torch, peer(option.torch, "torch", number))
-    end
-    print(("| %s | %s | %s | %s | %s | %s | %s |"):format(case[1], text(plain),
-      text(compiled), text(jax), text(torch), ratio(compiled, plain),
-      ratio(compiled, better(jax, torch))))
+    table.insert(wanted, number)
+    best[number] = {}
+    case.step = la.compile(case[2])
   end
+end
+
+local function better(number, what, time)
+  local t = best[number]
+  if time then t[what] = math.min(time, t[what] or time) end
+end
+
+for _ = 1, tonumber(option.rounds) do
+  local peers = {jax = peer(option.jax, "jax", wanted),
+    torch = peer(option.torch, "torch", wanted),
+    compile = peer(option.torch, "compile", wanted)}
+  for _, number in ipairs(wanted) do
+    local case = cases[number]
+    better(number, "plain", least(case[2], table.unpack(case, 3)))
+    better(number, "compiled", least(case.step, table.unpack(case, 3)))
+    for what, times in pairs(peers) do better(number, what, times[number]) end
+  end
+end
+
+local function text(x) return x and ("%.1f"):format(x) or "–" end
+local function ratio(a, b) return a and b and ("%.2f"):format(a / b) or "–" end
+print("| case | plain | compiled | jax.jit | PyTorch | torch.compile "
+  .. "| compiled / plain | compiled / best peer |\n"
+  .. "| --- | --- | --- | --- | --- | --- | --- | --- |")
+for _, number in ipairs(wanted) do
+  local t = best[number]
+  local peers = math.min(t.jax or math.huge, t.torch or math.huge,
+    t.compile or math.huge)
+  print(("| %s | %s | %s | %s | %s | %s | %s | %s |"):format(cases[number][1],
+    text(t.plain), text(t.compiled), text(t.jax), text(t.torch),
+    text(t.compile), ratio(t.compiled, t.plain),
+    ratio(t.compiled, peers < math.huge and peers)))
 end

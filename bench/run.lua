@@ -21,6 +21,7 @@ package.cpath = "build/?.so;" .. package.cpath
 local json = require "dkjson"
 local floor = require "floor"
 local timing = require "timing"
+local lowered = require "lowered"
 
 local option = require "options"("run.lua", {cases = "", rounds = "2",
   threads = "1", budget = "0.15", path = ""}, {peers = true, paths = true,
@@ -47,20 +48,6 @@ local function driver(path, threads)
     .. "--cases '%s' --budget %s"):format(path, pinned(threads), lua, threads,
     option.cases, option.budget))
 end
-
--- What lowers each peer to a path: PyTorch and its libraries, OpenBLAS, NumPy
--- (which knows its features by different names in different versions), XLA.
-local lowered = {
-  avx2 = "ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 "
-    .. "ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell "
-    .. "NPY_DISABLE_CPU_FEATURES='X86_V4 AVX512_ICL AVX512_SPR AVX512F "
-    .. "AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL' "
-    .. "XLA_FLAGS=\"$XLA_FLAGS --xla_cpu_max_isa=AVX2\" ",
-  default = "ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 "
-    .. "ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem "
-    .. "NPY_DISABLE_CPU_FEATURES='X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 "
-    .. "FMA3' XLA_FLAGS=\"$XLA_FLAGS --xla_cpu_max_isa=SSE4_2\" "
-}
 
 local function peer(name, threads, path)
   return run(("%s%s%s bench/peers/peers.py %s --threads %d --cases '%s' "

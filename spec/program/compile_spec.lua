@@ -339,7 +339,7 @@ describe("passes", function()
   local function agree(f, make, pattern)
     local ways = {la.compile(f), la.compile(f, {without = {"fuse", "same",
       "fold", "dead", "views", "memory", "epilogue", "pack", "layout",
-      "threads"}})}
+      "threads", "fill", "one"}})}
     for _ = 1, 3 do
       local args = table.pack(make())
       local function copies()
@@ -442,13 +442,32 @@ describe("passes", function()
     local text = step:explain()
     assert.matches("dead: [^\n]*: 1\n", text)
     assert.matches("same: [^\n]*: 2\n", text)
-    assert.matches("fold" .. ": [^\n]*: 3\n", text)
+    assert.matches("one: [^\n]*: 1\n", text)
+    assert.matches("fold" .. ": [^\n]*: 2\n", text)
     for _ = 1, 3 do
       local x = la.randn(4)
       assert.equal(f(x), step(x))
       w:add_(1)
       assert.equal(f(x), step(x))
     end
+  end)
+
+  it("begin a backward pass with constants", function()
+    local function f(x)
+      x = x:detach():requires_grad_()
+      return (la.grad(la.silu(x):sum(), x))
+    end
+    agree(f, function() return la.randn(40) end)
+    local step = la.compile(f)
+    step(la.ones(4))
+    local text = step:explain()
+    assert.matches("fill: [^\n]*: 1\n", text)
+    assert.matches("dead: [^\n]*: 2\n", text)
+    assert.matches("one: [^\n]*: 1\n", text)
+    local function like(x)
+      return la.ones_like(x:exp()) * x, la.full_like(x:sum(), 2)
+    end
+    agree(like, function() return la.randn(5, 3):t() end)
   end)
 
   it("share memory among what does not meet", function()

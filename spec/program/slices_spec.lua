@@ -46,7 +46,7 @@ describe("a compiled function in parts", function()
       end)
     end
     local a, b = training(net), training(twin)
-    local x, y, parts = la.randn(256, 64), la.randn(256, 1), 0
+    local x, y, parts = la.randn(1024, 64), la.randn(1024, 1), 0
     for k = 1, 5 do
       la.manual_seed(k)
       local whole = a(x, y)

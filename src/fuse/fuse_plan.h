@@ -180,6 +180,14 @@ typedef struct la_fuse_operand {
 } la_fuse_operand;
 
 #define LA_FUSE_OPERANDS (2 * LA_ITER_MAX_OPS)
+/* Rows of two or three elements that go as columns (fuse_columns.c). */
+typedef struct la_fuse_columns {
+    int64_t unit, n;          /* rows at a time, 0: none; their elements */
+    int packed[LA_FUSE_OPERANDS];     /* registers of operands; -1: none */
+    bool loads[LA_FUSE_OPERANDS];     /* packed ones that are read outside */
+    int lanes[2];             /* registers of a reduction */
+} la_fuse_columns;
+
 typedef struct la_fuse_plan {
     const la_fused *z;
     int nlines, noutputs, noperands, nregisters;
@@ -196,6 +204,7 @@ typedef struct la_fuse_plan {
     char *memory, *arenas;    /* unaligned, aligned */
     int64_t bytes, arena_bytes;       /* in all, of one thread */
     int nslots;
+    la_fuse_columns columns;
     _Atomic uint64_t busy;    /* slots of the arenas */
     la_fuse_line lines[LA_FUSE_STEPS + LA_FUSE_OPERANDS];     /* the last
                                 ** member: a chain's has what it needs */
@@ -225,6 +234,22 @@ typedef struct la_fuse_box {
 
 void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
                      const la_fuse_box *x);
+
+/* ---- rows of two or three elements (fuse_columns.c) ---- */
+
+/* Can boxes of n by 'rows' elements with these steps go as columns? Adds
+** registers and sets 'columns', where so. */
+bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
+                          const int64_t *outer, int64_t n, int64_t rows);
+/* Finds out whether a pass without reductions goes over points; 'columns' says
+** so. */
+void la_fuse_find_points(la_fuse_plan *p, const la_iter *it);
+/* All lines over a box of them. */
+void la_fuse_run_points(const la_fuse_plan *p, la_fuse_box *x);
+/* All lines over a box of at most 'unit' rows. 'last' says what the registers
+** hold of earlier boxes: two entries for each operand, NULL at first. */
+void la_fuse_run_columns(const la_fuse_plan *p, const la_fuse_box *x,
+                         const char **last);
 /* A reduction of rows that lie at 'in', results to 'out'. */
 static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
                                 const char *in, int64_t rows, char *out)

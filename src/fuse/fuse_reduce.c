@@ -188,20 +188,22 @@ static void walk_rows(int64_t begin, int64_t end, void *context)
     la_fuse_plan *p = w->p;
     la_fuse_box x = {.n0 = p->z->n};
     char *copies[LA_FUSE_OPERANDS];
+    const char *last[2 * LA_FUSE_OPERANDS] = {NULL};
     int slot = la_fuse_take_slot(p);
     x.registers = p->arenas + slot * p->arena_bytes;
     for (int k = 0; k < p->noperands; k++) {
         x.inner[k] = w->inner[k];
         x.outer[k] = w->ndim ? w->steps[0][k] : 0;
     }
-    make_copies(w, &x, copies);
+    if (!p->columns.unit) make_copies(w, &x, copies);
     for (int64_t i = begin; i < end && !la_interrupted(); i += x.n1) {
         x.n1 = fused_rows_locate(w, i, x.data);
         for (int k = 0; k < p->noperands; k++)
             if (x.copied >> k & 1) x.data[k] = copies[k];
         if (x.n1 > end - i) x.n1 = end - i;
         if (x.n1 > w->unit) x.n1 = w->unit;
-        fused_rows_run_unit(p, &x);
+        if (p->columns.unit) la_fuse_run_columns(p, &x, last);
+        else fused_rows_run_unit(p, &x);
     }
     la_fuse_give_slot(p, slot);
 }
@@ -212,10 +214,14 @@ static la_status fused_rows_whole_rows(walk *w)
     const la_fused *z = p->z;
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8) / z->n + 1;
     find_dims(w, true);
+    p->columns.unit = 0;
     w->unit = UNIT_ELEMENTS / z->n;
     if (w->unit > z->rows) w->unit = z->rows;
     if (w->unit < 1) w->unit = 1;
-    find_copies(w);
+    if (w->ndim > 0 && la_fuse_find_columns(p, w->inner, w->steps[0], z->n,
+                                            w->shape[0]))
+        w->unit = p->columns.unit;
+    else find_copies(w);
     LA_TRY(la_fuse_make_arenas(p, w->unit * z->n, w->unit,
                                z->rows / grain < 2 ? 1 : la_num_threads()));
     la_parallel_for(z->rows, grain, walk_rows, w);

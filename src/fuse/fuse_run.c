@@ -106,7 +106,8 @@ static void fuse_run_blocks(char **data, const int64_t *strides, int64_t n0,
     }
     int slot = la_fuse_take_slot(p);
     x.registers = p->arenas + slot * p->arena_bytes;
-    la_fuse_run_box(p, 0, p->nlines, &x);
+    if (p->columns.unit && n0 == p->columns.n) la_fuse_run_points(p, &x);
+    else la_fuse_run_box(p, 0, p->nlines, &x);
     la_fuse_give_slot(p, slot);
 }
 
@@ -119,12 +120,13 @@ static la_status iterate(la_fuse_plan *p)
     la_iter it;
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, p->noutputs,
                                       p->noperands - p->noutputs);
-    LA_TRY(la_fuse_make_arenas(p, 0, 0, la_num_threads()));
     for (int k = 0; k < p->noperands; k++)
         c.operands[k] = p->operands[k].tensor;
     LA_TRY(la_iter_build(&it, &c));
+    la_fuse_find_points(p, &it);
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
-    la_status status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
+    la_status status = la_fuse_make_arenas(p, 0, 0, la_num_threads());
+    if (!status) status = la_iter_for_each(&it, fuse_run_blocks, p, grain);
     la_iter_close(&it);
     return status;
 }

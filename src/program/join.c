@@ -36,6 +36,13 @@ typedef struct join_walk {
     bool no;
 } join_walk;
 
+/* Is the step one of the group that it lies in? Calls that are kept run before
+** it, where they have to. */
+static bool join_takes(const la_prog_step *s)
+{
+    return la_prog_runs(s) && !s->kept;
+}
+
 static void join_operand(void *context, int32_t view)
 {
     join_walk *w = context;
@@ -64,7 +71,7 @@ static bool join_sources_suit(const la_prog_step *s)
 /* Can the call be one of a group at all? */
 static bool join_suits(join_walk *w, const la_prog_step *s)
 {
-    if (s->kind != LA_STEP_CALL || s->kept || s->early || s->nresults > 1
+    if (s->kind != LA_STEP_CALL || s->early || s->nresults > 1
         || s->nlisted || s->lists >= 0 || !join_sources_suit(s)) return false;
     for (int k = 1; k < LA_MAX_RESULTS; k++)
         if (s->outs[k] >= 0) return false;
@@ -110,7 +117,7 @@ static la_tensor *join_stand(join_walk *w, int32_t view)
 {
     const la_prog_view *v = la_prog_view_at(w->p, view), *other;
     const la_prog_slot *s = la_prog_slot_at(w->p, v->slot);
-    bool fixed = s->kind == LA_SLOT_STEP && s->maker >= w->first;
+    bool fixed = s->kind == LA_SLOT_STEP && s->maker >= w->first && !s->kept;
     for (int32_t i = s->views; i >= 0; i = other->next) {
         other = la_prog_view_at(w->p, i);
         if (w->stand[i] && la_prog_same_view(other, v)) return w->stand[i];
@@ -231,7 +238,7 @@ static void join_mark(la_prog *p, int32_t first, int32_t end)
     join_use u = {p, first, end, 0};
     for (int32_t i = first; i <= end; i++) {
         const la_prog_step *s = la_prog_step_at(p, i);
-        la_prog_slot *slot = la_prog_runs(s) ? join_result(p, s) : NULL;
+        la_prog_slot *slot = join_takes(s) ? join_result(p, s) : NULL;
         if (slot) slot->inner = !slot->escapes;
     }
     for (u.step = end + 1; u.step < p->steps.n; u.step++) {
@@ -261,7 +268,7 @@ static void join_leave(join_walk *w, int32_t end)
 {
     for (int32_t i = w->first; i <= end; i++) {
         const la_prog_step *s = la_prog_step_at(w->p, i);
-        la_prog_slot *slot = la_prog_runs(s) ? join_result(w->p, s) : NULL;
+        la_prog_slot *slot = join_takes(s) ? join_result(w->p, s) : NULL;
         if (slot) slot->inner = false;
     }
 }
@@ -274,7 +281,7 @@ static la_status join_close(join_walk *w, int32_t end)
     join_mark(w->p, w->first, end);
     for (int32_t i = w->first; i <= end; i++) {
         const la_prog_step *s = la_prog_step_at(w->p, i);
-        la_prog_slot *slot = la_prog_runs(s) ? join_result(w->p, s) : NULL;
+        la_prog_slot *slot = join_takes(s) ? join_result(w->p, s) : NULL;
         if (slot && !slot->inner) wanted[n++] = w->stand[s->results[0]];
     }
     w->no = false;
@@ -297,7 +304,7 @@ static int join_ahead(join_walk *w, int32_t first)
     int n = 0;
     for (int32_t i = first; i < w->p->steps.n && n < MOST; i++) {
         const la_prog_step *s = la_prog_step_at(w->p, i);
-        if (!la_prog_runs(s)) continue;
+        if (!join_takes(s)) continue;
         if (!join_suits(w, s)) break;
         n++;
     }
@@ -326,7 +333,7 @@ static la_status join_group(join_walk *w, int32_t first, int32_t *next,
     LA_TRY(la_fused_new(most, &w->chain));
     for (int32_t i = first; i < w->p->steps.n && w->n < most; i++) {
         bool done;
-        if (!la_prog_runs(la_prog_step_at(w->p, i))) continue;
+        if (!join_takes(la_prog_step_at(w->p, i))) continue;
         LA_TRY(join_add(w, i, &done));
         if (!done) break;
         end = i;
@@ -344,7 +351,7 @@ static la_status join_all(join_walk *w, la_prog_pass_note *note)
     int32_t next;
     for (int32_t i = 0; i < w->p->steps.n; i = next) {
         next = i + 1;
-        if (!la_prog_runs(la_prog_step_at(w->p, i))) continue;
+        if (!join_takes(la_prog_step_at(w->p, i))) continue;
         la_status status = join_group(w, i, &next, note);
         la_fused_free(w->chain);
         w->chain = NULL;

@@ -24,8 +24,8 @@ static void keep_read(void *context, int32_t view)
     keep_walk *w = context;
     int32_t slot = la_prog_view_at(w->p, view)->slot;
     const la_prog_slot *s = la_prog_slot_at(w->p, slot);
-    w->no |= w->written[slot] || s->varies
-        || (s->kind == LA_SLOT_STEP && !s->kept);
+    w->no |= w->written[slot]
+        || (s->kind == LA_SLOT_STEP ? !s->kept : s->varies);
 }
 
 static void keep_result(void *context, int32_t view)

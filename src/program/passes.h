@@ -45,6 +45,9 @@ void la_prog_reads(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                    void *context);
 void la_prog_writes(const la_prog *p, const la_prog_step *s, la_prog_visit fn,
                     void *context);
+/* View a stands for view b, the whole of another slot of that size: all views
+** of b's slot become views of a's. */
+void la_prog_stand_for(la_prog *p, int32_t a, int32_t b);
 /* Does the step have to run? */
 static inline bool la_prog_runs(const la_prog_step *s)
 {

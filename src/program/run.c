@@ -306,7 +306,7 @@ static la_status run_operand(void *context, int32_t view, la_tensor **out)
     const run_group *x = context;
     la_prog *p = x->r->p;
     const la_prog_slot *s = la_prog_slot_at(p, la_prog_view_at(p, view)->slot);
-    if (s->kind == LA_SLOT_STEP && s->maker >= x->g->first
+    if (s->kind == LA_SLOT_STEP && !s->kept && s->maker >= x->g->first
         && s->maker <= x->g->end) return run_target(x->r, s->maker, view, out);
     *out = p->bind->tensors[view];
     if (s->kind != LA_SLOT_OBJECT) return LA_OK;
@@ -328,7 +328,7 @@ static la_status run_renew(run_state *r, const la_prog_group *g)
     int n = -1;
     for (int32_t i = g->first; i <= g->end; i++) {
         la_prog_step *s = la_prog_step_at(r->p, i);
-        n += la_prog_runs(s);
+        n += la_prog_runs(s) && !s->kept;
         if (!la_prog_runs(s) || !s->nsources) continue;
         LA_TRY(run_sources(r, s));
         for (int k = 0; k < s->nargs; k++)
@@ -361,8 +361,20 @@ static la_status run_step(run_state *r, int32_t i);
 ** memory, or would write what it must not. */
 static la_status run_apart(run_state *r, const la_prog_group *g)
 {
-    for (int32_t i = g->first; i <= g->end; i++)
-        if (la_prog_runs(la_prog_step_at(r->p, i))) LA_TRY(run_step(r, i));
+    for (int32_t i = g->first; i <= g->end; i++) {
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (la_prog_runs(s) && !s->kept) LA_TRY(run_step(r, i));
+    }
+    return LA_OK;
+}
+
+/* Calls that are kept and lie among those of a group run before it. */
+static la_status run_kept(run_state *r, const la_prog_group *g)
+{
+    for (int32_t i = g->first; i <= g->end && !r->p->were_fresh; i++) {
+        const la_prog_step *s = la_prog_step_at(r->p, i);
+        if (la_prog_runs(s) && s->kept && !s->early) LA_TRY(run_step(r, i));
+    }
     return LA_OK;
 }
 
@@ -371,6 +383,7 @@ static la_status run_joined(run_state *r, int32_t first)
     const la_prog_step *s = la_prog_step_at(r->p, first);
     const la_prog_group *g = la_prog_group_of(r->p, s);
     la_token *token = la_ctx()->token;
+    LA_TRY(run_kept(r, g));
     if (la_token_armed(token)) {
         LA_TRY(la_token_ask(token));
         if (la_token_counts(token)) return run_apart(r, g);

@@ -106,8 +106,7 @@ static bool same_results(const same_walk *w, const la_prog_step *a,
     return true;
 }
 
-/* Views of the later slot become views of the earlier one. */
-static void same_join(la_prog *p, int32_t a, int32_t b)
+void la_prog_stand_for(la_prog *p, int32_t a, int32_t b)
 {
     int32_t to = la_prog_view_at(p, a)->slot;
     int32_t from = la_prog_view_at(p, b)->slot;
@@ -135,7 +134,8 @@ static bool same_try(same_walk *w, int32_t early, int32_t late)
     la_prog_reads(w->p, a, same_ask, w);
     if (w->changed) return false;
     for (int k = 0; k < a->nresults; k++)
-        if (a->results[k] >= 0) same_join(w->p, a->results[k], b->results[k]);
+        if (a->results[k] >= 0)
+            la_prog_stand_for(w->p, a->results[k], b->results[k]);
     b->dead = true;
     a->early |= b->early;
     return true;

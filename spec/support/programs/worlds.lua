@@ -188,8 +188,8 @@ end
 
 -- ---- ways to compile ----
 
-local PASSES = {"fold", "dead", "same", "views", "fuse", "epilogue", "pack",
-  "layout", "memory", "threads"}
+local PASSES = {"fill", "fold", "dead", "same", "one", "views", "fuse",
+  "epilogue", "pack", "layout", "memory", "threads"}
 
 local function way(name, without)
   return {name = name, compile = function(f)

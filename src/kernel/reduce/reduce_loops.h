@@ -89,10 +89,13 @@ LA_STUB_DECLARE(la_reductions, reduce_var);     /* no complex */
 LA_STUB_DECLARE(la_reductions, reduce_lse);     /* log of sum of exp */
 
 /* Rows of elements of 'size' bytes become columns: element i of row r goes to
-** out + (i * width + r) * size. */
+** out + (i * width + r) * size. 'back' is the way back, into the memory of
+** r->in. */
 typedef struct la_reduce_transpose {
     void (*rows)(const la_reduce_rows *r, int64_t size, int64_t width,
                  char *out);
+    void (*back)(const char *columns, int64_t size, int64_t width,
+                 const la_reduce_rows *r);
 } la_reduce_transpose;
 LA_STUB_DECLARE(la_reduce_transpose, reduce_transpose);
 

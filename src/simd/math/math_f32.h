@@ -69,14 +69,33 @@ static inline f32v f32_bell_(f32v s, f32v lost)
     return f32_fma(e, lost * -0.5f, e);
 }
 #endif
-/* x times the lower tail of the normal distribution: from the tail beyond |x|,
-** which keeps its digits where 1 + erf cancels. */
-__attribute__((noinline, cold)) static f32v f32_gelu_far_(f32v x)
+/* The lower tail of the normal distribution, from the tail beyond |x|, which
+** keeps its digits where 1 + erf cancels. */
+static inline f32v f32_ndtr_of_(f32v x, f32v tail)
+{
+    return f32_pick(f32_above(f32_zero(), x), tail, 1 - tail);
+}
+__attribute__((noinline, cold)) static f32v f32_ndtr_far_(f32v x)
 {
     f32v a = f32_min(f32_set1(15), f32_abs(x));
     f32v s = a * a, lost = f32_fma(a, a, -s);
-    f32v tail = f32_bell_(s, lost) * f32_mills_(a);
-    return x * f32_pick(f32_above(f32_zero(), x), tail, 1 - tail);
+    return f32_ndtr_of_(x, f32_bell_(s, lost) * f32_mills_(a));
+}
+static inline f32v f32_ndtr(f32v x)
+{
+#ifdef GELU_TOP
+    f32v top = f32_set1(GELU_TOP);
+    f32v y = f32_ndtr_of_(x, f32_normal_near_(f32_min(top, f32_abs(x))));
+    if (__builtin_expect(!i32_any_above((i32v)-x, (i32v)top), 1)) return y;
+    return f32_select(x < -top, f32_ndtr_far_(x), y);
+#else
+    return f32_ndtr_far_(x);
+#endif
+}
+/* x times that. */
+__attribute__((noinline, cold)) static f32v f32_gelu_far_(f32v x)
+{
+    return x * f32_ndtr_far_(x);
 }
 /* Few arguments are beyond the table, and those lanes alone pay for it. */
 static inline f32v f32_gelu(f32v x)

@@ -167,15 +167,18 @@ static const float f32_normal_rows_[9][16] = {
      0x1.db6238p-18f, 0x1.eea526p-20f, 0x1.01e92cp-21f, 0x1.07ed16p-23f,
      0x1.0bdd36p-25f, 0x1.0c6c5ap-27f, 0x1.0e422p-29f}
 };
+static inline f32v f32_normal_near_(f32v a)
+{
+    f32v count = f32_step_(a, K(0x1.3ab7acp-2f), 0x1.79a934p-1f);
+    u32v i = (u32v)f32_fma(a, count, K(EXP_SHIFT));
+    return f32_by_interval_(f32_normal_rows_, 7, i, a);
+}
 /* f32_gelu for x >= -GELU_TOP: x times the tail below 0, times 1 - tail
 ** above. */
 static inline f32v f32_gelu_near_(f32v x)
 {
     f32v a = f32_min(K(GELU_TOP), f32_abs(x));   /* NaN stays */
-    f32v count = f32_step_(a, K(0x1.3ab7acp-2f), 0x1.79a934p-1f);
-    u32v i = (u32v)f32_fma(a, count, K(EXP_SHIFT));
-    f32v tail = f32_by_interval_(f32_normal_rows_, 7, i, a);
-    return f32_fma(-a, tail, f32_max(f32_zero(), x));
+    return f32_fma(-a, f32_normal_near_(a), f32_max(f32_zero(), x));
 }
 
 #endif

@@ -34,12 +34,13 @@ static inline f64v f64_normal_tail_(f64v a)
     return f64_erfc(a * 0.70710678118654752440) * 0.5;
 }
 #endif
-/* x times the lower tail of the normal distribution, from the tail beyond |x|,
-** which keeps its digits where 1 + erf cancels. */
-static inline f64v f64_gelu(f64v x)
+/* The lower tail of the normal distribution, from the tail beyond |x|, which
+** keeps its digits where 1 + erf cancels. */
+static inline f64v f64_ndtr(f64v x)
 {
     f64v tail = f64_normal_tail_(f64_abs(x));
-    return x * f64_select(x < 0, tail, 1 - tail);
+    return f64_select(x < 0, tail, 1 - tail);
 }
+static inline f64v f64_gelu(f64v x) { return x * f64_ndtr(x); }
 
 #endif
