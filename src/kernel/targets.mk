@@ -9,6 +9,9 @@
 TARGETS_scan/sum := default avx2
 TARGETS_scan/extreme := default avx2
 TARGETS_scan/logsumexp := default avx2
+# Bytes that are read once, until the answer is known: 0.98 to 1.00 times as long
+# without it over 160 cases.
+TARGETS_reduce/any := default avx2
 # Half as many numbers in a vector: where it is not memory that is waited for,
 # wider ones gain a quarter, for 30 KB.
 TARGETS_fft/f64 := default avx2

@@ -230,8 +230,8 @@ describe("points in boxes", function()
     assert.equal(2, #edges)
     local many = la.rand(4, 10, 2)
     local function parts(t)
-      local counts, list = t:histogramdd {3, 2}
-      return counts, list[1], list[2]
+      local counts, borders = t:histogramdd {3, 2}
+      return counts, borders[1], borders[2]
     end
     local joined = {la.vmap(parts)(many)}
     for b = 1, 4 do
