@@ -499,7 +499,8 @@ describe("LAPACK", function()
     assert.are.equal("none\n", run("''", "print(la.config().lapack)"))
     assert.are.equal("none\n", run("/none", "print(la.config().lapack)"))
     for _, f in ipairs{"eigh", "svd", "eig"} do
-      local text = run("/none", "print(pcall(la.linalg." .. f .. ", la.eye(9)))")
+      local text = run("/none", "print(pcall(la.linalg." .. f
+        .. ", la.eye(9)))")
       assert.is_truthy(text:find("LUNARRAY_LAPACK names was not found", 1,
         true), text)
     end

@@ -4,10 +4,10 @@
 ** product.
 **
 ** A column is whole lines of memory; what is beyond its end is finite. To these
-** passes a complex column is one of twice as many real numbers: the two parts of
-** a product with it are two real products. So a vector of complex numbers has
-** two forms: x and, 'apart' numbers further, (x.im, -x.re); what is added to is
-** two vectors, of which the sum is the first plus i times the second. A line is
+** passes a complex column is one of twice as many real numbers: both parts of a
+** product with it are real products. So a vector of complex numbers has two
+** forms: x and, 'apart' numbers further, (x.im, -x.re); what is added to is two
+** vectors, of which the sum is the first plus i times the second. A line is
 ** always summed in the same order: bits do not depend on the width of vectors.
 */
 #ifndef LA_KERNEL_LINALG_COLUMNS_H

@@ -37,18 +37,18 @@ void la_rotate_rows(double *p, double *q, int64_t cols, double c, double s)
     }
 }
 
-double la_rotation_of(double x, double y, double *c, double *s)
+/* la_rotation_of where squares are lost: by a power of two to where they are
+** not. */
+static __attribute__((noinline, cold)) double extreme_rotation(double x,
+                                                               double y,
+                                                               double *c,
+                                                               double *s)
 {
-    double r = sqrt(x * x + y * y);
+    double r;
     *c = 1;
     *s = 0;
     if (y == 0) return x;
-    if (r > 0x1p-480 && r < 0x1p500) {
-        *c = x / r;
-        *s = y / r;
-        return r;
-    }
-    /* squares are lost: by a power of two to where they are not */
+    r = la_m_hypot(x, y);
     double power = r < 1 ? 0x1p600 : 0x1p-600;
     x *= power;
     y *= power;
@@ -56,6 +56,21 @@ double la_rotation_of(double x, double y, double *c, double *s)
     *c = x / r;
     *s = y / r;
     return r / power;
+}
+
+static inline double rotation_of(double x, double y, double *c, double *s)
+{
+    double r = sqrt(x * x + y * y);
+    if (y == 0 || !(r > 0x1p-480 && r < 0x1p500))
+        return extreme_rotation(x, y, c, s);
+    *c = x / r;
+    *s = y / r;
+    return r;
+}
+
+double la_rotation_of(double x, double y, double *c, double *s)
+{
+    return rotation_of(x, y, c, s);
 }
 
 /* ---- tridiagonal ---- */
@@ -73,7 +88,7 @@ static void tridiagonal_sweep(double *d, double *e, int64_t near, int64_t last,
     g = dn[last * way] - dn[0] + en[0] / (g + copysign(r, g));
     for (int64_t i = last - 1; i >= 0; i--) {
         double f = s * en[i * way], b = c * en[i * way];
-        r = la_rotation_of(g, f, &c, &s);
+        r = rotation_of(g, f, &c, &s);
         if (i + 1 < last) en[(i + 1) * way] = r;
         if (r == 0) {
             dn[(i + 1) * way] -= p;
@@ -116,6 +131,51 @@ bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
         bool up = fabs(d[m]) >= fabs(d[l]);
         if (++rounds > most || !goes_on(&rotations, m - l)) return false;
         tridiagonal_sweep(d, e, up ? l : m, m - l, up, x, step, cols);
+    }
+    return true;
+}
+
+/* One sweep without vectors, from squares of the elements off the diagonal, so
+** that it takes no roots (Pal, Walker and Kahan's, as in LAPACK's sterf). */
+static void values_sweep(double *d, double *e, int64_t near, int64_t last,
+                         bool up)
+{
+    int64_t way = up ? 1 : -1;
+    double *dn = d + near, *en = up ? e + near : e + near - 1;
+    double root = sqrt(en[0]), sigma = (dn[way] - dn[0]) / (2 * root);
+    sigma = dn[0] - root / (sigma + copysign(sqrt(sigma * sigma + 1), sigma));
+    double c = 1, s = 0, gamma = dn[last * way] - sigma, p = gamma * gamma;
+    for (int64_t i = last - 1; i >= 0; i--) {
+        double b = en[i * way], r = p + b, before = c, old = gamma;
+        if (i + 1 < last) en[(i + 1) * way] = s * r;
+        c = p / r;
+        s = b / r;
+        gamma = c * (dn[i * way] - sigma) - s * old;
+        dn[(i + 1) * way] = old + (dn[i * way] - gamma);
+        p = c != 0 ? gamma * gamma / c : before * b;
+    }
+    en[0] = s * p;
+    dn[0] = sigma + gamma;
+}
+
+bool la_tridiagonal_pwk(double *d, double *e, int64_t n)
+{
+    int64_t rounds = 0, rotations = 0;
+    for (int64_t i = 0; i + 1 < n; i++) e[i] *= e[i];
+    for (int64_t l = 0; l + 1 < n; ) {
+        int64_t m = l;
+        while (m + 1 < n && e[m] > 0x1p-1000
+               && e[m] > UNIT * UNIT * fabs(d[m]) * fabs(d[m + 1]))
+            m++;
+        if (m + 1 < n) e[m] = 0;
+        if (m == l) {
+            l++;
+            continue;
+        }
+        bool up = fabs(d[m]) >= fabs(d[l]);
+        if (++rounds > MOST_ROUNDS * n || !goes_on(&rotations, m - l))
+            return false;
+        values_sweep(d, e, up ? l : m, m - l, up);
     }
     return true;
 }
@@ -163,14 +223,14 @@ static void sweep_down(const bidiagonal_part *b, double shift)
     double f = (fabs(d[l]) - shift) * (copysign(1, d[l]) + shift / d[l]);
     double g = e[l];
     for (int64_t i = l; i < m; i++) {
-        double r = la_rotation_of(f, g, &c, &s);
+        double r = rotation_of(f, g, &c, &s);
         if (i > l) e[i - 1] = r;
         f = c * d[i] + s * e[i];
         e[i] = c * e[i] - s * d[i];
         g = s * d[i + 1];
         d[i + 1] *= c;
         rotate_set(b->v, b, i, c, s);
-        d[i] = la_rotation_of(f, g, &c, &s);
+        d[i] = rotation_of(f, g, &c, &s);
         f = c * e[i] + s * d[i + 1];
         d[i + 1] = c * d[i + 1] - s * e[i];
         if (i + 1 < m) {
@@ -189,14 +249,14 @@ static void sweep_up(const bidiagonal_part *b, double shift)
     double f = (fabs(d[m]) - shift) * (copysign(1, d[m]) + shift / d[m]);
     double g = e[m - 1];
     for (int64_t i = m; i > l; i--) {
-        double r = la_rotation_of(f, g, &c, &s);
+        double r = rotation_of(f, g, &c, &s);
         if (i < m) e[i] = r;
         f = c * d[i] + s * e[i - 1];
         e[i - 1] = c * e[i - 1] - s * d[i];
         g = s * d[i - 1];
         d[i - 1] *= c;
         rotate_set(b->u, b, i - 1, c, -s);
-        d[i] = la_rotation_of(f, g, &c, &s);
+        d[i] = rotation_of(f, g, &c, &s);
         f = c * e[i - 1] + s * d[i - 1];
         d[i - 1] = c * d[i - 1] - s * e[i - 1];
         if (i - 1 > l) {
@@ -208,14 +268,14 @@ static void sweep_up(const bidiagonal_part *b, double shift)
     e[l] = f;
 }
 
-/* The same without a shift, where nothing is subtracted. */
+/* Sweeps without a shift subtract nothing. */
 static void plain_down(const bidiagonal_part *b)
 {
     double *d = b->d, *e = b->e, c = 1, s = 0, oc = 1, os = 0;
     for (int64_t i = b->first; i < b->last; i++) {
-        double r = la_rotation_of(d[i] * c, e[i], &c, &s);
+        double r = rotation_of(d[i] * c, e[i], &c, &s);
         if (i > b->first) e[i - 1] = os * r;
-        d[i] = la_rotation_of(oc * r, d[i + 1] * s, &oc, &os);
+        d[i] = rotation_of(oc * r, d[i + 1] * s, &oc, &os);
         rotate_set(b->v, b, i, c, s);
         rotate_set(b->u, b, i, oc, os);
     }
@@ -228,9 +288,9 @@ static void plain_up(const bidiagonal_part *b)
 {
     double *d = b->d, *e = b->e, c = 1, s = 0, oc = 1, os = 0;
     for (int64_t i = b->last; i > b->first; i--) {
-        double r = la_rotation_of(d[i] * c, e[i - 1], &c, &s);
+        double r = rotation_of(d[i] * c, e[i - 1], &c, &s);
         if (i < b->last) e[i] = os * r;
-        d[i] = la_rotation_of(oc * r, d[i - 1] * s, &oc, &os);
+        d[i] = rotation_of(oc * r, d[i - 1] * s, &oc, &os);
         rotate_set(b->u, b, i - 1, c, -s);
         rotate_set(b->v, b, i - 1, oc, -os);
     }
@@ -239,7 +299,7 @@ static void plain_up(const bidiagonal_part *b)
     e[b->first] = h * os;
 }
 
-/* Elements beside the diagonal that are negligible to the values of all rows
+/* Elements off the diagonal that are negligible to the values of all rows
 ** (Demmel and Kahan's criterion) become zero: true if one did. *least: a lower
 ** bound of the values. */
 static bool cut(const bidiagonal_part *b, double *least)
@@ -254,12 +314,12 @@ static bool cut(const bidiagonal_part *b, double *least)
     *least = mu;
     for (int64_t k = 0; k < m - l; k++) {
         int64_t i = b->down ? l + k : m - 1 - k;
-        double next = fabs(d[b->down ? i + 1 : i]), beside = fabs(e[i]);
-        if (beside <= b->tol * mu) {
+        double next = fabs(d[b->down ? i + 1 : i]), aside = fabs(e[i]);
+        if (aside <= b->tol * mu) {
             e[i] = 0;
             return true;
         }
-        mu = next * (mu / (mu + beside));
+        mu = next * (mu / (mu + aside));
         *least = fmin(*least, mu);
     }
     return false;
@@ -290,8 +350,8 @@ static void bidiagonal_round(bidiagonal_part *b, double largest, int64_t n)
     if (fabs(e[end]) <= b->thresh) e[end] = 0;
 }
 
-/* Where the block begins that ends at b->last: the elements beside the
-** diagonal in it are not negligible. */
+/* The first row of the block that ends at b->last: its elements off the
+** diagonal are not negligible. */
 static int64_t block_start(const bidiagonal_part *b, double *largest)
 {
     double *d = b->d, *e = b->e;

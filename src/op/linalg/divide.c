@@ -351,7 +351,7 @@ la_status la_tridiagonal_vectors(double *d, double *e, int64_t n, double *x,
 la_status la_tridiagonal_values(double *d, double *e, int64_t n,
                                 int32_t *info)
 {
-    if (!la_tridiagonal_qr(d, e, n, NULL, 0, 0)) *info = 1;
+    if (!la_tridiagonal_pwk(d, e, n)) *info = 1;
     if (*info && la_interrupted()) return LA_EINTR;
     for (int64_t gap = n / 2; gap > 0; gap /= 2)
         for (int64_t i = gap; i < n; i++) {
@@ -367,7 +367,7 @@ la_status la_tridiagonal_values(double *d, double *e, int64_t n,
 
 /* A block of n rows and n + 1 columns: the last column is rotated into the
 ** others, so that row n of v becomes the vector of no value. */
-static void fold_column(double *d, double *e, int64_t n, double *v,
+static void combine_column(double *d, double *e, int64_t n, double *v,
                         int64_t step)
 {
     double f = e[n - 1];
@@ -386,7 +386,7 @@ static bool bidiagonal_leaf(const divide_all *a, int64_t at, int64_t end)
     int64_t n = end - at, cols = la_min(end + 1, a->n) - at;
     double *u = a->x[0] + at * a->step + at, *v = a->x[1] + at * a->step + at;
     if (n == 0) return true;
-    if (cols > n) fold_column(a->d + at, a->e + at, n, v, a->step);
+    if (cols > n) combine_column(a->d + at, a->e + at, n, v, a->step);
     if (!la_bidiagonal_qr(a->d + at, a->e + at, n, u, v, a->step, cols))
         return false;
     sort_rows(a, at, end);

@@ -18,15 +18,15 @@
 size_t la_divide_work(int64_t n, int sets);
 
 /* d: the diagonal of a symmetric tridiagonal matrix becomes its values, which
-** rise; e: n - 1 elements beside it, lost. x (NULL: not wanted): n rows, 'step'
-** apart, become the vectors. */
+** rise; e: n - 1 elements next to it, lost. x: n rows, 'step' apart, become the
+** vectors. */
 la_status la_tridiagonal_values(double *d, double *e, int64_t n,
                                 int32_t *info);
 la_status la_tridiagonal_vectors(double *d, double *e, int64_t n, double *x,
                                  int64_t step, char *work, int32_t *info);
 
-/* The same for an upper bidiagonal matrix U diag(d) V^T, whose values fall: the
-** rows of u and v are columns of U and V. */
+/* Functions for an upper bidiagonal matrix U diag(d) V^T, whose values fall:
+** the rows of u and v are columns of U and V. */
 la_status la_bidiagonal_values(double *d, double *e, int64_t n,
                                int32_t *info);
 la_status la_bidiagonal_vectors(double *d, double *e, int64_t n, double *u,
@@ -40,6 +40,8 @@ la_status la_bidiagonal_vectors(double *d, double *e, int64_t n, double *u,
 ** converge, or the host says stop. */
 bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
                        int64_t step, int64_t cols);
+/* Values alone, of elements up to near 1. */
+bool la_tridiagonal_pwk(double *d, double *e, int64_t n);
 bool la_bidiagonal_qr(double *d, double *e, int64_t n, double *u, double *v,
                       int64_t step, int64_t cols);
 /* r, and c and s with c x + s y = r, c y - s x = 0. */

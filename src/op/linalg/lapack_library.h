@@ -1,8 +1,8 @@
 /*
-** LAPACK, where LUNARRAY_LAPACK names a library with it (Debian's liblapack.so.3
-** or libopenblas.so.0, for one), opened when it is first needed: nothing is
-** linked to it. OpenBLAS is told to use one thread, as the callers share matrices
-** out themselves.
+** LAPACK, where LUNARRAY_LAPACK names a library with it (as liblapack.so.3 or
+** libopenblas.so.0 of Debian), opened when it is first needed: nothing is
+** linked to it. OpenBLAS is told to use one thread, as the callers share
+** matrices out themselves.
 **
 ** Integers may have 32 or 64 bits. Arguments are la_lapack_int whose value fits
 ** 31 bits, which either reads; results begin as 0 and are read by
@@ -27,8 +27,8 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 ** else "none". */
 const char *la_lapack_name(void);
 
-/* Does LUNARRAY_LAPACK name a library? Then that takes the place of our own
-** eigenvalues and singular values, except in lockstep. */
+/* Does LUNARRAY_LAPACK name a library? Then that computes eigenvalues and
+** singular values instead of our own methods, except in lockstep. */
 bool la_lapack_chosen(void);
 
 /* Calls may run in several threads only if the library can (OpenBLAS without

@@ -1,6 +1,6 @@
 /*
-** pivoted_cholesky: semidefinite matrices, column by column (LAPACK's pstf2 from
-** the left, whose work are passes over the columns before).
+** pivoted_cholesky: semidefinite matrices, column by column (LAPACK's pstf2,
+** but from the left, so that its work are passes over the columns before).
 */
 #include "op/linalg/reduce.h"
 

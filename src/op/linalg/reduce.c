@@ -1,5 +1,5 @@
 /*
-** Reductions of matrices to tridiagonal and bidiagonal form, of real and complex numbers.
+** Reductions of matrices of real and of complex numbers.
 */
 #include "op/linalg/reduce.h"
 
@@ -60,7 +60,7 @@ la_status la_reduce_hessenberg(const la_reduction *r)
     return reducer_of(r)->hessenberg(r);
 }
 
-/* ---- room ---- */
+/* ---- scratch ---- */
 
 /* The parts, in the order in which they lie in memory. */
 typedef struct reduction_sizes {
@@ -171,7 +171,7 @@ bool la_reduction_load(la_reduction *r, la_dtype from, la_gemm_mat a,
     return true;
 }
 
-void la_place_rows(const la_reduction *r, const double *x, int64_t step,
+void la_write_rows(const la_reduction *r, const double *x, int64_t step,
                    int64_t n, int64_t rows, int64_t cols, la_gemm_mat out)
 {
     int64_t parts = r->parts;

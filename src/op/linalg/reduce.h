@@ -1,13 +1,13 @@
 /*
-** Our own decompositions of one matrix, for which no library is needed: Hermitian
-** matrices by tridiagonal form, singular values by bidiagonal form, general ones
-** by Hessenberg form (LAPACK's sytrd, gebrd and gehrd: panels of columns, behind
-** which the rest is updated by matrix products). All compute in double precision,
-** real or complex, whatever the dtype of the matrix. The condensed matrices are
-** solved by op/linalg/divide.h and op/linalg/schur.h.
+** Our own decompositions of one matrix, for which no library is needed:
+** Hermitian matrices by tridiagonal form, singular values by bidiagonal form,
+** general ones by Hessenberg form (LAPACK's sytrd, gebrd and gehrd: panels of
+** columns, behind which the rest is updated by matrix products). All compute in
+** double precision, real or complex, whatever the dtype of the matrix. The
+** condensed matrices are solved by op/linalg/divide.h and op/linalg/schur.h.
 **
-** Steps ask whether to go on, and return LA_EINTR or LA_ENOMEM with results half
-** done. How blocks are cut depends on sizes alone.
+** Steps ask whether to go on, and return LA_EINTR or LA_ENOMEM with results
+** half done. How blocks are cut depends on sizes alone.
 */
 #ifndef LA_OP_LINALG_REDUCE_H
 #define LA_OP_LINALG_REDUCE_H
@@ -15,16 +15,16 @@
 #include "kernel/linalg/columns.h"
 #include "op/linalg/linalg.h"
 
-/* A matrix in columns of whole lines of memory, and room to reduce it. */
+/* A matrix in columns of whole lines of memory, and scratch to reduce it. */
 typedef struct la_reduction {
     la_field f;               /* of float64 or complex128 */
     const la_column_kernels *ker;
     int64_t m, n, parts;      /* parts: real numbers of an element */
     int64_t step;             /* real numbers from one column to the next */
-    int64_t most;             /* rows or columns, in real numbers, and padding */
+    int64_t most;             /* rows or columns, as real numbers, padded */
     double *a, *tau, *right;  /* factors of the reflectors, of those of rows */
     double *panel, *vectors;
-    double *d, *e;            /* the diagonal and the one beside it */
+    double *d, *e;            /* the diagonal and the one next to it */
     double scale;             /* what elements have been divided by */
 } la_reduction;
 
@@ -52,7 +52,7 @@ la_status la_reduce_hessenberg(const la_reduction *r);
 
 /* out (rows x cols) = the n rows of x, 'step' apart, as columns; what is beyond
 ** n is the identity. */
-void la_place_rows(const la_reduction *r, const double *x, int64_t step,
+void la_write_rows(const la_reduction *r, const double *x, int64_t step,
                    int64_t n, int64_t rows, int64_t cols, la_gemm_mat out);
 /* 'count' numbers of dtype 'to' at 'out' from x, times 'scale'; 'conj' complex
 ** ones conjugate. */

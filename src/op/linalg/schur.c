@@ -1,5 +1,5 @@
 /*
-** Schur forms and eigenvectors of general matrices, of real and complex numbers.
+** Schur forms and eigenvectors of general matrices, real and complex ones.
 */
 #include "op/linalg/schur.h"
 
@@ -60,18 +60,18 @@ static void schur_pair(schur_number a, schur_number b, schur_number c,
 {
     schur_number p = {(a.re - d.re) / 2, (a.im - d.im) / 2};
     double nb = schur_size(b), nc = schur_size(c);
-    double beside = sqrt(nb) * sqrt(nc), scale = fmax(schur_size(p), beside);
+    double aside = sqrt(nb) * sqrt(nc), scale = fmax(schur_size(p), aside);
     *first = a;
     *second = d;
     if (scale == 0) return;
     /* b c in parts, which may be far apart */
     schur_number bc = {0, 0};
-    if (beside > 0)
+    if (aside > 0)
         bc = schur_mul((schur_number){b.re / nb, b.im / nb},
                        (schur_number){c.re / nc, c.im / nc});
-    beside = beside / scale * (beside / scale);
+    aside = aside / scale * (aside / scale);
     p = (schur_number){p.re / scale, p.im / scale};
-    bc = (schur_number){bc.re * beside, bc.im * beside};
+    bc = (schur_number){bc.re * aside, bc.im * aside};
     schur_number disc = schur_mul(p, p);
     disc.re += bc.re;
     disc.im += bc.im;

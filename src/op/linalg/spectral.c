@@ -1,8 +1,8 @@
 /*
-** Eigenvalues and singular values: those of small real matrices by Jacobi's
-** method, a group of them at a time (kernel/linalg/jacobi.inc) unless they are
-** general ones with eigenvalues, others by our own decompositions (op/linalg/reduce.h), or by LAPACK where
-** LUNARRAY_LAPACK asks for it.
+** Eigenvalues and singular values. Those of small real matrices, symmetric ones
+** or with singular values, come from Jacobi's method, a group of matrices at a
+** time (kernel/linalg/jacobi.inc); others from our own decompositions
+** (op/linalg/reduce.h), or from LAPACK where LUNARRAY_LAPACK asks for it.
 */
 #include "op/linalg/divide.h"
 #include "op/linalg/lapack.h"
@@ -89,14 +89,14 @@ typedef struct own_job {
 /* Reads matrix i for a reduction of m x n; false: info says that an element is
 ** not finite. */
 static bool own_begin(const own_job *j, int64_t i, la_reduction *r, int64_t m,
-                      int64_t n, bool turned, bool lower, char **scratch)
+                      int64_t n, bool adjoint, bool lower, char **scratch)
 {
     la_dtype dtype = j->b->field.dtype;
     la_gemm_mat a = la_matrix_at(&j->b->field, &j->a, i);
     la_reduction_begin(r, dtype, m, n, *scratch);
     *scratch += la_reduction_bytes(dtype, m, n);
-    bool finite = la_reduction_load(r, dtype, turned ? la_mat_t(a) : a, lower,
-                                    turned);
+    bool finite = la_reduction_load(r, dtype, adjoint ? la_mat_t(a) : a, lower,
+                                    adjoint);
     j->b->info[i] = finite ? 0 : -1;
     return finite;
 }
@@ -131,7 +131,7 @@ static la_status own_eigh_of_one(void *context, int64_t i, char *scratch)
         char *work = (char *)u + la_whole_lines(n * n * r.f.size);
         la_gemm_mat q = la_reduction_matrix(&r), c = {(char *)u, n, 1};
         LA_TRY(la_tridiagonal_vectors(r.d, r.e, n, x, n, work, info));
-        la_place_rows(&r, x, n, n, n, n, c);
+        la_write_rows(&r, x, n, n, n, n, c);
         LA_TRY(la_blocked_reflect(&r.f, la_mat_at(&r.f, q, 1, 0),
                                   (char *)r.tau, n - 1,
                                   la_mat_at(&r.f, c, 1, 0), n - 1, n, 0,
@@ -353,8 +353,8 @@ static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
     return la_lapack_batch(&j->plan, b, work, large_svd, j, sizeof *j, copy);
 }
 
-/* Both sets of vectors: u, of m x cols or (wide) cols x m numbers, and behind it
-** v. Rows of v are meant, so wide ones are written as columns. */
+/* Both sets of vectors: u, of m x cols or (wide) cols x m numbers, and behind
+** it v. Rows of v are meant, so wide ones are written as columns. */
 static la_status own_svd_vectors(const own_job *j, int64_t i, la_reduction *r,
                                  char *scratch)
 {
@@ -371,10 +371,10 @@ static la_status own_svd_vectors(const own_job *j, int64_t i, la_reduction *r,
     }
     LA_TRY(la_bidiagonal_vectors(r->d, r->e, n, x, y, n, work,
                                  &j->b->info[i]));
-    la_place_rows(r, x, n, n, m, cols, tall);
+    la_write_rows(r, x, n, n, m, cols, tall);
     LA_TRY(la_blocked_reflect(&r->f, q, (char *)r->tau, n, tall, m, cols, 0,
                               work));
-    la_place_rows(r, y, n, n, n, n, other);
+    la_write_rows(r, y, n, n, n, n, other);
     LA_TRY(la_blocked_reflect(&r->f, la_mat_t(p), (char *)r->right, n - 1,
                               la_mat_at(&r->f, other, 1, 0), n - 1, n, 0,
                               work));
@@ -383,8 +383,8 @@ static la_status own_svd_vectors(const own_job *j, int64_t i, la_reduction *r,
     return LA_OK;
 }
 
-/* A matrix with more columns than rows is decomposed as its adjoint, of which U
-** is V and V is U. */
+/* A matrix with more columns than rows is decomposed as its adjoint, of which
+** U is V and V is U. */
 static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
 {
     const own_job *j = context;
