@@ -459,7 +459,7 @@ describe("la.frame's files", function()
   end)
 
   it("is what la.describe describes by the frame's own words", function()
-    local f = la.frame{a = {1, 2, 4}}
-    assert.is_true(la.describe(f) == f:describe())
+    local g = la.frame{a = {1, 2, 4}}
+    assert.is_true(la.describe(g) == g:describe())
   end)
 end)

@@ -266,8 +266,8 @@ local function teller(s, progress)
   end
 end
 
--- Takes ids (or one) in; what they lead to is computed now. progress: a function
--- of how many tokens are done, and of all. The session.
+-- Takes ids (or one) in; what they lead to is computed now. progress: a
+-- function of how many tokens are done, and of all. The session.
 function Session:feed(ids, progress)
   ids = check_ids(self, ids, "feed")
   if progress ~= nil and type(progress) ~= "function" then

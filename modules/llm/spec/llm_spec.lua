@@ -378,10 +378,12 @@ describe("chat", function()
       model, {MESSAGES[1], {role = "user"}})
     raises("there are no messages", model.chat, model, {})
     local seen
-    for _ in model:chat(MESSAGES, {max = 1, template = function(messages)
-      seen = messages
-      return "x"
-    end}) do break end
+    local next_piece = model:chat(MESSAGES, {max = 1,
+      template = function(messages)
+        seen = messages
+        return "x"
+      end})
+    next_piece()
     assert.equal(MESSAGES, seen)
   end)
 

@@ -3,8 +3,8 @@
 local la = require "lunarray"
 local raises = require "spec.support.raises"
 
-local TEXT = table.concat({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello",
-  "world", "##s", ",", "un", "##aff", "##able"}, "\n") .. "\n"
+local TEXT = table.concat({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]",
+  "hello", "world", "##s", ",", "un", "##aff", "##able"}, "\n") .. "\n"
 
 describe("a vocab.txt", function()
   local t = la.tokenizer.decode(TEXT)
