@@ -93,8 +93,7 @@ copy_of = $(or $(lastword $(filter $(2),$(call up_to,$(1),$(ALL_CAPS)))),$(LOWES
 up_to = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call up_to,$(1),$(wordlist 2,9,$(2))))
 # $(call served,<copy>,<those with copies>): the others that it serves
 served = $(foreach c,$(filter-out $(1),$(ALL_CAPS)),$(if $(filter $(1),$(call copy_of,$(c),$(2))),$(c)))
-# Kernels for the lowest capability where there are others: LA_FALLBACK.
-FALLBACK := $(if $(filter-out $(LOWEST),$(CAPS)),-DLA_FALLBACK)
+FALLBACK := $(if $(filter-out $(LOWEST),$(CAPS)),-DLA_FALLBACK) # of the lowest
 # What an object is for, in its name: avx2+avx512.
 joined = $(subst $(subst ,, ),+,$(strip $(1) $(call served,$(1),$(2))))
 

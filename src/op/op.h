@@ -77,7 +77,7 @@ enum {
 enum {
     LA_ROLE_none,
 #define ROLE(name) LA_ROLE_##name,
-#include "op/role.def"
+#include "op/def/role.def"
 #undef ROLE
 };
 #define LA_BATCH(rule) ((uint64_t)LA_BATCH_##rule << 32)
