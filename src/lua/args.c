@@ -34,8 +34,8 @@ static int by_name(int k) { return -1 - k; }
 ** have looked at 'quiet' before. */
 static bool arg_error(parser *p, int arg, const char *fmt, ...)
 {
-    va_list ap;
     if (p->quiet) return false;
+    va_list ap;
     va_start(ap, fmt);
     const char *text = lua_pushvfstring(p->L, fmt, ap);
     va_end(ap);
@@ -105,9 +105,8 @@ static bool dim_by_name(parser *p, int at, int64_t *out)
     la_handle *h = la_to_handle(p->L, 1);
     if (lua_type(p->L, at) != LUA_TSTRING || !h || !h->tensor) return false;
     const char *word = lua_tolstring(p->L, at, &n);
-    int d = la_dim_by_name(h->tensor, word, n);
-    if (d >= 0) *out = d + 1;
-    return d >= 0;
+    *out = la_dim_by_name(h->tensor, word, n) + 1;
+    return *out > 0;
 }
 
 /* A string where a dim is expected. */
@@ -256,8 +255,7 @@ static bool int_single(parser *p, int at, int arg, la_type type, la_value *v)
 
 static bool number_like(lua_State *L, int at)
 {
-    int t = lua_type(L, at);
-    return t == LUA_TNUMBER || t == LUA_TBOOLEAN;
+    return lua_type(L, at) == LUA_TNUMBER || lua_type(L, at) == LUA_TBOOLEAN;
 }
 
 static bool args_read_tensor(parser *p, int at, int arg, int k, la_value *v)
@@ -488,8 +486,8 @@ static bool unknown_keyword(parser *p, const char *word, size_t n)
 
 static bool refuse_out(parser *p, const char *why)
 {
-    return p->quiet ? false
-        : luaL_error(p->L, "bad argument 'out' to '%s' (%s)", p->name, why);
+    return !p->quiet
+        && luaL_error(p->L, "bad argument 'out' to '%s' (%s)", p->name, why);
 }
 
 /* out = tensor, or for several results a list of as many. */
