@@ -8,7 +8,7 @@
 # python: NumPy, to which the suite gives files, and takes some from it.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
-build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
+build="$build libedit-dev zlib1g-dev libstb-dev"
 rock="luarocks cmake zip"
 mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
@@ -79,7 +79,6 @@ present() {
     nodejs) command -v node ;;
     openmpi-bin) command -v mpirun ;;
     libopenmpi-dev) command -v mpicc ;;
-    libopenblas0-pthread) false ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;
     esac >/dev/null 2>&1

@@ -16,7 +16,7 @@
 --   see: mean, prod            related words
 --   aka: total                 other names of what is no operation
 --   source: the paper or book of the method
---   needs: lapack              what the example can't run without, or a module
+--   needs: mpi                 what the example can't run without, or a module
 --
 -- A name is "sum" (operation or function of la), "fft.rfft" (of a theme),
 -- "x:item" (method of a tensor), "x.shape" (property), "nn.Linear" (of a

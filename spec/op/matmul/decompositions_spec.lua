@@ -143,7 +143,7 @@ local WIDE = {
   end,
   tiny = function(n) return la.randn(n, n, D) * 1e-300 end,
   huge = function(n) return la.randn(n, n, D) * 1e305 end,
-  spread = function(n)
+  far_apart = function(n)
     return la.diag(10 ^ ((la.rand(n, D) - 0.5) * 300))
   end,
 }
@@ -156,7 +156,7 @@ local function names_of(t)
 end
 
 -- A complex matrix with the same values.
-local function turned(a)
+local function with_phases(a)
   local phase = la.exp(la.randn(a:size(1), D) * la.complex(0, 1))
   return phase:unsqueeze(2) * a * phase:conj()
 end
@@ -171,7 +171,7 @@ describe("hard matrices", function()
           local a = HARD[name](n)
           f(name, a)
           f(name, a:float())
-          f(name, turned(a))
+          f(name, with_phases(a))
         end
         for _, name in ipairs(names_of(WIDE)) do f(name, WIDE[name](n)) end
       end
