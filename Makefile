@@ -93,6 +93,8 @@ copy_of = $(or $(lastword $(filter $(2),$(call up_to,$(1),$(ALL_CAPS)))),$(LOWES
 up_to = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call up_to,$(1),$(wordlist 2,9,$(2))))
 # $(call served,<copy>,<those with copies>): the others that it serves
 served = $(foreach c,$(filter-out $(1),$(ALL_CAPS)),$(if $(filter $(1),$(call copy_of,$(c),$(2))),$(c)))
+# Kernels for the lowest capability where there are others: LA_FALLBACK.
+FALLBACK := $(if $(filter-out $(LOWEST),$(CAPS)),-DLA_FALLBACK)
 # What an object is for, in its name: avx2+avx512.
 joined = $(subst $(subst ,, ),+,$(strip $(1) $(call served,$(1),$(2))))
 
@@ -244,7 +246,7 @@ core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(call key,$(1))),$(OPT_$
   $(OPT_$(firstword $(subst /, ,$(call key,$(1))))),$(OPT_core)))
 core_flags = $(if $(filter src/repl/%,$(1))$(findstring /lua/,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(call key,$(1)))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(call kernel_key,$(1))),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(call kernel_key,$(1))))))
-kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(if $(filter release,$(KIND)),$(if $(filter $(ALIGNED),$(call kernel_key,$(1))),,$(DENSE))) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(if $(filter release,$(KIND)),$(if $(filter $(ALIGNED),$(call kernel_key,$(1))),,$(DENSE))) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2) $(if $(filter $(2),$(LOWEST)),$(FALLBACK))
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(NO_LUA_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\

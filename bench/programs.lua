@@ -1,22 +1,25 @@
 -- Whole computations: as they are written, and compiled (la.compile).
 --
 --   lua5.4 bench/programs.lua [--cases PATTERN] [--rounds N]
---     [--jax PYTHON] [--torch PYTHON]
+--     [--jax PYTHON] [--torch PYTHON] [--costs 1]
 --
 -- One thread. Each round measures all cases both ways, the least time counts.
 -- With --jax, jax.jit is measured in that interpreter, with --torch PyTorch's
 -- eager mode and torch.compile, by peers/programs_peers.py, in the same rounds.
 -- Where LUNARRAY_CPU lowers the CPU path, the peers are lowered like it. Prints
 -- a table of Markdown: microseconds, compiled / plain, compiled / best peer.
+-- With --costs it prints what a call costs besides the kernels, in nanoseconds,
+-- and no cases.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local la = require "lunarray"
 local nn = require "lunarray.nn"
 local optim = require "lunarray.optim"
+local timing = require "timing"
 local lowered = require "lowered"
 
 local option = require "options"("programs.lua", {cases = "", rounds = "3",
-  jax = "", torch = ""}, {})
+  jax = "", torch = "", costs = ""}, {})
 la.set_num_threads(1)
 
 -- ---- the cases, in the order of programs_peers.py ----
@@ -128,6 +131,75 @@ local function peer(python, what, numbers)
   end
   pipe:close()
   return times
+end
+
+-- ---- what a call costs besides its kernels ----
+
+-- Least nanoseconds of one call by itself, of new functions that 'make' gives.
+local function once(make)
+  local best = math.huge
+  for _ = 1, 200 do
+    local f = make()
+    collectgarbage()
+    local t = timing.clock()
+    f()
+    best = math.min(best, (timing.clock() - t) * 1e9)
+  end
+  return best
+end
+
+local function steps_of(n)
+  return function(x)
+    local y = x
+    for _ = 1, n do y = y + x end
+    return y
+  end
+end
+
+local function costs()
+  local empty = timing.batches(function() end).min
+  print("| cost | ns |\n| --- | --- |")
+  for n = 0, 8, 2 do
+    local list, f = {}, la.compile(function() end)
+    for k = 1, n do list[k] = "a" .. k end
+    local call = load(("local f, %s = ... return function() f(%s) end"):format(
+      n > 0 and table.concat(list, ", ") or "_", table.concat(list, ", ")))
+    for k = 1, n do list[k] = la.ones(4) end
+    local t = timing.batches(call(f, table.unpack(list))).min - empty
+    print(("| call without a step, %d arguments | %.0f |"):format(n, t))
+  end
+  local x, before = la.ones(4), nil
+  for _, n in ipairs{1, 51, 201} do
+    local f = la.compile(steps_of(n))
+    local t = timing.batches(function() f(x) end).min - empty
+    if before then
+      print(("| each of %d more steps, on 4 elements, with its kernel | %.1f |")
+        :format(n - before[1], (t - before[2]) / (n - before[1])))
+    else print(("| call of one step, with its kernel | %.0f |"):format(t)) end
+    before = {n, t}
+  end
+  for _, size in ipairs{4, 1000} do
+    local y, body = la.ones(size), steps_of(50)
+    local plain = once(function() return function() body(y) end end)
+    local record = once(function()
+      local f = la.compile(body)
+      return function() f(y) end
+    end)
+    local plan = once(function()
+      local f = la.compile(body)
+      f(y)
+      return function() f(y) end
+    end)
+    print(("| 50 steps on %d elements: plain %.0f, recording | %.1f times |")
+      :format(size, plain, record / plain))
+    print(("| the call after it, which makes the plan | %.1f times |"):format(
+      plan / plain))
+  end
+end
+
+if option.costs ~= "" then
+  costs()
+  os.exit(true)
 end
 
 local wanted, best = {}, {}

@@ -8,7 +8,7 @@
 local floor = require "floor"
 local clock = floor.clock
 
-local timing = {}
+local timing = {clock = clock}
 
 -- Small calls are judged with the collection that they cause: a batch is long
 -- enough to hold many cycles of the collector when `calls` is large.

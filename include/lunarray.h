@@ -45,7 +45,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(_WIN32) && defined(LA_DLL)      /* a host that links lunarray.dll */
+#define LA_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define LA_API __attribute__((visibility("default")))
 #else
 #define LA_API

@@ -105,11 +105,6 @@ for package in $wanted; do
     case $package in
     pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 && continue ;;
-    # any LAPACK will do
-    libopenblas0-pthread)
-        PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null |
-            grep -q -e 'liblapack\.so\.3 ' -e 'libopenblas\.so\.0 ' &&
-            continue ;;
     esac
     case "$missing " in *" $package "*) continue ;; esac
     present "$package" || missing="$missing $package"

@@ -232,7 +232,6 @@ local ROWS = {
   ":retains_grad", "x:retain_grad()",
   ":grad_dtype", "x.grad.dtype",
   ":output_nr", "x.grad_fn names the operation",
-  ":register_post_accumulate_grad_hook", "x:register_hook(f)",
   ":reinforce", "the log-probability's backward()",
   "func", "la.vmap, la.grad, la.jacobian, la.hessian",
   -- what a tensor of another kind has

@@ -182,9 +182,9 @@ see: frame.Frame:sort, argsort
 : la.frame.rolling(x, n, how[, {min = n, center = false, on=}])
 Windows of the last n rows: count, sum, mean, var, std, min, max or median of
 them, or a function that gets the values of a window and gives a number. A
-window with fewer than min values (count: rows) is a gap. n = {7, "day"} with on =
-the name of a column of sorted dates takes the rows after t - 7 days, up to t, with
-min = 1.
+window with fewer than min values (count: rows) is a gap. n = {7, "day"} with on
+= the name of a column of sorted dates takes the rows after t - 7 days, up to t,
+with min = 1.
 > la.frame.rolling({1, 2, 6, 4}, 2, "mean")
 tensor([   nan, 1.5000, 4.0000, 5.0000], dtype=float64)
 > la.frame.rolling({1, 2, 6, 4}, 3, "max", {min = 1, center = true})

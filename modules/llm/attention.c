@@ -122,7 +122,6 @@ la_status la_impl_llm_attention(la_frame *f)
     LA_TRY(check_pages(f));
     la_tensor *out = la_result(f, 0);
     const int64_t *s = la_sizes(f->args[PAGES].tensors.list[0]);
-    if (out->numel == 0) return LA_OK;
     LA_LET(q, la_as_contiguous(la_arg(f, SELF), &q));
     attention j = {
         .like = {.heads = la_sizes(q)[1] / s[3], .features = s[4],

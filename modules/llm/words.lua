@@ -16,9 +16,10 @@ tokens a session holds; fast multiplies with activations in 8 bits; template, a
 function of messages, replaces the file's chat template.
 m:chat(messages, options) iterates over pieces of the answer. Options: max,
 temperature (0: the most probable token), top_k, top_p, min_p, repeat_penalty,
-seed, stop (a list of texts), session, progress (a function of the prompt's
-tokens that are done, and of all), and allow, a function of the ids so far and
-of a bool mask {vocabulary}, which it changes; or it returns a list of ids.
+seed, stop (a list of texts), session, template, progress (a function of the
+prompt's tokens that are done, and of all), and allow, a function of the ids so
+far and of a bool mask {vocabulary}, which it changes; or it returns a list of
+ids.
 m:complete(text, options) goes on with a text. m:render(messages) is what the
 template makes.
 s = m:session() holds what was fed: s:feed(ids), s:logits(), s:sample(options),

@@ -68,7 +68,6 @@ see: polyval, lstsq, vander
 == roots
 > (la.roots(la.tensor{1., 0, -2}).real:sort())
 tensor([-1.4142,  1.4142])
-needs: lapack
 see: polyval, linalg.eigvals
 == interp
 > la.interp(la.tensor{0.5, 1.5}, la.tensor{0., 1, 2},

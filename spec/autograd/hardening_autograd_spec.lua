@@ -349,30 +349,6 @@ describe("backward", function()
     end)
   end)
 
-  it("has anomaly mode in a scope, nested, and in coroutines", function()
-    local function root() leaf{-1}:sqrt():sum():backward() end
-    local why
-    do
-      local _ <close> = la.detect_anomaly()
-      why = raises("derivative of sqrt has NaN", coroutine.wrap(root))
-      la.detect_anomaly(function() end)
-      do local _ <close> = la.detect_anomaly() end
-      raises("derivative of sqrt has NaN", root)
-    end
-    assert.is_truthy(why:find("hardening_autograd_spec.lua:"
-      .. debug.getinfo(root, "S").linedefined, 1, true), why)
-    root()
-    local other = coroutine.wrap(function()
-      local _ <close> = la.detect_anomaly()
-      coroutine.yield()
-    end)
-    other()
-    raises("derivative of sqrt has NaN", root)   -- it is the state's
-    other()
-    root()
-    raises("boolean", la.detect_anomaly, true)
-  end)
-
   it("fails before anything changed when arguments are wrong", function()
     local x = leaf{1, 2}
     local y = x * 2

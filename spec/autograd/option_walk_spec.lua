@@ -28,9 +28,9 @@ local LEFT_OUT = {training = true, dtype = true, device = true,
   seed = true}
 -- Gradients that are not of what is computed: those of the soft sample, of a
 -- matrix taken as symmetric, of values cut by rank or without a history; and
--- steps, at which numbers of few digits lie.
-local NOT_OF = {round = "decimals", gumbel_softmax = "hard", pinv = "hermitian",
-  pinverse = "rcond", gaussian_nll_loss = "eps"}
+-- of steps, which a difference may step over.
+local NOT_OF = {gumbel_softmax = "hard", pinv = "hermitian",
+  pinverse = "rcond", gaussian_nll_loss = "eps", round = "decimals"}
 local MOST = 60             -- calls of a row
 
 local function options_of(op)

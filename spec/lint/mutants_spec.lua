@@ -43,6 +43,12 @@ describe("planting", function()
       "factor: for (int k = 0; k < n; k++) s -= x[k] + 2;")
   end)
 
+  it("keeps texts in conditions", function()
+    plants("c", '    if (f(a, "x")) g();', 'condition: if (!(f(a, "x"))) g();')
+    plants("lua", "  if a == 'x' then f() end",
+      "condition: if not (a == 'x') then f() end")
+  end)
+
   it("leaves calls out, and exchanges truths", function()
     plants("c", "    la_tensor_release(t);", "call: ;")
     plants("c", "    LA_TRY(check(f, 0));", "call: ;")

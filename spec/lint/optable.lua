@@ -203,7 +203,7 @@ end
 -- function nor a method.
 local function is_internal(name, forms)
   for word in ("LA_BITS_OK LA_CONJ_OK LA_NO_GRAD_OP LA_VIEW_OP LA_MUTATES "
-    .. "LA_METADATA LA_READS_VALUES LA_SAME_BITS LA_BY_LAPACK "
+    .. "LA_METADATA LA_READS_VALUES LA_SAME_BITS "
     .. "LA_BY_C_LIBRARY LA_PURE LA_SIZED_BY_MASKS LA_SIZED LA_KEEPS_NUMBERS "
     .. "LA_OF_HANDLES"):gmatch("%S+") do
     forms = forms:gsub(word, "")

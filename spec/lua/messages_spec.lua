@@ -47,7 +47,8 @@ local function from_one(signature)
   local head, inner, rest = signature:match "^([^(]+)(%b())(.*)$"
   inner = inner:gsub("%b[]", function(list) return (list:gsub(",", "\1")) end)
   inner = inner:gsub("[^,()]+", function(parameter)
-    if not (parameter:find "^ ?dim" or parameter:find "^ ?index") then return end
+    local kind = parameter:match "^ ?(%l+)"
+    if kind ~= "dim" and kind ~= "index" then return end
     return (parameter:gsub("=.*", function(default)
       return (default:gsub("%-?%d+", function(n)
         return n:find "^%-" and n or tostring(math.tointeger(n) + 1)
@@ -71,7 +72,71 @@ describe("a signature", function()
   end)
 end)
 
+-- An object whose name and text are hostile.
+local OBJECT = setmetatable({}, {__name = HOSTILE,
+                                 __tostring = function() return HOSTILE end})
+
+-- What a call says that fails: no byte that a terminal obeys, and short.
+local function is_safe(what, ok, text)
+  if ok then return end
+  text = tostring(text)
+  assert.is_nil(text:find("[%z\1-\9\11-\31\127-\255]"), what .. ": " .. text)
+  assert.truthy(#text < 900, what .. ": " .. #text .. " bytes")
+end
+
 describe("a text of a user in an error", function()
+  it("is escaped and clipped, for an object in each position", function()
+    local tried = 0
+    for _, op in ipairs(la.operations()) do
+      local list, f = parameters(op.signature), la
+      for word in op.name:gmatch("[^.]+") do f = type(f) ~= "function" and f
+        and f[word] or nil end
+      for at, one in ipairs(f and list or {}) do
+        local arguments = {}
+        for k, p in ipairs(list) do
+          local make = values[p[1]:gsub("%?$", "")]
+          arguments[p[2]] = k == at and OBJECT or make and make(2) or nil
+        end
+        is_safe(op.name .. " " .. one[2], pcall(f, arguments))
+        is_safe(op.name .. " " .. at, pcall(f, table.unpack(
+          {la.ones(3, 3), [at] = OBJECT}, 1, at)))
+        is_safe(op.name .. " list", pcall(f, table.unpack(
+          {la.ones(3, 3), [at] = {OBJECT}}, 1, at)))
+        tried = tried + 1
+      end
+    end
+    assert.truthy(tried > 1000, tried)
+    local x = la.ones(2, 3)
+    for k, f in ipairs {
+      function() return x + OBJECT end, function() return OBJECT * x end,
+      function() return x[OBJECT] end, function() x[1] = OBJECT end,
+      function() return x[{1, OBJECT}] end, function() x[OBJECT] = 1 end,
+      function() return la.tensor{1, OBJECT} end,
+      function() return la.tensor{1, [OBJECT] = 1} end,
+      function() return la.tensor({1}, {[OBJECT] = 1}) end,
+      function() return la.load("/no/such/x.npy", {limit = OBJECT}) end,
+      function() return la.load(OBJECT) end,
+      function() return la.save(OBJECT, "/no/such/x.npz") end,
+      function() return la.save({OBJECT}, "/no/such/x.npz") end,
+      function() return la.snapshot{[OBJECT] = 1, 2} end,
+      function() return la.snapshot{la.ones(1), OBJECT} end,
+      function() return la.from_raw(OBJECT, "float32", {1}) end,
+      function() return la.grad(OBJECT, OBJECT) end,
+      function() return x:to(OBJECT) end, function() return x:sum(OBJECT) end,
+      function() return x:register_hook(OBJECT) end,
+      function() return la.set_printoptions(OBJECT) end,
+      function() return la.set_printoptions{precision = OBJECT} end,
+      function() return la.Generator(OBJECT) end,
+      function() return la.manual_seed(OBJECT) end,
+      function() return la.finfo(OBJECT) end,
+      function() return la.zeros(2, {device = OBJECT, dtype = OBJECT}) end,
+      function() return la.vmap(OBJECT) end,
+      function() return la.set_num_threads(OBJECT) end,
+    } do
+      is_safe(k, pcall(f))
+    end
+  end)
+
   it("is escaped and clipped, for each string of each operation", function()
     local reached, tried = 0, 0
     for _, op in ipairs(la.operations()) do

@@ -52,7 +52,7 @@ describe("a trace", function()
 
   it("shows the plan of a fused pass", function()
     local lines = trace("local f = la.fuse(function(x) "
-      .. "return (x * 2 + 1):tanh() end) f(la.ones(100)) f(la.zeros(100))")
+      .. "return (x * 2 + 1):tanh() end) f(la.ones(2000)) f(la.zeros(2000))")
     local call = find(lines, "call", "zeros(")
     find(lines, "fuse", "pass of ", call)
   end)

@@ -162,6 +162,43 @@ describe("modules", function()
     assert.are.same({5, 2}, {table.unpack(net(la.ones(5, 3)).shape)})
   end)
 
+  it("ask for what they cannot do without", function()
+    local none = {}
+    for _, name in ipairs{"ReLU", "ReLU6", "Sigmoid", "Tanh", "SiLU", "Mish",
+      "SELU", "Hardswish", "Hardsigmoid", "LogSigmoid", "Softsign",
+      "Tanhshrink", "GELU", "ELU", "CELU", "LeakyReLU", "Softplus", "Hardtanh",
+      "Hardshrink", "Softshrink", "GLU", "Identity", "Flatten", "Dropout",
+      "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Sequential",
+      "FeatureAlphaDropout", "ModuleList", "ModuleDict", "ParameterList",
+      "PReLU", "CosineSimilarity", "PairwiseDistance", "Transformer",
+      "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "Unflatten",
+      "Module"} do none[name] = true end
+    local asked = 0
+    for name, class in pairs(nn) do
+      if name:find "^%u" and not name:find "Loss" and not none[name]
+          and type(class) == "table" then
+        local ok, why = pcall(class)
+        asked = asked + 1
+        assert.is_false(ok, name)
+        assert.truthy(why:find " is needed" or why:find "a layer expected",
+          name .. ": " .. why)
+      end
+    end
+    assert.is_true(asked > 30, asked)
+  end)
+
+  it("take a parameter where a buffer was, and the other way round", function()
+    local net = Net(3)
+    net.seen = nn.Parameter(la.ones(1))
+    assert.are.equal(6, #net:parameters())
+    assert.are.equal(0, #net:buffers())
+    net.seen = nil
+    net:register_buffer("seen", la.zeros(2))
+    net.seen = la.ones(2)
+    assert.are.equal(5, #net:parameters())
+    assert.are.same({1, 1}, net:buffers()[1]:totable())
+  end)
+
   it("switch modes on and off everywhere", function()
     local net = Net(3)
     assert.is_true(net.body[3].training)
@@ -359,6 +396,16 @@ describe("layers", function()
     assert.is_true(w:abs():max():item() <= bound)
     nn.init.kaiming_normal_(w, {nonlinearity = "relu"})
     assert.is_true(math.abs(w:std():item() - math.sqrt(2 / 100)) < 0.01)
+    nn.init.kaiming_normal_(w, {mode = "fan_out"})
+    assert.is_true(math.abs(w:std():item() - math.sqrt(2 / 200)) < 0.01)
+    nn.init.kaiming_normal_(w, {a = 3, nonlinearity = "leaky_relu"})
+    assert.is_true(math.abs(w:std():item() - math.sqrt(0.2 / 100)) < 0.01)
+    local one, two = la.empty(4, 3), la.empty(4, 3)
+    for _, t in ipairs{one, two} do
+      nn.init.kaiming_uniform_(t, {generator = la.Generator(7)})
+    end
+    assert.is_true(one:equal(two))
+    raises("unknown option 'gain'", nn.init.kaiming_normal_, w, {gain = 1})
     nn.init.trunc_normal_(w, 0, 1, -1, 1)
     assert.is_true(w:abs():max():item() <= 1)
     raises("at least 2 dims", nn.init.xavier_normal_, la.zeros(3))

@@ -29,6 +29,25 @@ local function same(f, make, calls, runs)
 end
 
 describe("la.compile", function()
+  it("gives a view the history of the call that made it", function()
+    local views = {
+      function(t) return t:unfold(1, 2, 1) end,
+      function(t) return t:as_strided({2, 2}, {1, 2}) end,
+      function(t) return t:t() end,
+      function(t) return t:diagonal() end}
+    for _, view in ipairs(views) do
+      local function f(t)
+        local y = view(t)
+        local order = {}
+        for d = 1, y.ndim do order[d] = d end
+        return y, y:permute(order) * 2
+      end
+      local step, x = la.compile(f), la.rand(3, 3):requires_grad_()
+      local want = f(x).grad_fn
+      for _ = 1, 3 do assert.equal(want, (step(x)).grad_fn) end
+    end
+  end)
+
   it("runs f once for a signature", function()
     same(function(x, y) return (x * y + 1):exp():sum(1), x:t() end,
          function() return la.randn(3, 4), la.randn(3, 4) end)

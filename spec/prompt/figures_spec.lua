@@ -2,7 +2,9 @@
 -- same file, marks by the pixels that they reach, dates against the civil
 -- calendar of os.date, GIF by a decoder of its own, PDF by its parts.
 local la = require "lunarray"
+local folder = require "spec.support.folder"
 local modules = require "spec.support.modules"
+local raises = require "spec.support.raises"
 local dates = require "lunarray.plot.dates"
 local font = require "lunarray.plot.font"
 local plot = la.plot
@@ -109,6 +111,45 @@ describe("marks", function()
     local arrow = plot.line({0, 1}, with{style = ""}):annotate("x", {9, 9},
       {at = {2, 2}, color = "red"}):pixels()
     assert.is_true(has(arrow, RED, 0.45, 0.6, 0.4, 0.6))
+  end)
+
+  it("stand side by side as bars of several series", function()
+    local marks = plot.bar({{1, 2}, {3, 4}, {5, 6}}).marks
+    for k = 1, 3 do
+      local left = 0.6 + (k - 1) * 0.8 / 3
+      assert.is_true(marks[k].left:double():allclose(
+        la.tensor({left, left + 1}, {dtype = "float64"})))
+      assert.is_true(marks[k].right:allclose(marks[k].left + 0.8 / 3))
+    end
+  end)
+
+  it("have names of their own for what an SVG cuts off", function()
+    local text = plot.grid{plot.line{1, 2}, plot.line{2, 1}, plot.bar{1, 2},
+      columns = 2}:svg()
+    local used, seen = 0, {}
+    for id in text:gmatch ' id="([^"]+)"' do
+      assert.is_nil(seen[id])
+      seen[id] = true
+    end
+    for id in text:gmatch "url%(#([^)]+)%)" do
+      assert.is_true(seen[id])
+      used = used + 1
+    end
+    assert.is_true(used >= 3)
+  end)
+
+  it("are an error where the disk is full", function()
+    local full = io.open("/dev/full", "w")
+    if not full then return end
+    full:close()
+    local files = folder.new()
+    for _, ending in ipairs{"svg", "png", "pdf"} do
+      local path = files:path("x." .. ending)
+      os.execute("ln -s /dev/full " .. path)
+      local fig = plot.line{1, 2}
+      raises("No space left", fig.save, fig, path)
+    end
+    files:remove()
   end)
 
   it("stand on steps where they are told", function()

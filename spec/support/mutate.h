@@ -116,14 +116,14 @@ static void mutate(bytes *b, const bytes *other, const char *likely, size_t n)
 
 /* ---- loading ---- */
 
-static int64_t count_of(const char *name, int64_t fallback)
+static inline int64_t count_of(const char *name, int64_t fallback)
 {
     const char *text = getenv(name);
     return text ? strtoll(text, NULL, 10) : fallback;
 }
 
 /* Loads, and looks at all that was loaded. */
-static const char script[] =
+static const char looking[] =
     "local la, name, options = require 'lunarray', ...\n"
     "local ok, t = pcall(la.load, name, options)\n"
     "if not ok then return not options.metadata and type(t) == 'string' end\n"
@@ -156,7 +156,7 @@ static inline lua_State *open_state_for(const char *code, void *context,
 
 static inline lua_State *open_state(bytes *b)
 {
-    return open_state_for(script, b, open_bytes);
+    return open_state_for(looking, b, open_bytes);
 }
 
 /* The code gets bytes, and whether they are sound; it returns true. */

@@ -611,8 +611,8 @@ local function add_written(name, add)
   end
 end
 
--- A list of the samples of operation 'name'.
-function samples.of(name)
+-- A list of the samples of operation 'name': all, or hardly more than 'most'.
+function samples.of(name, most)
   local out, seen, path = {}, {}, modules.golden_of(name)
   local function add(f, like, what)
     local s = sample_of(f, like, what)
@@ -622,6 +622,7 @@ function samples.of(name)
   add_written(name, add)
   if not path then return out end
   for r in records.each(path) do
+    if most and #out >= most then break end
     if r.op == name or r.op == name .. "_" then
       local f, like = as_function(r)
       local mark = f and small(like) and #out < 2 * MOST and signature(r, like)

@@ -383,7 +383,7 @@ static la_status run_hooks(la_node *n)
         la_tensor *other = NULL;
         int slot = h->slot;
         at = h->id;
-        if (!n->grads[slot]) continue;
+        if (!n->grads[slot] || h->after) continue;
         LA_TRY(h->run(h->context, n->grads[slot], &other));
         if (!other) continue;
         la_tensor_release(n->grads[slot]);

@@ -25,7 +25,8 @@ typedef struct la_edge {
 } la_edge;
 
 /* A hook sees the gradient of one tensor and may replace it: *replacement is
-** owned, NULL leaves the gradient as it is. */
+** owned, NULL leaves the gradient as it is. One that runs 'after' sees the leaf
+** to which its gradient has been added; 'replacement' is NULL then. */
 typedef la_status (*la_hook_fn)(void *context, la_tensor *grad,
                                 la_tensor **replacement);
 typedef struct la_hook {
@@ -34,6 +35,7 @@ typedef struct la_hook {
     void (*release)(void *context);
     int64_t id;             /* for removal */
     int slot;
+    bool after;             /* of a leaf, which has its gradient by then */
 } la_hook;
 typedef struct la_hook_list la_hook_list;   /* hooks.c; NULL: empty */
 
@@ -163,8 +165,9 @@ la_status la_require_grad(la_tensor *t, bool on);
 la_status la_is_leaf(la_tensor *t, bool *leaf);
 la_status la_retain_grad(la_tensor *t);
 /* Takes over the context, also on failure. */
-la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
-                           void (*release)(void *), int64_t *id);
+la_status la_register_hook(la_tensor *t, bool after, la_hook_fn run,
+                           void *context, void (*release)(void *),
+                           int64_t *id);
 void la_remove_hook(la_tensor *t, int64_t id);
 la_tensor *la_leaf_grad(const la_tensor *t);     /* borrowed or NULL */
 la_status la_set_grad(la_tensor *t, la_tensor *grad);  /* NULL: none */

@@ -26,6 +26,9 @@ void la_grad_init_node(void);
 bool la_exclusive(const la_tensor *t);
 const char *la_node_name(const la_node *n);
 const char *la_op_node_name(const la_node *n);
+/* Made before its call runs, as nodes of operations are? That of a view of the
+** storage, la_view_history, is made behind. */
+bool la_is_op_node(const la_node *n);
 /* The history of a view as a part of the storage of 'of': its root, or the view
 ** that it was made of. */
 la_status la_view_history(la_tensor *view, la_tensor *of);

@@ -66,11 +66,16 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     return LA_OK;
 }
 
-/* The leaf's next hook; NULL also when a hook has ended the leaf. */
-static const la_hook *hook_after(const accumulator *a, int64_t after)
+/* The leaf's next hook behind that of id 'at', of those that run before the
+** gradient is added or of the others; NULL also when a hook has ended the
+** leaf. */
+static const la_hook *next_of(const accumulator *a, int64_t at, bool after)
 {
-    return a->leaf && a->leaf->grad
-        ? la_hooks_after(a->leaf->grad->hooks, after) : NULL;
+    const la_hook *h = NULL;
+    while (a->leaf && a->leaf->grad
+           && (h = la_hooks_after(a->leaf->grad->hooks, at))
+           && h->after != after) at = h->id;
+    return a->leaf && a->leaf->grad ? h : NULL;
 }
 
 /* A hook may remove any hook and free the leaf: nothing is kept over a call. */
@@ -79,13 +84,24 @@ la_status la_run_leaf_hooks(la_node *n)
     const accumulator *a = la_node_extra(n);
     la_tensor **grad = &n->grads[0];
     const la_hook *h;
-    for (int64_t at = 0; (h = hook_after(a, at));) {
+    for (int64_t at = 0; (h = next_of(a, at, false));) {
         la_tensor *other = NULL;
         at = h->id;
         LA_TRY(h->run(h->context, *grad, &other));
         if (!other) continue;
         la_tensor_release(*grad);
         *grad = other;
+    }
+    return LA_OK;
+}
+
+/* The hooks that run once the gradient is in the leaf; as those before. */
+static la_status run_hooks_after(const accumulator *a)
+{
+    const la_hook *h;
+    for (int64_t at = 0; (h = next_of(a, at, true));) {
+        at = h->id;
+        LA_TRY(h->run(h->context, a->leaf, NULL));
     }
     return LA_OK;
 }
@@ -97,7 +113,8 @@ static la_status run_accumulator(la_node *n, la_tensor **grads,
     accumulator *a = la_node_extra(n);
     (void)out;
     if (!a->leaf || !grads[0]) return LA_OK;
-    return accumulate(a->leaf, grads[0]);
+    LA_TRY(accumulate(a->leaf, grads[0]));
+    return run_hooks_after(a);
 }
 
 static const la_node_class class_accumulate = {
@@ -295,13 +312,19 @@ static la_status hook_list(la_tensor *t, la_hook_list ***list, int *slot)
 }
 
 /* On a leaf the hook belongs to the tensor, else to its node. */
-la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
-                           void (*release)(void *), int64_t *id)
+la_status la_register_hook(la_tensor *t, bool after, la_hook_fn run,
+                           void *context, void (*release)(void *),
+                           int64_t *id)
 {
     la_hook_list **list;
-    la_hook h = {run, context, release, atomic_fetch_add(&next_hook, 1), 0};
-    la_status status = LA_OK;
-    if (!la_requires_grad(t))
+    la_hook h = {run, context, release, atomic_fetch_add(&next_hook, 1), 0,
+                 after};
+    bool leaf = true;
+    la_status status = after ? la_is_leaf(t, &leaf) : LA_OK;
+    if (!status && !leaf)
+        status = la_error(LA_EGRAD, "post accumulate grad hooks cannot be "
+                          "registered on non-leaf tensors");
+    if (!status && !la_requires_grad(t))
         status = la_error(LA_EGRAD, "cannot register a hook on a tensor that "
                           "doesn't require gradient");
     if (!status) status = hook_list(t, &list, &h.slot);
@@ -339,7 +362,8 @@ static la_status leaf_keep(void *context, la_tensor *grad,
 /* On while the tensor has this node; moved when its history changes. */
 la_status la_keep_on(la_grad_meta *m)
 {
-    la_hook h = {leaf_keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot};
+    la_hook h = {leaf_keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot,
+                 false};
     m->keeper = h.id;
     return la_hooks_add(&m->fn->hooks, &h);
 }

@@ -22,6 +22,8 @@ static const la_node_class class_operation =
     {"Operation", opnode_run, opnode_clear, opnode_destroy,
                                               opnode_visit};
 
+bool la_is_op_node(const la_node *n) { return n->class == &class_operation; }
+
 /* ---- used up ---- */
 
 /* Has a pass freed values of this node, that a second one would miss? */

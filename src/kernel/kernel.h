@@ -39,6 +39,13 @@ typedef la_loop la_loops[LA_NDTYPES];
 ** this capability. The copy also serves those of LA_CAP_ALSO (a list like
 ** LA_CAPS, by the Makefile), by aliases; a forgotten kernel is a link error. */
 #define LA_OWN_TABLE(name) LA_CAT(la_, LA_CAP, _, name)
+/* A function of another object of this capability, which is called without a
+** look at the table of what other libraries may replace. */
+#ifdef __ELF__
+#define LA_INSIDE __attribute__((visibility("hidden")))
+#else
+#define LA_INSIDE
+#endif
 #ifndef LA_CAP_ALSO
 #define LA_KERNEL(name) LA_OWN_TABLE(name)
 #else

@@ -442,6 +442,10 @@ void la_check_callable(lua_State *L, int arg, const char *name);
         if (st_ == LA_ENOMEM && la_collect_here(L)) st_ = (expr); \
         if (st_) la_raise(L, name, st_); \
     } while (0)
+/* {limit = bytes} of the options at 'at', which may be no table; 'fallback'
+** without. */
+lua_Integer la_read_limit(lua_State *L, int at, const char *name,
+                          lua_Integer fallback);
 /* "integer", "float", "tensor", "nil" ...: what users call the value. May leave
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */

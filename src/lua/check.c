@@ -100,6 +100,22 @@ void *la_check_userdata(lua_State *L, int arg, const char *name)
     return value;
 }
 
+lua_Integer la_read_limit(lua_State *L, int at, const char *name,
+                          lua_Integer fallback)
+{
+    int exact = 0;
+    if (!lua_istable(L, at)) return fallback;
+    int type = lua_getfield(L, at, "limit");
+    lua_Integer limit = type == LUA_TNIL ? fallback
+                                         : lua_tointegerx(L, -1, &exact);
+    if (type != LUA_TNIL && (type != LUA_TNUMBER || !exact || limit < 1))
+        la_raise_arg(L, at, name, "limit: a number of bytes expected, got %s",
+                     type == LUA_TNUMBER ? luaL_tolstring(L, -1, NULL)
+                                         : la_type_text(L, -1));
+    lua_pop(L, 1);
+    return limit;
+}
+
 /* Accepts whatever has __call: whether that can be called shows when it is.
 ** Leaves the stack as it was. */
 void la_check_callable(lua_State *L, int arg, const char *name)

@@ -86,7 +86,7 @@ static void raise_odd_key(walk *w, int d)
     const char *word = lua_type(L, -1) == LUA_TSTRING
         ? lua_tolstring(L, -1, &n) : NULL;
     word = word ? la_quote(word, n, quoted, sizeof(quoted))
-                : la_push_shown(L, -1);
+        : lua_isnumber(L, -1) ? la_push_shown(L, -1) : la_type_text(L, -1);
     luaL_error(L, "bad argument #1 to '%s' (%s['%s']: a table of data has no "
                "such keys)", w->name, element_text(w, d), word);
 }

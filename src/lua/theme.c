@@ -73,9 +73,14 @@ static bool push_shared(lua_State *L, const char *theme, const char *key)
 static bool push_loaded(lua_State *L, const char *theme)
 {
     if (lua_isnil(L, lua_upvalueindex(UP_MODULE))) return false;
-    if (!la_is_embedded(theme, strlen(theme)))
+    if (!la_is_embedded(theme, strlen(theme))) {
+        size_t n;
+        char shown[208];
+        const char *key = lua_tolstring(L, 2, &n);
         return luaL_error(L, "%s.%s: not in this build (family %s is left out)",
-                          theme, luaL_tolstring(L, 2, NULL), theme);
+                          theme, la_quote(key ? key : "?", key ? n : 1, shown,
+                                          sizeof shown), theme);
+    }
     lua_pushcfunction(L, la_require);
     lua_pushvalue(L, lua_upvalueindex(UP_MODULE));
     lua_call(L, 1, 1);

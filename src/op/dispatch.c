@@ -402,14 +402,16 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
-/* A composite that a recording takes as one call, not as those that it makes:
-** it draws numbers, may compute on elements between its calls, and has no
-** derivative. */
-static bool is_whole(const la_frame *f)
+/* A composite that draws numbers, may compute on elements between its calls,
+** and has no derivative: a recording takes it as one call, not as those that it
+** makes, and what these give has no history. */
+static __attribute__((noinline)) la_status run_drawn(la_frame *f)
 {
-    return !(la_ctx()->excluded_keys & BIT(LA_KEY_RECORD))
-        && (f->op->forms & LA_NO_GRAD_OP)
-        && la_draws_numbers(la_schema_of(f->op));
+    bool writes = f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
+    LA_WITHOUT_KEYS(writes ? 0 : BIT(LA_KEY_AUTOGRAD));
+    return la_ctx()->recorder
+        && !(la_ctx()->excluded_keys & BIT(LA_KEY_RECORD))
+        ? la_record_kernel(f) : run_composite(f);
 }
 
 /* The way from the gate to a kernel: vmap before all else, lazy bits
@@ -437,8 +439,9 @@ static la_status launch(la_frame *f, const gate *g)
     if (dispatch_writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
     if (f->op->forms & LA_COMPOSITE)
-        return __builtin_expect(c->recorder != NULL, 0) && is_whole(f)
-            ? la_record_kernel(f) : run_composite(f);
+        return (f->op->forms & LA_NO_GRAD_OP)
+            && la_draws_numbers(la_schema_of(f->op))
+            ? run_drawn(f) : run_composite(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);
     if (!on_cpu_alone(f)) return run_keys(f);
     bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);

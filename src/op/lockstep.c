@@ -3,28 +3,25 @@
 
 #include "op/op.h"
 
-enum { BY_OTHERS = LA_BY_LAPACK | LA_BY_C_LIBRARY };
-
 const char *la_lockstep_way(const la_op *op)
 {
-    if (op->forms & BY_OTHERS) return "refused";
+    if (op->forms & LA_BY_C_LIBRARY) return "refused";
     if (op->forms & LA_SAME_BITS) return "native";
     return op->forms & LA_COMPOSITE ? "steps" : "baseline";
 }
 
 static __attribute__((noinline, cold)) la_status refuse(const la_op *op)
 {
-    return la_error(LA_ESUPPORT, "lockstep has no %.*s: it is computed by %s, "
-                    "whose bits differ from machine to machine. Compute it "
-                    "outside of lockstep (la.use_deterministic(true)) on one "
-                    "machine and send the result",
-                    (int)la_op_name_length(op), op->signature,
-                    op->forms & LA_BY_LAPACK ? "LAPACK" : "the C library");
+    return la_error(LA_ESUPPORT, "lockstep has no %.*s: it is computed by the "
+                    "C library, whose bits differ from machine to machine. "
+                    "Compute it outside of lockstep "
+                    "(la.use_deterministic(true)) on one machine and send the "
+                    "result", (int)la_op_name_length(op), op->signature);
 }
 
 la_status la_lockstep_begin(const la_op *op, unsigned *before)
 {
-    if (op->forms & BY_OTHERS) return refuse(op);
+    if (op->forms & LA_BY_C_LIBRARY) return refuse(op);
     *before = la_cap_mask;
     la_cap_mask = op->forms & LA_SAME_BITS ? ~0u : (unsigned)LA_CAP_default;
     return LA_OK;

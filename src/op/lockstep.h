@@ -5,8 +5,7 @@
 ** lockstep state does with it:
 **   LA_SAME_BITS    on nothing: it runs as ever. Views and rows that change
 **                   geometry alone have the flag by their kind.
-**   LA_BY_LAPACK, LA_BY_C_LIBRARY
-**                   on a library of the system: refused.
+**   LA_BY_C_LIBRARY on a library of the system: refused.
 **   neither         on the CPU capability (fused multiply-adds, methods by the
 **                   width of vectors): it runs on the kernels of the lowest
 **                   one, which every machine has. Composites are the calls

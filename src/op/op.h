@@ -36,7 +36,6 @@ enum {
                               ** are none on the meta device */
     LA_IN_FLOAT32 = 1 << 12,  /* a composite: la_in_float32 runs it */
     LA_SAME_BITS = 1 << 13,   /* on every CPU capability: op/lockstep.h */
-    LA_BY_LAPACK = 1 << 14,   /* refused in lockstep */
     LA_MOVES = 1 << 15,       /* copies or fills: needs no kernel on a device
                               ** of the host's, and may mix devices */
     LA_BY_C_LIBRARY = 1 << 16,   /* refused in lockstep */
@@ -137,15 +136,21 @@ struct la_op {
     uint8_t batch, cost;      /* LA_BATCH_..., LA_COST_...: the row's own, or
                               ** its kind's */
     uint8_t role;             /* LA_ROLE_... */
+    uint8_t store;            /* la_reduce_mode of a reduction */
     uint32_t dtypes;          /* a set, as above */
     int id;                   /* index in the registry */
     la_op_fn meta, impl;      /* impl NULL: nothing to fill */
-    const la_loops *stubs[LA_NCAPS];   /* element-wise kernels of the row */
-    const void *reductions[LA_NCAPS];  /* la_reductions of the row */
-    int store;                /* la_reduce_mode of a reduction */
+    const void *tables[LA_NCAPS];   /* kernels of an element-wise row,
+                              ** la_loops, or of a reduction, la_reductions */
     const void *family;       /* la_family of an element-wise row */
     la_op_state *state;
 };
+
+/* Is the row a reduction, by a table of kernels? */
+static inline bool la_is_reduction(const la_op *op)
+{
+    return !op->family && op->tables[0];
+}
 
 /* Look up by schema name; NULL when there is none. */
 const la_op *la_op_lookup(const char *name, size_t n);

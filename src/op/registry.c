@@ -49,11 +49,11 @@
 #define ROW_ELEMENTWISE(n, fam) ROW_TABLE(fam, n)
 #define ROW_SHARED(n, fam) ROW_TABLE fam
 #define ROW_TABLE(fam, table) .family = &la_family_##fam, \
-    .stubs = LA_STUB_TABLES(table)
+    .tables = LA_STUB_TABLES(table)
 #define ROW_REDUCE(n, fam) ROW_REDUCE_ fam
 #define ROW_REDUCE_(rule, table, how) .meta = la_reduce_##rule##_meta, \
     .impl = la_reduce_##rule##_impl, \
-    .reductions = LA_STUB_TABLES(reduce_##table), \
+    .tables = LA_STUB_TABLES(reduce_##table), \
     .store = LA_STORE_##how
 #define FLAGS_STRUCTURED 0
 #define FLAGS_DYNAMIC 0

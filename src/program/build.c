@@ -152,15 +152,15 @@ la_status la_prog_new(la_prog **out)
 }
 
 /* Arguments, and their views behind them. */
-static size_t build_room_bytes(int n)
+static size_t build_argument_bytes(int n)
 {
     return (size_t)(n ? n : 1) * (sizeof(la_value) + sizeof(int32_t));
 }
 
-la_status la_prog_room(la_prog_step *s, int n)
+la_status la_prog_take_arguments(la_prog_step *s, int n)
 {
     s->nargs = (uint8_t)n;
-    s->args = la_mem_zalloc(build_room_bytes(n));
+    s->args = la_mem_zalloc(build_argument_bytes(n));
     if (!s->args) return LA_ENOMEM;
     s->views = (int32_t *)(s->args + (n ? n : 1));
     for (int k = 0; k < n; k++) s->views[k] = LA_PROG_NONE;
@@ -173,7 +173,7 @@ static void build_drop_step(la_prog_step *s)
     s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
         la_prog_drop_value(&s->args[k]);
-    if (s->args) la_mem_free(s->args, build_room_bytes(s->nargs));
+    if (s->args) la_mem_free(s->args, build_argument_bytes(s->nargs));
     if (s->sources)
         la_mem_free(s->sources, s->nsources * sizeof(la_prog_source));
     s->args = NULL;

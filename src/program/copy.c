@@ -101,7 +101,7 @@ static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
 static la_status copy_step(la_prog_step *to, const la_prog_step *from)
 {
     if (from->loop) LA_TRY(copy_loop(to, from->loop));
-    if (from->args) LA_TRY(la_prog_room(to, from->nargs));
+    if (from->args) LA_TRY(la_prog_take_arguments(to, from->nargs));
     for (int k = 0; from->args && k < from->nargs; k++) {
         LA_TRY(la_prog_copy_value(&to->args[k], &from->args[k]));
         to->views[k] = from->views[k];

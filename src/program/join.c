@@ -21,7 +21,9 @@
 #include "op/families.h"
 #include "op/op.h"
 
-enum { LARGE = 32, MOST = 64 };     /* elements; steps of a group */
+/* A group has so many steps, or one of its tensors so many elements: a walk
+** costs as much as three small calls. */
+enum { STEPS = 4, LARGE = 1024, MOST = 64 };
 
 typedef struct join_walk {
     la_prog *p;
@@ -77,7 +79,7 @@ static bool join_suits(join_walk *w, const la_prog_step *s)
     bool copies = s->op->role == LA_ROLE_copy && s->form == LA_FUNCTIONAL;
     if (!copies && (s->op->forms & LA_MUTATES)) return false;
     if (!copies && (family ? family->impl != la_pointwise_impl
-                    : !s->op->reductions[0] || s->form != LA_FUNCTIONAL))
+                    : !la_is_reduction(s->op) || s->form != LA_FUNCTIONAL))
         return false;
     w->no = false;
     la_prog_reads(w->p, s, join_operand, w);
@@ -309,6 +311,11 @@ static int join_ahead(join_walk *w, int32_t first)
     return n;
 }
 
+static bool join_pays(int n, int64_t numel)
+{
+    return n >= STEPS || (n > 1 && numel >= LARGE);
+}
+
 /* The group that begins at step 'first', if there is one; *next is where to
 ** look for the next. */
 static la_status join_group(join_walk *w, int32_t first, int32_t *next,
@@ -319,7 +326,7 @@ static la_status join_group(join_walk *w, int32_t first, int32_t *next,
     w->numel = w->n = 0;
     *next = first + 1;
     int most = join_ahead(w, first);
-    if (most < 2 || w->numel < LARGE) return LA_OK;
+    if (!join_pays(most, w->numel)) return LA_OK;
     w->numel = 0;
     memset(w->stand, 0, ((size_t)w->p->views.n + 1) * sizeof *w->stand);
     memset(w->wrote, 0, (size_t)w->p->views.n + 1);
@@ -331,7 +338,7 @@ static la_status join_group(join_walk *w, int32_t first, int32_t *next,
         if (!done) break;
         end = i;
     }
-    if (w->n < 2 || w->numel < LARGE) return LA_OK;
+    if (!join_pays(w->n, w->numel)) return LA_OK;
     LA_TRY(join_close(w, end));
     if (w->no) return LA_OK;
     note->count += w->n;

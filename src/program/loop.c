@@ -150,9 +150,8 @@ static void loop_vary(void *context, int32_t view)
     la_prog_slot_at(w->p, la_prog_view_at(w->p, view)->slot)->varies = true;
 }
 
-/* What follows from tensors that vary varies, too: its parts are no constants
-** of the part. */
-static void loop_spread(la_prog *p)
+/* Results of calls on tensors that vary are no constants of the part. */
+static void loop_mark_varying(la_prog *p)
 {
     for (int32_t i = 0; i < p->steps.n; i++) {
         loop_walk w = {p, false};
@@ -186,7 +185,7 @@ static bool loop_close(la_loop_record *l, la_prog *p, int32_t *n)
         o->requires_grad = o->consumed = o->history = false;
     }
     p->live = false;
-    loop_spread(p);
+    loop_mark_varying(p);
     return true;
 }
 

@@ -233,6 +233,9 @@ static int32_t meet_maker(const la_recorder *r, int32_t slot,
     const la_node *fn = t->grad ? t->grad->fn : NULL;
     if (!fn) return LA_PROG_NONE;
     int32_t at = meet_step_of(r, fn->sequence);
+    if (at > 0 && !la_is_op_node(fn) && meet_gives(r, at - 1, slot, t)
+        && la_prog_step_at(r->p, at - 1)->sequence == fn->sequence)
+        return at - 1;
     /* Copies of what the node keeps may stand between. */
     for (int32_t i = at; i < r->p->steps.n && la_prog_step_at(r->p, i)->sequence
          == la_prog_step_at(r->p, at)->sequence; i++)

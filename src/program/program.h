@@ -244,7 +244,7 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
 bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 /* n arguments for the step, each nothing yet, with no views. LA_ENOMEM. */
-la_status la_prog_room(la_prog_step *s, int n);
+la_status la_prog_take_arguments(la_prog_step *s, int n);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
 /* Ends what the value refers to. */
@@ -266,7 +266,7 @@ enum { LA_PROG_AGAIN = 1 << 30 };
 ** rows, where their kind can be cut. 'total' is the work of all calls. */
 la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
                         int64_t *total);
-/* A planned program cut for budgets, planned too; NULL for one that is short. */
+/* A planned program cut for budgets, planned too; NULL for a short one. */
 la_status la_prog_parts(const la_prog *p, la_prog **out);
 
 /* ---- spare.c ---- */
@@ -332,8 +332,8 @@ la_status la_look_record(const la_op *op, const la_look_question *q,
 /* Marks the early steps, at the end of a recording. False where a question
 ** depends on what can't run first. */
 bool la_look_mark(la_prog *p);
-/* Of a program whose results share no memory with what was given: questions are
-** let go that only tell which would. */
+/* Questions that only tell which result shares memory with what was given are
+** let go. */
 void la_look_let_go(la_prog *p);
 /* Asks question 's' about 't'. An answer that differs, or a refusal of an early
 ** one, does not fit. */

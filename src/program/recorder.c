@@ -156,7 +156,7 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
         .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    if (la_prog_room(s, n)) {
+    if (la_prog_take_arguments(s, n)) {
         r->failed = true;
         return;
     }
@@ -310,7 +310,7 @@ void la_record_step(la_recorder *r, la_prog_step *s)
 
 /* Did the call make tensors of its own, though an output with a history was
 ** given? They are copied there behind it, by calls that the history has. */
-static bool recorder_made_own(const la_frame *f)
+static bool recorder_has_own(const la_frame *f)
 {
     bool own = f->form == LA_OUT, history = false;
     for (int k = 0; k < LA_MAX_RESULTS && own; k++) {
@@ -327,7 +327,7 @@ static la_status recorder_below(la_frame *f)
 {
     la_status status = f->op->forms & LA_COMPOSITE ? la_run_body(f)
         : la_redispatch(f, LA_KEY_RECORD);
-    if (!status && f->form != LA_FUNCTIONAL && !recorder_made_own(f))
+    if (!status && f->form != LA_FUNCTIONAL && !recorder_has_own(f))
         status = la_finish_outputs(f);
     return status;
 }
@@ -379,7 +379,7 @@ static la_status recorder_call(la_frame *f)
     recorder_step(r, f, &s);
     LA_WITHOUT_KEYS(RECORD_BIT);
     la_status status = recorder_below(f);
-    if (!status && recorder_made_own(f)) recorder_split(r, f, &s);
+    if (!status && recorder_has_own(f)) recorder_split(r, f, &s);
     if (!status && !r->failed) recorder_finish(r, f, &s);
     r->nsources = 0;
     if (!status && !r->failed) recorder_append(r, &s);

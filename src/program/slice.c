@@ -172,7 +172,7 @@ static bool slice_rule(const slicer *w, slice_cut *c, const la_tensor *r)
     const la_family *family = op->family;
     if (family) return family->impl == la_pointwise_impl
         && slice_each(w, c, r);
-    switch (op->reductions[0] ? LA_ROLE_rows : op->role) {
+    switch (la_is_reduction(op) ? LA_ROLE_rows : op->role) {
     case LA_ROLE_step: return slice_each(w, c, r);
     case LA_ROLE_product: return slice_product(w, c, r, 0);
     case LA_ROLE_add_product: return slice_product(w, c, r, 1);
@@ -256,7 +256,7 @@ static la_prog_step *slice_add(slicer *w, const la_prog_step *like, int nargs)
         .named = like->named};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    return la_prog_room(s, nargs) ? NULL : s;
+    return la_prog_take_arguments(s, nargs) ? NULL : s;
 }
 
 /* Memory for the result, as the call would have had it. */

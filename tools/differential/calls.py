@@ -31,7 +31,8 @@ COMMON = """
 # are labels, positions or lengths that random numbers never are.
 SKIPPED = re.compile('|'.join(r'''
     .*rand.* normal bernoulli poisson multinomial binomial
-    .*dropout[123]?d? gumbel_softmax rrelu empty.* new_empty.* is_set_to item numel element_size data_ptr
+    .*dropout[123]?d? gumbel_softmax
+    rrelu empty.* new_empty.* is_set_to item numel element_size data_ptr
     set_.* resize.* requires_grad.* detach_ clone to to_.* type_as
     .*cross_entropy .*nll_loss .*margin_loss ctc_loss embedding.*
     .*unpool.* lstm.* gru.* rnn.* .*pool.*_with_indices range arange

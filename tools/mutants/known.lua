@@ -15,6 +15,10 @@ local ROWS = {
    "la_fuse_call c = {.n = 1, .first = 1, .copies = true, .dtype = d,",
    "la_fuse_call c = {.n = 1, .first = 1, .copies = false, .dtype = d,",
    "a copy that is a step of its own: time alone"},
+  {"modules/onnx/lua/onnx_trace.c",
+   "memset(values, 0, (size_t)(n + 1) * sizeof *values);",
+   "memset(values, 0, (size_t)(n) * sizeof *values);",
+   "the value behind the last is there so that none is no special case"},
   {"modules/frame/group.c",
    "LA_TRY(la_table_alloc(&out->first, out->count, sizeof(int32_t), false));",
    nil, "cleared memory all of which is written: time alone"}

@@ -126,8 +126,8 @@ local function conditions(line, language, add)
   if language == "c" then
     local at, inner = line:match("%f[%w]if ()(%b())")
     if at then
-      add("condition", at, at + #inner - 1, "(!" .. inner .. ")")
-      add("condition", at, at + #inner - 1, "(0 && " .. inner .. ")")
+      add("condition", at, at + #inner - 1, "(!", ")")
+      add("condition", at, at + #inner - 1, "(0 && ", ")")
     end
     for s, e in line:gmatch("() && [^&|?;()]+()%f[)&]") do
       add("condition", s, e - 1, "")
@@ -136,7 +136,7 @@ local function conditions(line, language, add)
   end
   local at, inner = line:match("%f[%w]if ()(.-) then%f[^%w]")
   if at then
-    add("condition", at, at + #inner - 1, "not (" .. inner .. ")")
+    add("condition", at, at + #inner - 1, "not (", ")")
     add("condition", at, at + #inner - 1, "false")
   end
   for s, e in line:gmatch("() and [^()]-()%f[%s]%sthen") do
@@ -181,7 +181,9 @@ function plant.sites(text, language)
   local number = 0
   for line in (text .. "\n"):gmatch("(.-)\n") do
     number = number + 1
-    local function add(rule, from, to, new)
+    -- 'new' in place of what stands there, or, with 'behind', around it.
+    local function add(rule, from, to, new, behind)
+      if behind then new = new .. line:sub(from, to) .. behind end
       sites[#sites + 1] = {rule = rule, line = number, old = line, at = from,
         new = (line:sub(1, from - 1) .. new .. line:sub(to + 1))
           :gsub("%s+$", "")}

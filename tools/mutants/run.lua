@@ -13,8 +13,8 @@
 --   --at FILE:N,  every mistake of these lines, which do not count
 --   --page        only writes the page anew
 -- A mistake is killed when a spec or a C test fails, or does not come to its
--- end in eight times the time that it takes without, and ten seconds. What found
--- mistakes in the same file or folder before runs first. Results are
+-- end in eight times the time that it takes without, and ten seconds. What has
+-- found mistakes in the same file or folder before runs first. Results are
 -- kept in build/mutants/results.tsv until 'make clean', and all of them stand
 -- on bench/MUTANTS.md.
 package.path = "tools/mutants/?.lua;" .. package.path
@@ -87,16 +87,20 @@ local function read_times(times)
   return times
 end
 
+local function note_time(times, name, ok, seconds)
+  local file = assert(io.open(BASELINE, "a"))
+  file:write(("%s\t%d\t%.2f\n"):format(name, ok and 0 or 1, seconds))
+  file:close()
+  times[name] = ok and seconds
+end
+
 -- A spec once without a mistake, before it is run with one; false in 'times'
 -- for one that fails, which finds nothing.
 local function measure(path, times)
   if times[path] == nil then read_times(times) end
   if times[path] ~= nil then return end
   local ok, seconds = tree.clean_spec(path, 900)
-  local file = assert(io.open(BASELINE, "a"))
-  file:write(("%s\t%d\t%.2f\n"):format(path, ok and 0 or 1, seconds))
-  file:close()
-  times[path] = ok and seconds
+  note_time(times, path, ok, seconds)
   if not ok then say("left out, as it fails anyway: %s", path) end
 end
 
@@ -125,7 +129,7 @@ local function run_all(site, list, times, budget)
         and found_by(name, tree.spec(name, patience(times[name])))
     elseif tree.build_test(site.path, name) then
       local ok, seconds, late = tree.test(name, 60)
-      times[name] = seconds
+      if ok then note_time(times, name, ok, seconds) end
       by = found_by(name, ok, seconds, late)
     end
     if by then return by end
@@ -297,9 +301,8 @@ local function plant_new(all, times)
     local site = draw(list[tries % #list + 1])
     tries = tries + 1
     local key = site and results.key(site)
-    if not site then                  -- a file without any
-    elseif done[key] then
-      number = number + 1             -- a run that goes on
+    if not site or done[key] then     -- a run that goes on
+      number = number + (site and 1 or 0)
     elseif tries % parts ~= part % parts then
       number = number + 1             -- that of another run
       done[key] = true
@@ -337,8 +340,8 @@ local function plant_line(path, line, all, times)
 end
 
 local function plant_lines(all, times)
-  for place in options.at:gmatch("[^,]+") do
-    local path, line = place:match("^(.+):(%d+)$")
+  for one in options.at:gmatch("[^,]+") do
+    local path, line = one:match("^(.+):(%d+)$")
     assert(path, "--at: FILE:N, ...")
     plant_line(path, tonumber(line), all, times)
   end

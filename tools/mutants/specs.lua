@@ -16,7 +16,7 @@ local ROWS = {
   {"^src/iter", "spec/op/elementwise spec/op/reduce spec/registry/out "
      .. "spec/lua/trace", "iter reduce"},
   {"^src/op/%w+/", "spec/registry/golden spec/registry/out_ "
-     .. "spec/registry/meta"},
+     .. "spec/registry/meta spec/registry/leaks"},
   {"^src/op/%w+%.[ch]", "spec/lua spec/registry/out spec/registry/dtypes "
      .. "spec/profile", "call hosted registry sandbox"},
   {"^src/op/pointwise", "spec/op/elementwise", "iter"},
@@ -37,16 +37,18 @@ local ROWS = {
   {"^src/kernel/[nc]", "spec/op/nn", "conv"},
   {"^src/kernel/random", "spec/op/random"},
   {"^src/simd", "spec/op/elementwise spec/registry/golden"},
-  {"^src/grad", "spec/autograd spec/registry/derivatives spec/vmap", "grad"},
+  {"^src/grad", "spec/autograd spec/registry/derivatives spec/registry/leaks "
+     .. "spec/vmap", "grad"},
   {"^src/program", "spec/program", "program"},
   {"^src/fuse", "spec/fuse spec/registry/chains"},
-  {"^src/vmap", "spec/vmap spec/registry/vmap modules/stats"},
+  {"^src/vmap", "spec/vmap spec/registry/vmap spec/registry/leaks "
+     .. "modules/stats"},
   {"^src/io", "spec/io", "files flate io callbacks"},
   {"^src/lua", "spec/lua spec/op/move/index spec/op/move/from "
      .. "spec/lifetime spec/autograd/autograd"},
   {"^src/api", "spec/host", "abi api callbacks device host struct frames"},
   {"^src/lua/api", "spec/host", "abi api callbacks device host struct frames"},
-  {"^src/lua/sandbox", "", "sandbox caps finalizers attacks stack"},
+  {"^src/lua/sandbox", "", "sandbox finalizers stack caps attacks"},
   {"^src/lua/files", "spec/io modules/frame", "files"},
   {"^src/lua/transform", "spec/vmap spec/fuse spec/lua/parallel "
      .. "spec/autograd"},
@@ -98,7 +100,9 @@ end
 -- Specs of 'all' and C tests (test_name) of one row that are not in 'seen'.
 local function add_row(list, seen, all, parts, tests, seconds)
   local some = {}
-  for name in (tests or ""):gmatch("%S+") do some[#some + 1] = "test_" .. name end
+  for name in (tests or ""):gmatch("%S+") do
+    some[#some + 1] = "test_" .. name
+  end
   for _, spec in ipairs(all) do
     for part in parts:gmatch("%S+") do
       if spec:find(part, 1, true) == 1 then

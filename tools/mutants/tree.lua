@@ -48,8 +48,9 @@ function tree.copy()
   local words = {}
   for k, path in ipairs(LEFT) do words[k] = "--exclude=./" .. path end
   for _, to in ipairs({tree.root, clean()}) do
-    assert(shell(("rm -rf %s && mkdir -p %s && tar %s -cf - . | tar -xf - -C %s")
-      :format(to, to, table.concat(words, " "), to)))
+    assert(shell(("rm -rf %s && mkdir -p %s"):format(to, to)))
+    assert(shell(("tar %s -cf - . | tar -xf - -C %s"):format(
+      table.concat(words, " "), to)))
   end
 end
 
@@ -103,7 +104,7 @@ function tree.objects(path)
   return made, left
 end
 
--- What a mistake changes is kept beside it, so that the tree can be restored
+-- What a mistake changes is kept as a copy, so that the tree can be restored
 -- whatever has become of its origin.
 local function keep(files)
   for _, file in ipairs(files) do
@@ -183,13 +184,13 @@ function tree.restore()
 end
 
 -- Passed, seconds of the processor, and was it ended by its time? It may take
--- 'seconds' of the processor, and twenty times these on the clock, as other work
--- slows a machine down.
+-- 'seconds' of the processor, and twenty times these on the clock, as other
+-- work slows a machine down.
 local function limited(folder, command, seconds)
   local ok, said, status = shell((
-    "cd %s && ulimit -v 24000000; ulimit -t %d; timeout -k 5 %d %s >/dev/null 2>&1; "
-      .. "status=$?; times; exit $status"):format(folder, seconds, 20 * seconds,
-    command))
+    "cd %s && ulimit -v 24000000; ulimit -t %d; timeout -k 5 %d %s "
+      .. ">/dev/null 2>&1; status=$?; times; exit $status"):format(folder,
+    seconds, 20 * seconds, command))
   local spent = 0
   for m, s in (said:match("\n(.*)") or ""):gmatch("(%d+)m([%d.]+)s") do
     spent = spent + 60 * tonumber(m) + tonumber(s)

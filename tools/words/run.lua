@@ -73,16 +73,12 @@ function run.example(entry)
   return outputs
 end
 
--- Can the example run here? "lapack" and so on, or a module; a text says what
--- is missing.
+-- Can the example run here? "mpi", or a module; a text says what is missing.
 -- MPI begins where it is asked for: it has processes and output of its own.
 function run.lacks(needs)
   if not needs then return nil end
   if needs == "mpi" then
     return not os.getenv "LUNARRAY_WORDS_MPI" and "not run by mpirun" or nil
-  end
-  if needs == "lapack" then
-    return la.config().lapack == "none" and "no LAPACK" or nil
   end
   for _, name in ipairs(la.config().modules) do
     if name == needs then return nil end

@@ -65,7 +65,21 @@ gradient. The returned object has remove().
 > (w * 100):backward()
 > w.grad
 tensor([1.])
-see: x:retain_grad, clip_grad_norm_
+see: x:retain_grad, clip_grad_norm_, x:register_post_accumulate_grad_hook
+== x:register_post_accumulate_grad_hook
+: x:register_post_accumulate_grad_hook(f) -> handle
+Calls f(x) when a gradient has been added to x.grad in backward, for a leaf x: a
+step of an optimiser there needs no second walk, and x.grad = nil gives its
+memory back at once. The returned object has remove().
+> w = la.ones(1, {requires_grad = true})
+> hook = w:register_post_accumulate_grad_hook(function(p)
+>>   p:detach():sub_(p.grad * 0.5)
+>>   p.grad = nil
+>> end)
+> (w * 0.5):backward()
+> w, w.grad
+tensor([0.7500], requires_grad=True)    nil
+see: x:register_hook, x.grad
 == no_grad
 : la.no_grad([f, ...]) -> ...
 Calls f without recording gradients and returns its results. Without f it

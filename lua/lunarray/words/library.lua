@@ -23,9 +23,9 @@ What the build is and what it uses: compiler, flags, version of SLEEF, the CPU
 path in use and those available, threads. cpu_extensions are the kernels above
 these paths that products of bytes ("avx512_vnni") and of 16-bit floats use
 ("avx512_bf16", "amx", "amx_fp16"), cpu_extensions_available those of the
-machine. lapack is the
-library that was found, "none", or "LUNARRAY_LAPACK" for the one that this
-variable names.
+machine. lapack is "LUNARRAY_LAPACK" where this
+variable names a LAPACK that computes eigenvalues and singular values in place
+of our own methods, else "none".
 > type(la.config().threads)
 number
 see: cpu_capability
@@ -56,8 +56,8 @@ Chooses how far bits are equal, for this state only. Results never depend on the
 number of threads. With "strict" products of 16-bit floats stay on the kernels
 whose bits AVX2 and AVX512 share, and do not use cpu_extensions. With "lockstep"
 all results have the same bits on every machine: operations whose bits differ
-between CPU paths run on the kernels of the lowest one, and operations that need
-LAPACK are refused. help says of each operation "lockstep: native, baseline,
+between CPU paths run on the kernels of the lowest one, and operations of the C
+library (Bessel functions) are refused. help says of each operation "lockstep: native, baseline,
 steps" or "refused".
 > la.use_deterministic("lockstep")
 > la.are_deterministic_algorithms_enabled()

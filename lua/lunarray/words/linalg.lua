@@ -272,12 +272,10 @@ tensor([1.5000, 3.5000])
 > vectors:abs()
 tensor([[0.7071, 0.7071],
         [0.7071, 0.7071]])
-needs: lapack
 see: eigvalsh, eig, linalg.svd
 == eigvalsh
 > la.tensor{{2.5, 1}, {1, 2.5}}:eigvalsh()
 tensor([1.5000, 3.5000])
-needs: lapack
 see: eigh
 == linalg.svd
 > U, S, Vh = la.linalg.svd(la.tensor{{3., 0}, {4, 5}}, false)
@@ -286,39 +284,32 @@ tensor([6.7082, 2.2361])
 > U:matmul(S:diag()):matmul(Vh):round()
 tensor([[3., 0.],
         [4., 5.]])
-needs: lapack
 see: svdvals, pinv, svd_lowrank
 == svdvals
 > la.tensor{{3., 0}, {4, 5}}:svdvals()
 tensor([6.7082, 2.2361])
-needs: lapack
 see: linalg.svd, cond, matrix_rank
 == eig
 > values = la.tensor{{0., -0.5}, {0.5, 0}}:eig()
 > values.imag:abs()
 tensor([0.5000, 0.5000])
-needs: lapack
 see: eigh, eigvals
 == eigvals
 > la.tensor{{0., -0.5}, {0.5, 0}}:eigvals().imag:abs()
 tensor([0.5000, 0.5000])
-needs: lapack
 see: eig
 == pinv
 > la.tensor{{1., 0}, {0, 2}, {0, 0}}:pinv()
 tensor([[1.0000, 0.0000, 0.0000],
         [0.0000, 0.5000, 0.0000]])
-needs: lapack
 see: lstsq, inv
 == pinverse
 > la.tensor{{1., 0}, {0, 2}, {0, 0}}:pinverse().shape
 {2, 3}
-needs: lapack
 see: pinv
 == matrix_rank
 > la.tensor{{1., 2}, {2, 4}}:matrix_rank()
 tensor(1)
-needs: lapack
 see: svdvals
 == svd_lowrank
 > A = la.randn(20, 2):matmul(la.randn(2, 10))
@@ -326,7 +317,6 @@ see: svdvals
 > U:matmul(S:diag()):matmul(V:t()):allclose(A, 0, 1e-3)
 true
 source: Halko, Martinsson and Tropp, Finding structure with randomness, 2009.
-needs: lapack
 see: linalg.svd, pca_lowrank
 == pca_lowrank
 > x = la.randn(50, 1):matmul(la.tensor{{3., 4}})
@@ -334,7 +324,6 @@ see: linalg.svd, pca_lowrank
 > V:abs()
 tensor([[0.6000],
         [0.8000]])
-needs: lapack
 see: svd_lowrank, cov
 == lstsq
 Fits lines and curves to points. The matrix has a column for each number to
@@ -344,7 +333,6 @@ find.
 > (la.linalg.lstsq(A, la.tensor{{1.5}, {4}, {6.5}, {9}}))
 tensor([[2.5000],
         [1.5000]])
-needs: lapack
 see: solve, polyfit, pinv
 == matrix_exp
 > la.tensor{{0., -1}, {1, 0}}:mul(math.pi / 3):matrix_exp()
@@ -385,7 +373,6 @@ and their results, of equal sizes and dtypes, are chosen from.
 tensor(2.5000)
 > la.cond(la.tensor(2.):gt(1), la.exp, la.neg, la.zeros(1))
 tensor([1.])
-needs: lapack
 see: svdvals, solve, where, while_loop, scan
 == cdist
 > la.tensor{{0., 0}, {3, 4}}:cdist(la.tensor{{0., 0}})

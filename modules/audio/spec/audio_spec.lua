@@ -205,14 +205,14 @@ describe("sound that is written", function()
     raises("frames per second expected", audio.save, x, path)
     raises("format: \"uint8\"", audio.save, x, path, 8000, {format = "mp3"})
     raises("unknown keyword 'bits'", audio.save, x, path, 8000, {bits = 8})
-    for format, bytes in pairs{uint8 = 1, int16 = 2, int24 = 3, int32 = 4,
+    for kind, bytes in pairs{uint8 = 1, int16 = 2, int24 = 3, int32 = 4,
                                float32 = 4, float64 = 8} do
-      local most, how = 65535 // bytes, {format = format}
+      local most, how = 65535 // bytes, {format = kind}
       local sound = la.arange(most):reshape(most, 1) / most
       assert.same(sound.shape,
         audio.decode(audio.encode(sound, 8000, how)).shape)
       raises(("%d channels of %s: a WAV file holds 1 to %d"):format(most + 1,
-        format, most), audio.encode, la.zeros(most + 1, 1), 8000, how)
+        kind, most), audio.encode, la.zeros(most + 1, 1), 8000, how)
     end
     raises("0 channels", audio.encode, la.zeros(0, 1), 8000)
     assert.is_nil(io.open(path))

@@ -177,8 +177,8 @@ bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
     return magnitude <= most + negative;
 }
 
-/* A gap is NaN among floats, and an error among integers. Beside gaps true and
-** false are 1 and 0. */
+/* A gap is NaN among floats, and an error among integers. True and false are 1
+** and 0 in a column with gaps. */
 bool la_csv_store(la_csv_column *c, int64_t row, const la_csv_value *v)
 {
     la_dtype want = c->forced == LA_UNDEFINED ? c->stored : c->forced;

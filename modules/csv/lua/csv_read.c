@@ -456,7 +456,8 @@ static void note_odd_cells(lua_State *L, reader *r)
         any = any || (c->wanted && c->text && !c->is_text
                       && (c->v->seen & number));
     }
-    if (any) LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
+    if (any)
+        LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
 }
 
 /* Once, when the number of rows is known. */
@@ -543,19 +544,6 @@ static la_status csv_read_load(const char *path, int64_t limit, la_bytes *out)
     memset(out->data + n, 0, BEHIND);
     LA_TRY(la_reader_read(&source, 0, out->data, n));
     return la_csv_is_packed(out->data, n) ? csv_read_unpack(out, limit) : LA_OK;
-}
-
-/* {limit=}: bytes of the file, 0 for any number. */
-static int64_t csv_read_read_limit(lua_State *L)
-{
-    int exact = 1;
-    lua_Integer limit = lua_getfield(L, CSV_OPTIONS, "limit") == LUA_TNIL
-        ? 0 : lua_tointegerx(L, -1, &exact);
-    if (!exact || (limit < 1 && !lua_isnil(L, -1)))
-        la_raise_arg(L, CSV_OPTIONS, "read_csv", "limit: a number of bytes "
-                     "expected, got %s", luaL_tolstring(L, -1, NULL));
-    lua_pop(L, 1);
-    return limit;
 }
 
 /* The option of that name: one byte of those that are no part of a number;
@@ -656,10 +644,11 @@ int la_read_csv(lua_State *L)
     lua_newtable(L);
     bool frame = read_as_frame(L);
     read_gaps(L, &r);
-    int64_t limit = csv_read_read_limit(L);
+    int64_t limit = la_read_limit(L, CSV_OPTIONS, "read_csv", 0);
     LA_CHECK(L, "read_csv", csv_read_load(r.path, limit, bytes));
     csv_read_begin(L, &r, bytes);
-    LA_CHECK(L, "read_csv", la_csv_in_file(&r, csv_read_read_names(L, &r, header)));
+    LA_CHECK(L, "read_csv",
+             la_csv_in_file(&r, csv_read_read_names(L, &r, header)));
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);

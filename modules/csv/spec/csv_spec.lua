@@ -10,7 +10,7 @@ local function read(text, options)
   file:write(text)
   file:close()
   options = options or {}
-  options.as = "table"
+  options.as = options.as or "table"
   return la.read_csv(path, options)
 end
 
@@ -211,6 +211,13 @@ describe("la.read_csv", function()
             {dtypes = {a = "int64"}})
     refused("a\nx\n", "'x' does not fit float32", {dtypes = {a = "float32"}})
     refused("a\n2\n", "'2' does not fit bool", {dtypes = {a = "bool"}})
+    if la.frame then
+      refused("k,d\n\"a\nb\",2024-01-05\n\nc,2024-13-05\nd,\n",
+        "line 5: column 'd': '2024-13-05' is no date",
+        {as = "frame", dtypes = {d = "date"}})
+      refused("d\n2024-13-05\n", "line 2: column 'd'",
+        {as = "frame", dtypes = {d = "date"}})
+    end
     raises("dtypes: the file has no column 'z'", read, "a\n1",
            {dtypes = {z = "int8"}})
     raises("columns: the file has no column 'z'", read, "a\n1",

@@ -267,6 +267,11 @@ describe("la.frame's groups", function()
     assert.same({"S", "S", "M", "M", "L", "L"}, list(g.a))
     assert.same({1, 2, 1, 2, 1, 2}, g.b:totable())
     assert.same({5, 0, 0, 0, 0, 6}, g.x:totable())
+    local many = la.arange(1300)
+    f = F{a = many, b = many, c = many}
+    assert.has_error(function()
+      f:group({"a", "b", "c"}, {complete = true}):sum()
+    end, "group: complete: more than 2^31 - 2 combinations")
   end)
 
   it("have every word that makes one value", function()

@@ -65,20 +65,6 @@ static int lua_image_read_integer(lua_State *L, int at, const char *key,
     return (int)v;
 }
 
-/* {limit = bytes} */
-static int64_t lua_image_read_limit(lua_State *L, int at, int64_t fallback,
-                                    const char *name)
-{
-    int exact = 1;
-    lua_Integer v = lua_getfield(L, at, "limit") == LUA_TNIL
-        ? fallback : lua_tointegerx(L, -1, &exact);
-    if (!exact || (v < 1 && !lua_isnil(L, -1)))
-        la_raise_arg(L, at, name, "limit: a number of bytes expected, got %s",
-                     luaL_tolstring(L, -1, NULL));
-    lua_pop(L, 1);
-    return v;
-}
-
 static bool lua_image_read_boolean(lua_State *L, int at, const char *key,
                                    bool fallback, const char *name)
 {
@@ -121,7 +107,7 @@ static options lua_image_read_options(lua_State *L, int at,
     la_check_keywords(L, at, known, name);
     o.channels = lua_image_read_integer(L, at, "channels", 1, 4, 0, name);
     o.quality = lua_image_read_integer(L, at, "quality", 1, 100, 90, name);
-    o.limit = lua_image_read_limit(L, at, o.limit, name);
+    o.limit = la_read_limit(L, at, name, o.limit);
     o.upright = lua_image_read_boolean(L, at, "apply_exif_orientation", true,
                                        name);
     o.frames = lua_image_read_boolean(L, at, "frames", false, name);

@@ -207,7 +207,8 @@ Session.__close = Session.close
 -- ---- sessions: what is fed ----
 
 local function check_ids(s, ids, name)
-  if la.is_tensor(ids) then ids = ids:totable() end
+  if la.is_tensor(ids) then ids = ids:flatten():totable() end
+  if math.type(ids) == "integer" then ids = {ids} end
   if type(ids) ~= "table" then
     error(name .. ": a list of ids expected, got " .. type(ids), 3)
   end
@@ -265,7 +266,7 @@ local function teller(s, progress)
   end
 end
 
--- Takes ids in; what they lead to is computed now. progress: a function of how
+-- Takes ids (or one) in; what they lead to is computed now. progress: a function of how
 -- many tokens are done, and of all. The session.
 function Session:feed(ids, progress)
   ids = check_ids(self, ids, "feed")
@@ -296,7 +297,8 @@ end
 -- The logits of what comes next, a tensor {vocabulary}.
 function Session:logits()
   if not self.last then
-    error("logits: feed a token first", 2)
+    error("logits: feed a token first",
+          require "lunarray.tensors".user_level())
   end
   return self.last
 end
@@ -391,15 +393,24 @@ function Session:fork()
   return s
 end
 
--- Writes ids, keys and values to a file (.safetensors, .npz).
+-- The file of a session: a .safetensors, whose end may be left out, or .npz.
+local function file_of(path)
+  local known = path:find "%.safetensors$" or path:find "%.npz$"
+  return known and path or path .. ".safetensors"
+end
+
+-- Writes ids, keys and values to a file.
 function Session:save(path)
+  if type(path) ~= "string" then
+    error("save: a path expected, got " .. type(path), 2)
+  end
   if self.work or #self.waiting > 0 then self:feed{} end
   local file = {ids = la.tensor(self.ids, "int64")}
   if #self.ids > 0 then
     file.pages = la.cat(self.tensors, 3):narrow(3, 1, #self.ids):contiguous()
   end
   if self.last then file.logits = self.last end
-  la.save(file, path)
+  la.save(file, file_of(path))
 end
 
 function Session:__tostring()
@@ -412,7 +423,10 @@ end
 function Model:session(path)
   local s = new_session(self)
   if not path then return s end
-  local file, c = la.load(path), self.config
+  if type(path) ~= "string" then
+    error("session: a path expected, got " .. type(path), 2)
+  end
+  local file, c = la.load(file_of(path)), self.config
   local ids = file.ids:totable()
   check_ids(s, ids, "session")
   if #ids == 0 then return s end
@@ -440,13 +454,22 @@ local function check_messages(messages)
     if type(message) ~= "table" or type(message.role) ~= "string" then
       error(("chat: messages[%d]: {role =, content =} expected"):format(i), 0)
     end
+    local content = message.content
+    if type(content) ~= "string" and type(content) ~= "table"
+      and message.tool_calls == nil then
+      error(("chat: messages[%d]: content: a string expected, got %s")
+        :format(i, type(content)), 0)
+    end
   end
+  if #messages == 0 then error("chat: there are no messages", 0) end
 end
 
 -- The text that a list of messages becomes, by the model's template.
 function Model:render(messages, options)
   check_messages(messages)
-  if self.template then return self.template(messages, options or {}) end
+  options = options or {}
+  local template = options.template or self.template
+  if template then return template(messages, options) end
   error("llm: the model has no chat template; give llm.load one, template = "
         .. "function(messages)", 2)
 end
@@ -515,7 +538,8 @@ local function pieces(m, s, options, next_id)
 end
 
 -- An iterator over the pieces of an answer. Options: max, temperature, top_k,
--- top_p, min_p, repeat_penalty, seed, stop, allow, session (which goes on).
+-- top_p, min_p, repeat_penalty, seed, stop, allow, session (which goes on),
+-- template (of the messages, in place of the model's).
 function Model:chat(messages, options)
   options = sample.check("chat", options, true)
   if not self.tokenizer then
@@ -590,7 +614,7 @@ local function new_model(c, weights, t, source, options)
   local m = {config = c, kind = c.kind, weights = weights, tokenizer = t,
              fast = options.fast or false, ends = ends_of(t),
              step = 0, pick = 0}    -- the longest of each, for advance
-  m.context = math.min(options.context or 2048, 1 << 20)
+  m.context = math.min(options.context or 2048, 1 << 20) // 1 | 0
   m.scale = 1 / math.sqrt(c.width)
   m.rotary = families.rotary(c, m.context, weights.factors, c.base)
   if c.kind.mixed then
@@ -661,6 +685,11 @@ function llm.load(path, options)
             and OPTIONS[key] .. " expected, got " .. type(v)
             or "no such option (context, fast, template)"), 2)
     end
+  end
+  local context = options.context
+  if context and (context < 1 or context % 1 ~= 0) then
+    error("llm.load: context: a number of tokens from 1 on expected, got "
+          .. tostring(context), 2)
   end
   local load = path:find("%.gguf$") and load_gguf or load_folder
   local m = load(path, options)

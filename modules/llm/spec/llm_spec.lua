@@ -189,6 +189,9 @@ describe("a session", function()
     local r = model:session(path)
     assert.same({7, IDS}, {r:length(), r.ids})
     near(s:feed{3}:logits(), r:feed{3}:logits())
+    s:save(files:path("plain"))
+    near(model:session(files:path("plain")):feed(4):logits(),
+      s:feed{4}:logits())
     s:truncate(0)
     raises("feed a token first", s.logits, s)
     raises("0 to 0", s.truncate, s, 1)
@@ -200,6 +203,8 @@ describe("a session", function()
     raises("context of 4", s.feed, s, {1, 2, 3, 4, 5})
     raises("ids[2]: 0 to 258", s.feed, s, {1, 259})
     raises("ids[1]", s.feed, s, {1.5})
+    raises("context: a number of tokens from 1 on expected, got 0", la.llm.load,
+      files:path("tiny.gguf"), {context = 0})
     s:feed{1, 2, 3, 4}
     assert.equal(4, s:length())
     raises("context", s.feed, s, {1})
@@ -366,6 +371,18 @@ describe("chat", function()
       s:feed{ids[i]}
     end
     assert.equal(model.tokenizer:decode(ids), table.concat(text))
+  end)
+
+  it("says which message is none, and takes a template", function()
+    raises("messages[2]: content: a string expected, got nil", model.chat,
+      model, {MESSAGES[1], {role = "user"}})
+    raises("there are no messages", model.chat, model, {})
+    local seen
+    for _ in model:chat(MESSAGES, {max = 1, template = function(messages)
+      seen = messages
+      return "x"
+    end}) do break end
+    assert.equal(MESSAGES, seen)
   end)
 
   it("holds back what may be a stop word", function()

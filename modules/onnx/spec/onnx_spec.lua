@@ -106,7 +106,8 @@ describe("a model", function()
     fails("float32 expected, got int64", m.run, m, {x = la.ones(1, 2):long()})
     fails("2 dims expected", m.run, m, {x = la.ones(2)})
     fails("node 2 (MatMul)", m.run, m, {x = la.ones(1, 5)})
-    fails("2 inputs given, the model has 1", m.run, m, x, x)
+    fails("2 inputs given, the model has 1", m.run, m, la.ones(1, 2),
+      la.ones(1, 2))
     fails("unknown keyword 'output'", m.run, m, {x = la.ones(1, 2)},
       {output = {"y"}})
     fails("outputs: list of names expected", m.run, m, {x = la.ones(1, 2)},

@@ -141,6 +141,18 @@ describe("a profile", function()
     assert.equal(#p.rows, #rows_with(p.rows, {line = here}))
   end)
 
+  it("takes other files in folders of that name for scripts", function()
+    local call = "local a = ... return a + 1"
+    for _, path in ipairs {"nn.txt", "nn_mine.lua", ("a"):rep(300) .. ".lua",
+                           "nn.lua/x", "nn"} do
+      local f = assert(load(call, "@/x/lunarray/" .. path))
+      local p = la.profile(f, la.ones(2))
+      assert.equal(":1", (p.rows[1].line or ""):match ":%d+$", path)
+    end
+    local p = la.profile(assert(load(call, "@/x/lunarray/nn.lua")), la.ones(2))
+    assert.is_nil(p.rows[1].line and p.rows[1].line:find "lunarray/nn")
+  end)
+
   it("knows the lines of coroutines", function()
     local a, first, second = la.ones(3), nil, nil
     local p = la.profile(function()

@@ -350,6 +350,8 @@ describe("filters:", function()
       {pass_zero = false})
     gives("unknown window 'nope' (known: boxcar", la.signal.firwin, 7, 0.2,
       {window = "nope"})
+    gives("pass_zero", la.signal.firwin, 7, 0.2, {pass_zero = 3})
+    gives("pass_zero", la.signal.firwin, 7, 0.2, {pass_zero = "nope"})
     gives("a table of options expected, got number", la.signal.butter, 2, 0.2,
       3)
     gives("a has no coefficient but 0", la.signal.lfilter_zi, {1}, {0, 0})

@@ -593,28 +593,34 @@ static void loads_have_a_default_limit(void **state)
     lua_close(L);
 }
 
-/* What can't be stopped is refused above a size, and nothing of it begins. */
-static void lapack_is_for_small_ones(void **state)
+/* Decompositions run in a sandbox, and end soon where the deadline says so. */
+static void decompositions_end(void **state)
 {
     static const char *const calls[] = {
         "svd(x)", "svdvals(x)", "eig(x)", "eigvals(x)", "eigh(x)",
         "eigvalsh(x)", "matrix_norm(x, 2)", "cond(x)", "matrix_rank(x)",
-        "pinv(x)"};
-    la_limits limits = {.size = sizeof limits, .memory = (size_t)64 << 20};
+        "pinv(x)", "pivoted_cholesky(x)"};
     (void)state;
-    lua_State *L = luaL_newstate();
-    assert_int_equal(la_open_sandboxed(L, &limits), 0);
-    run(L, "x, la = lunarray.ones(700, 700), lunarray.linalg"
-           " few = lunarray.eye(30)");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char script[100];
+        la_limits limits = {.size = sizeof limits,
+                            .memory = (size_t)200 << 20};
+        lua_State *L = luaL_newstate();
+        assert_int_equal(la_open_sandboxed(L, &limits), 0);
+        run(L, "la, x = lunarray.linalg, lunarray.eye(30)");
         snprintf(script, sizeof script, "return la.%s", calls[i]);
-        expect_error(L, script, LA_ESUPPORT, "a matrix of 700 x 700 is too "
-                     "large in a sandbox");
-        snprintf(script, sizeof script, "local x = few return la.%s", calls[i]);
         run(L, script);
+        lua_close(L);
+        L = luaL_newstate();
+        assert_int_equal(la_open_sandboxed(L, &limits), 0);
+        run(L, "la = lunarray.linalg lunarray.manual_seed(1)"
+               " x = lunarray.randn(900, 900) x = x:matmul(x.mT)");
+        la_token *k = la_token_of(L);
+        la_set_deadline(k, 4000000);
+        expect_error(L, script, LA_EDEADLINE, "");
+        la_token_release(k);
+        lua_close(L);
     }
-    lua_close(L);
 }
 
 int main(void)
@@ -634,7 +640,7 @@ int main(void)
         cmocka_unit_test(names_are_the_hosts),
         cmocka_unit_test(structs_are_checked),
         cmocka_unit_test(loads_have_a_default_limit),
-        cmocka_unit_test(lapack_is_for_small_ones),
+        cmocka_unit_test(decompositions_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,6 +363,7 @@ static void no_thread_is_needed(void **state)
 
 int main(void)
 {
+    setenv("LUNARRAY_LAPACK", "liblapack.so.3", 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deadline_holds),
         cmocka_unit_test(given_memory_stays_out),

@@ -44,7 +44,7 @@ static void damaged_lists_are_errors(void **state)
     parts *p = calloc(1, sizeof *p), *from = calloc(1, sizeof *from);
     seed += (uint64_t)count_of("LUNARRAY_SEED", 0);
     make_sound(from);
-    lua_State *L = open_state_for(script, p, open_part);
+    lua_State *L = open_state_for(looking, p, open_part);
     for (int64_t i = 0; i < count; i++) {
         *p = *from;
         if (i % 3) mutate(&p->list, &from->part, LIKELY, sizeof LIKELY - 1);

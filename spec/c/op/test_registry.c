@@ -71,7 +71,7 @@ static void check_reduction(const la_op *op, la_dtype d)
 {
     for (int cap = 0; cap < LA_NCAPS; cap++) {
         const la_reduction *r = &(*(const la_reductions *)
-                                  op->reductions[cap])[d];
+                                  op->tables[cap])[d];
         if (!(op->dtypes & LA_DTYPE_BIT(d))) continue;
         if (!r->inner || !r->outer || !r->store || r->acc_size <= 0)
             fail_msg("%s promises %s, and table %d has no kernel", op->name,
@@ -87,7 +87,7 @@ static void test_rows_and_tables(void **state)
         assert_int_equal(op->id, id);
         for (int d = 0; d < LA_NDTYPES; d++) {
             if (op->family) check_element_wise(op, (la_dtype)d);
-            if (op->reductions[0]) check_reduction(op, (la_dtype)d);
+            if (la_is_reduction(op)) check_reduction(op, (la_dtype)d);
         }
     }
 }

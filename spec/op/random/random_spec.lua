@@ -309,6 +309,30 @@ describe("choices", function()
   end)
 end)
 
+describe("what is drawn", function()
+  local one = {poisson = true, bernoulli = true, categorical = true,
+               dirichlet = true, normal = true}
+
+  it("has no history, run or recorded", function()
+    local count = 0
+    for _, op in ipairs(la.operations()) do
+      local f = one[op.name] and la[op.name]
+      if f then
+        count = count + 1
+        local w = la.full({2, 3}, 0.5):requires_grad_()
+        assert.is_false(f(w).requires_grad, op.name)
+        local step = la.compile(function(v) return f(v) end)
+        for _ = 1, 3 do assert.is_false(step(w).requires_grad, op.name) end
+      end
+    end
+    assert.is_true(count >= 5)
+    local w = la.ones(3):requires_grad_()
+    assert.is_false(la.normal(la.zeros(3), w).requires_grad)
+    assert.is_false(la.normal(w, 1).requires_grad)
+    assert.is_nil((w * 1):bernoulli_(la.tensor(0.5)).grad)
+  end)
+end)
+
 describe("integers in place", function()
   local function range(dtype, ...)
     local x = la.zeros(4000, {dtype = dtype}):random_(...)

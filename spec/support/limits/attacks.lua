@@ -420,6 +420,147 @@ attacks.themes = {
   "local c = la.read_csv and pcall(la.read_csv, 'text:a,b') ESCAPED = c or nil"
 }
 
+-- Programs, loops, tables, tokenizers and files of models: what a mod brings
+-- along, and what it does with it. The host's shelf (la.load) has "a.laprog",
+-- "b.laprog", "a.npz", "a.safetensors", "a.gguf" and "a.onnx"; "17.a.npz" is
+-- the same with damage number 17.
+attacks.recent = {
+  "local f = la.load('a.laprog') for i = 1, 1e7 do f(la.ones(2, 3)) end",
+  "local f = la.load('b.laprog') while true do f(la.ones(2, 3)) end",
+  "local keep = {} for i = 1, 1e7 do keep[i] = la.load('a.laprog') end",
+  "for i = 1, 1e7 do local f = la.load('a.laprog') f(la.ones(2, 3)) f = nil"
+    .. " end",
+  "local f = la.load('a.laprog') for i = 1, 1e6 do pcall(f, la.ones(i % 7, i %"
+    .. " 5)) pcall(f) pcall(f, f) pcall(f, io, x, x) end",
+  "local f = la.load('a.laprog') for _, w in pairs(f:weights()) do w:resize_(0)"
+    .. " end f(la.ones(2, 3))",
+  "local f = la.load('a.laprog') for _, w in pairs(f:weights()) do"
+    .. " w:set_(x) end pcall(f, la.ones(2, 3)) f(la.ones(2, 3))",
+  "local f = la.load('a.laprog') for _, w in pairs(f:weights()) do w:free() end"
+    .. " f(la.ones(2, 3))",
+  "local f = la.load('a.laprog') local y = f(la.ones(2, 3)) f = nil for i = 1,"
+    .. " 200 do la.ones(9, 9) end y:add_(1):sum():item()",
+  "local f = la.load('a.laprog') ESCAPED = type(getmetatable(f)) == 'table' and"
+    .. " 'open' or nil f.x = io f:steps().x = 1",
+  "local f = la.load('b.laprog') local x = la.full({2, 3}, 0 / 0) while true do"
+    .. " f(x) end",
+  "local f = la.load('b.laprog') f(la.full({2, 3}, -1e30))",
+  "for i = 1, 1e6 do for _, n in ipairs {'a.laprog', 'b.laprog'} do local ok, f"
+    .. " = pcall(la.load, i .. '.' .. n) if ok then pcall(f, la.ones(2, 3)) end"
+    .. " end end",
+  "for i = 1, 1e6 do pcall(la.load, i .. '.a.npz') pcall(la.load, i .."
+    .. " '.a.gguf') pcall(la.load, i .. '.a.safetensors') end",
+  "for i = 1, 1e6 do local ok, m = pcall(la.onnx.load, i .. '.a.onnx') if ok"
+    .. " then pcall(m, la.ones(2, 3)) end end",
+  "for i = 1, 1e6 do local ok, g = pcall(la.gguf.load, i .. '.a.gguf') if ok"
+    .. " then for _, t in pairs(g.tensors) do pcall(function() return t + 1"
+    .. " end) end end end",
+  "ESCAPED = pcall(la.load, '../etc/passwd') or pcall(la.load, '/dev/zero') or"
+    .. " nil",
+  "local keep = {} while true do keep[#keep + 1] = la.load('a.npz') end",
+  "while true do la.load('a.npz', {limit = 1 << 62}) end",
+  "la.while_loop(function() return la.tensor(true) end, function(i) return i +"
+    .. " 1 end, la.tensor(0))",
+  "la.compile(function(v) return la.while_loop(function(i) return i:ge(0) end,"
+    .. " function(i) return i + 1 end, v) end)(la.tensor(0))",
+  "la.while_loop(function(a) return a:sum():gt(0) end, function(a) return"
+    .. " la.cat{a, a} end, la.ones(1))",
+  "la.compile(function(v) return la.while_loop(function(a) return"
+    .. " a:sum():gt(0) end, function(a) return la.cat{a, a} end, v)"
+    .. " end)(la.ones(1))",
+  "local f f = function(v) return la.while_loop(function(a) return"
+    .. " a:sum():gt(0) end, f, v) end f(x)",
+  "la.compile(function(v) local f f = function(a) return la.while_loop("
+    .. "function(b) return b:sum():gt(0) end, f, a) end return f(v) end)(x)",
+  "la.compile(function(v) return la.cond(v:sum():gt(0), function() while true"
+    .. " do end end, function(a) return a end, v) end)(x)",
+  "local list = {} for i = 1, 200 do list[i] = x end la.compile(function(v)"
+    .. " return la.while_loop(function(a) return a:sum():lt(9) end,"
+    .. " function(...) return ... end, table.unpack(list)) end)(x)",
+  "la.while_loop(function(a) x:resize_(0) return a:sum():gt(0) end, function(a)"
+    .. " a:resize_(0) return a end, x)",
+  "la.while_loop(coroutine.yield, function(a) return a end, x)",
+  "la.scan(function(c, v) while true do c = c + v end end, x, la.ones(4, 3))",
+  "la.scan(function(c, v) return la.cat{c, c}, v end, x, la.ones(60, 3))",
+  "local f = la.compile(function(v) for i = 1, 40 do v = v:tanh() end return v"
+    .. " end) f(la.ones(400)) while true do f:begin(la.ones(400)) while not"
+    .. " f:advance(0) do end end",
+  "local f = la.compile(function(v) return v * 2 end) f(x) f:begin(x)"
+    .. " f:begin(x) f:advance(1 / 0) f:advance(0 / 0) f:advance(-1)"
+    .. " f:advance(1)",
+  "local f = la.compile(function(v) return v:exp():sum() end) f(x) f:begin(x)"
+    .. " x:resize_(0) f:advance(1e9)",
+  "local f f = la.compile(function(v) f:begin(v) return v end) f(x)",
+  "local f = la.compile(function(v) return v * 2 end) f(x) f:into(x, x)"
+    .. " f:into(la.ones(1):expand(3), x) f:into({}, x) f:into(f, f)",
+  "local f = la.compile(function(v) return v + 1 end) while true do f:profile("
+    .. "x) f:explain() f:program():steps() end",
+  "local t = {} t[1] = t la.compile(function(v) return t end)(x)",
+  "local t = {} for i = 1, 1e5 do t = {t} end la.compile(function(v) return v"
+    .. " end)(t)",
+  "local f = la.compile(function(...) return ... end) f(table.unpack({}, 1,"
+    .. " 2e5))",
+  "local t = setmetatable({}, {__pairs = function() while true do end end,"
+    .. " __index = function() while true do end end}) la.compile(function(v)"
+    .. " return v[1] end)(t)",
+  "local f = la.compile(function(v) return v:unfold(1, 2, 1) end) while true do"
+    .. " f(la.ones(3)):add_(1) end",
+  "local f = la.compile(function(v) return la.while_loop(function(y) return"
+    .. " y:sum():lt(50) end, function(y) return y * 2 + 1 end, v:expand(50, 3))"
+    .. " end) for i = 1, 1e5 do f(la.full({3}, 1e-3 * i)) end",
+  "local f = la.frame{a = la.arange(300)} local keep = {} while true do"
+    .. " keep[#keep + 1] = f:with{b = la.arange(300)} end",
+  "local f = la.frame{a = la.arange(300)} while true do f:sample(1 << 40,"
+    .. " {replace = true}) end",
+  "la.frame.date_range(la.frame.date(la.tensor{0}), la.frame.date("
+    .. "la.tensor{math.maxinteger}), 'second', 1)",
+  "local f = la.frame{a = la.arange(3000), b = la.arange(3000) % 7} while true"
+    .. " do f:group('a'):agg{c = la.frame.quantile('b', 0.5)}"
+    .. " f:sort({'b', 'a'}):rows() end",
+  "local f = la.frame{a = la.zeros(2000)} f:join(f, 'a', {suffix = ('x'):rep("
+    .. "1e6)})",
+  "local t = la.frame.text{('x'):rep(1e6)} while true do t = t:map(function(s)"
+    .. " return s .. s end) end",
+  "local f = la.frame{a = la.arange(20)} for i = 1, 30 do f = f:melt{id_vars ="
+    .. " {}, value_vars = {'a'}} f = f:rename{value = 'a'} end",
+  "local f = la.frame{a = la.arange(4)} for _, how in ipairs {'inner', 'left',"
+    .. " 'outer', 1, {}, io} do pcall(f.join, f, f, {'a', 'a'}, {how = how,"
+    .. " fill = f, validate = f}) end",
+  "local t = la.tokenizer.decode('[UNK]\\na\\n##a\\n') while true do t:encode("
+    .. "('a'):rep(1e5)) end",
+  "local t = la.tokenizer.decode('[UNK]\\na\\n') t:decode{0, -1,"
+    .. " math.maxinteger, 1 / 0, {}, 'x'}",
+  "local t = la.tokenizer.decode('[UNK]\\na\\n') local keep = {} while true do"
+    .. " keep[#keep + 1] = t:encode(('a '):rep(1e4)) end",
+  "for name, f in pairs(la.tokenizer.native()) do for i = 1, 30 do pcall(f)"
+    .. " pcall(f, ('\255'):rep(i), i) pcall(f, f, f, f) pcall(f, x, x, x)"
+    .. " pcall(f, {}, {}, {}) pcall(f, setmetatable({}, {__index = function(t)"
+    .. " return t end, __len = function() return 1 << 40 end})) end end",
+  "for i = 1, 1e6 do pcall(la.tokenizer.native().pattern, ('('):rep(i) .."
+    .. " ('a|b*'):rep(i)) end",
+  "local native = la.tokenizer.native() local p = native.pattern('(a*)*b')"
+    .. " for i = 1, 1e6 do pcall(native.split, p, ('a'):rep(i)) end",
+  "for i = 1, 1e6 do pcall(la.gguf.parse, ('GGUF'):rep(i), 'x') end",
+  "local g = la.gguf.encode{metadata = {a = {1, 2, 3}}, tensors = {w = x}} for"
+    .. " i = 1, #g do local b = g:sub(1, i) pcall(la.gguf.decode, b) end"
+    .. " while true do la.gguf.decode(g) end",
+  "la.gguf.encode{metadata = {[('x'):rep(1e6)] = ('y'):rep(1e6)}, tensors ="
+    .. " setmetatable({}, {__pairs = function() return function() return 'a', x"
+    .. " end end})}",
+  "local p = {la.zeros(2, 1, 64, 4, 2)} while true do la.llm.attention(la.ones("
+    .. "1, 2, 2), p, 1, 0, 1.) pcall(la.llm.attention, la.ones(1, 2, 2), p,"
+    .. " math.maxinteger, math.mininteger, 0 / 0) end",
+  "pcall(la.llm.attention, x, {}, 1, 1, 1.) pcall(la.llm.rotate, x, x)"
+    .. " pcall(la.llm.rotate, la.ones(2, 1 << 20), la.ones(1, 1, 1))",
+  "local s = ('{%'):rep(1e4) for i = 1, 1e6 do pcall(la.llm.load, s) end",
+  "la.bernoulli_(x, la.tensor(0 / 0)) la.bernoulli_(x, la.tensor(2))",
+  "x:cumsum_(1, {dtype = 'int64'}) x:requires_grad_():cumsum_(1, {dtype ="
+    .. " 'float64'})",
+  "la.signal.lfilter(la.full({40}, 1 / 0), la.tensor{1}, la.ones(2, 9)) while"
+    .. " true do la.signal.lfilter(la.ones(64), la.tensor{1.}, la.ones(3000))"
+    .. " end"
+}
+
 -- Work in one instruction of Lua, chains of metatables above all. None ends by
 -- itself, or before all limits.
 attacks.chains = {

@@ -314,7 +314,7 @@ static void recording_args(la_program_reader *r, const la_prog *p,
 {
     const la_schema *schema = la_schema_of(s->op);
     size_t n = (size_t)schema->nparams;
-    if (la_prog_room(s, (int)n)) {
+    if (la_prog_take_arguments(s, (int)n)) {
         la_program_take_status(r, LA_ENOMEM);
         return;
     }

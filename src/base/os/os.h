@@ -64,8 +64,6 @@ void la_os_at_fork(void (*before)(void), void (*parent)(void),
 
 /* ---- libraries ---- */
 
-/* Names under which LAPACK may be found, NULL behind the last. */
-extern const char *const la_os_lapack_names[];
 /* Load a shared library; NULL when it is not found. Never unloaded. */
 void *la_os_library(const char *name);
 /* The address of a function in it, or NULL. */

@@ -168,9 +168,6 @@ void *la_os_map(size_t size, size_t huge)
     return p + head;
 }
 
-const char *const la_os_lapack_names[] = {"liblapack.so.3",
-                                          "libopenblas.so.0", NULL};
-
 /* A program that is linked statically has no loader: glibc's dlopen then brings
 ** a second libc, in which libraries with threads crash. */
 void *la_os_library(const char *name)

@@ -45,11 +45,6 @@ void *la_os_map(size_t size, size_t huge)
     return p + head;
 }
 
-const char *const la_os_lapack_names[] = {
-    "/System/Library/Frameworks/Accelerate.framework/Accelerate",
-    "libopenblas.dylib", NULL
-};
-
 void *la_os_library(const char *name)
 {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -33,6 +33,5 @@ void *la_os_map(size_t size, size_t huge)
 }
 void la_os_unmap(void *block, size_t size) { free(block); }
 
-const char *const la_os_lapack_names[] = {NULL};
 void *la_os_library(const char *name) { return NULL; }
 void *la_os_symbol(void *library, const char *name) { return NULL; }

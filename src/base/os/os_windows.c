@@ -105,9 +105,6 @@ static int failed(void)
 
 /* ---- libraries ---- */
 
-const char *const la_os_lapack_names[] = {"liblapack.dll", "libopenblas.dll",
-                                          NULL};
-
 void *la_os_library(const char *name)
 {
     wchar_t path[LA_OS_PATH];

@@ -456,8 +456,8 @@ const la_find_rows LA_KERNEL(find_rows) = find_short_rows;
 /* --- the entrance --- */
 
 /* A single run, what small tensors are, goes straight to the core. */
-static void drive_any(char **data, const int64_t *strides, int64_t n0,
-                      int64_t n1, const void *params, const core_info *c)
+void LA_OWN_TABLE(drive)(char **data, const int64_t *strides, int64_t n0,
+                         int64_t n1, const void *params, const core_info *c)
 {
     const int64_t *outer = strides + c->ninputs + 1;
     int64_t n[2] = {n0, n1};
@@ -476,14 +476,12 @@ static void drive_any(char **data, const int64_t *strides, int64_t n0,
         run_blocks(c, data, strides, outer, n, params);
 }
 
-static void drive_other_way(char **data, const int64_t *strides, int64_t n0,
-                            int64_t n1, const void *params, const core_info *c)
+void LA_OWN_TABLE(drive_swapped)(char **data, const int64_t *strides,
+                                 int64_t n0, int64_t n1, const void *params,
+                                 const core_info *c)
 {
     char *swapped[3] = {data[0], data[2], data[1]};
     int64_t both[6] = {strides[0], strides[2], strides[1],
                        strides[3], strides[5], strides[4]};
-    drive_any(swapped, both, n0, n1, params, c);
+    LA_OWN_TABLE(drive)(swapped, both, n0, n1, params, c);
 }
-
-const la_drive LA_KERNEL(drive) = drive_any;
-const la_drive LA_KERNEL(drive_swapped) = drive_other_way;

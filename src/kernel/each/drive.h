@@ -32,16 +32,17 @@ typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
 typedef enum core_storage {
     AS_IT_IS, HALF_f16, HALF_bf16, PARTS_AND, PARTS_OR, TRUTH_OF
 } core_storage;
+/* There are thousands of these: 16 bytes, or the compiler aligns them to 32. */
 typedef struct core_info {
     core_fn run;
-    uint8_t ninputs;
-    bool vectors;        /* knows STREAM: an aligned output past the caches;
-                         ** elements that fill a vector cost nothing */
     uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
     uint16_t block;      /* elements of a repeated operand that it reads: up to
                          ** REPEAT_BYTES */
     uint8_t storage;     /* a core_storage: 'size' is that of what is stored */
-    bool wide_result;    /* with HALF_*: the output is stored as it is */
+    uint8_t ninputs : 2;
+    uint8_t vectors : 1; /* knows STREAM: an aligned output past the caches;
+                         ** elements that fill a vector cost nothing */
+    uint8_t wide_result : 1;    /* with HALF_*: the output is stored as it is */
 } core_info;
 
 /* Scalar parameters of a call (la_params) as vectors; complex ones as their
@@ -179,23 +180,26 @@ extern const la_find_rows LA_OWN_TABLE(find_rows);
 
 /* --- the driver --- */
 
-/* Tables of kernel/each/drive.c: the body of every element-wise loop, whose
-** contract is kernel.h's. 'core' comes last, so that a loop only adds an
-** argument to its own. 'drive_swapped' exchanges the two inputs. */
-typedef void (*la_drive)(char **data, const int64_t *strides, int64_t n0,
-                         int64_t n1, const void *params,
-                         const core_info *core);
-extern const la_drive LA_OWN_TABLE(drive), LA_OWN_TABLE(drive_swapped);
+/* The body of every element-wise loop (kernel/each/drive.c), whose contract is
+** kernel.h's. 'core' comes last, so that a loop only adds an argument to its
+** own and jumps. 'drive_swapped' exchanges the two inputs. */
+LA_INSIDE void LA_OWN_TABLE(drive)(char **data, const int64_t *strides,
+                                   int64_t n0, int64_t n1, const void *params,
+                                   const core_info *core);
+LA_INSIDE void LA_OWN_TABLE(drive_swapped)(char **data, const int64_t *strides,
+                                           int64_t n0, int64_t n1,
+                                           const void *params,
+                                           const core_info *core);
 
-static inline void drive(const core_info *core, char **data,
-                         const int64_t *strides, int64_t n0, int64_t n1,
-                         const void *params)
+static inline __attribute__((always_inline))
+void drive(const core_info *core, char **data, const int64_t *strides,
+           int64_t n0, int64_t n1, const void *params)
 {
     LA_OWN_TABLE(drive)(data, strides, n0, n1, params, core);
 }
-static inline void drive_swapped(const core_info *core, char **data,
-                                 const int64_t *strides, int64_t n0,
-                                 int64_t n1, const void *params)
+static inline __attribute__((always_inline))
+void drive_swapped(const core_info *core, char **data, const int64_t *strides,
+                   int64_t n0, int64_t n1, const void *params)
 {
     LA_OWN_TABLE(drive_swapped)(data, strides, n0, n1, params, core);
 }

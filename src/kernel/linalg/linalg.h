@@ -74,9 +74,10 @@ typedef struct la_linalg_kernels {
     ** 'unit' (nothing but zeros below the diagonal, min(m, n) rows or, if k is
     ** more, k). */
     void (*small_qr)(const la_small *);
-    /* Hermitian n x n, n <= LA_JACOBI, of which the lower triangle is read
-    ** ('reverse': the upper one): values rise, x are the vectors (data NULL:
-    ** not wanted). info (never NULL) is -1 where an element is not finite. */
+    /* Of real numbers (complex: NULL), symmetric n x n, n <= LA_JACOBI, of
+    ** which the lower triangle is read ('reverse': the upper one): values rise,
+    ** x are the vectors (data NULL: not wanted). info (never NULL) is -1 where
+    ** an element is not finite. */
     void (*small_eigh)(const la_small *);
     /* min(m, n) <= LA_JACOBI: values fall, x = U and f = V^H (both or neither),
     ** square with 'unit', else of min(m, n) columns and rows. info as above. */

@@ -77,22 +77,6 @@ static void push_metadata(lua_State *L, int arg)
 ** file of packed zeros may say that it holds thousands of times its size. */
 #define SANDBOX_LIMIT ((lua_Integer)256 << 20)
 
-/* {limit = bytes} at 'arg'; 0 for none. */
-static int64_t read_limit(lua_State *L, const la_state *s, int arg)
-{
-    int exact = 1;
-    lua_Integer limit = s->sandboxed ? SANDBOX_LIMIT : 0;
-    if (!lua_istable(L, arg)) return limit;
-    if (lua_getfield(L, arg, "limit") != LUA_TNIL) {
-        limit = lua_tointegerx(L, -1, &exact);
-        if (!exact || limit < 1)
-            la_raise_arg(L, arg, "load", "limit: a number of bytes expected, "
-                         "got %s", luaL_tolstring(L, -1, NULL));
-    }
-    lua_pop(L, 1);
-    return limit;
-}
-
 /* Tensors that were left out are told to the host's log. */
 static void log_skipped(const char *path, const la_archive *a)
 {
@@ -314,7 +298,8 @@ static int io_load(lua_State *L)
     const char *path = s->open ? la_check_name(L, 1, "load")
                                : check_source(L, 1, "load", &format);
     if (format != LA_FILE_UNKNOWN) la_check_load_options(L, 2, NULL, "load");
-    int64_t limit = read_limit(L, s, 2);
+    int64_t limit = la_read_limit(L, 2, "load",
+                                   s->sandboxed ? SANDBOX_LIMIT : 0);
     la_open_file *file = la_push_load(L, "load", path);
     file->options = 2;
     file->limit = limit;

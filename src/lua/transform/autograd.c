@@ -570,6 +570,8 @@ static const la_function methods[] = {
     {"requires_grad_", method_requires_grad_, 2},
     {"retain_grad", method_retain_grad, 1}, {"zero_grad", method_zero_grad, 1},
     {"detach_", method_detach_, 1}, {"backward", method_backward, LA_MANY},
-    {"register_hook", la_method_register_hook, 2}, {NULL, NULL, 0}
+    {"register_hook", la_method_register_hook, 2},
+    {"register_post_accumulate_grad_hook", la_method_register_after_hook, 2},
+    {NULL, NULL, 0}
 };
 const la_part la_part_grad = {functions, methods};

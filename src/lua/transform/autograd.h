@@ -65,5 +65,6 @@ la_status la_tie_enter(const la_tie *t, lua_State **out);
 int la_fn_Function(lua_State *L);
 int la_fn_grad_graph(lua_State *L);
 int la_method_register_hook(lua_State *L);
+int la_method_register_after_hook(lua_State *L);
 
 #endif

@@ -47,8 +47,8 @@ typedef struct la_sig {
 } la_sig;
 
 /* table[key] is what it was: indices in refs. Of a function the key is the
-** number of an upvalue. A tensor may be another one, which the value is then: it
-** is the call's tensor 'tensor' - 1. The value of a size is a count, compared
+** number of an upvalue. A tensor may be another one, which the value is then:
+** it is the call's tensor 'tensor' - 1. The value of a size is a count, compared
 ** behind the recording alone. */
 typedef struct la_watch {
     enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE } kind;
@@ -70,7 +70,7 @@ typedef struct la_shared {
 
 typedef struct la_called {
     la_prog *p;             /* NULL: was never finished */
-    la_prog *parts;         /* cut for budgets; NULL: p is short, or not known */
+    la_prog *parts;         /* cut for budgets; NULL: p is short, or unknown */
     bool has_parts;
     la_prog_list items, results, guards, numbers, shared, handles;
     int32_t narguments;     /* values of the call */

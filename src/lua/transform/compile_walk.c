@@ -3,9 +3,9 @@
 ** step:advance(microseconds) runs steps for that long, and gives true and the
 ** results when all have run.
 **
-** Long calls of operations are cut by rows (program/slice.c). The arguments stay
-** as they are meanwhile: their versions are compared. A call that can't be cut
-** (a recording, one with autograd) runs whole in the first advance.
+** Long calls of operations are cut by rows (program/slice.c). The arguments
+** stay as they are meanwhile: their versions are compared. A call that can't be
+** cut (a recording, one with autograd) runs whole in the first advance.
 */
 #include "base/os/clock.h"
 #include "base/runtime/memory.h"
@@ -84,7 +84,7 @@ static void walk_begin(lua_State *L, la_state *s, la_compiled *c)
     lua_getiuservalue(L, 1, LA_COMPILED_WALK);
     lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
     lua_rawgetp(L, -1, e);
-    lua_rawseti(L, -3, 0);      /* stays where others take its place */
+    lua_rawseti(L, -3, 0);      /* is kept while others replace it */
     lua_pop(L, 2);
 }
 

@@ -96,7 +96,7 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
 /* ---- hooks ---- */
 
 /* Frame that passes through lua_pcall as a light userdata. 'grad' is borrowed
-** from the engine for the call. */
+** from the engine for the call; a hook without 'out' has no results. */
 typedef struct hook_frame {
     const la_tie *tie;
     la_tensor *grad, **out;
@@ -124,6 +124,25 @@ static la_status take_result(lua_State *L, const hook_frame *f)
     return LA_OK;
 }
 
+/* Registry: by the reference of a hook the userdata that it hangs on, with weak
+** values. */
+static const char leaves_key;
+
+/* A hook gets a handle on the gradient, or the leaf's own userdata, which may
+** be a key of tables, where that is still there. */
+static void push_argument(lua_State *L, la_state *s, const hook_frame *f)
+{
+    if (!f->out) {
+        la_push_weak_table(L, &leaves_key, "v");
+        lua_rawgeti(L, -1, f->tie->refs[0]);
+        lua_remove(L, -2);
+        la_handle *h = la_to_handle(L, -1);
+        if (h && h->tensor == f->grad) return;
+        lua_pop(L, 1);
+    }
+    la_push_borrowed(L, s, f->grad);
+}
+
 /* Protected body: calls the hook with a handle, takes its result. The hook may
 ** remove itself: the tie is not looked at after the call. */
 static int hook_call(lua_State *L)
@@ -134,9 +153,9 @@ static int hook_call(lua_State *L)
     f->is_open = true;
     lua_pop(L, 1);
     la_tie_push(L, f->tie, 0);
-    la_push_borrowed(L, s, f->grad);
+    push_argument(L, s, f);
     lua_call(L, 1, 1);
-    f->status = take_result(L, f);
+    f->status = f->out ? take_result(L, f) : LA_OK;
     return 0;
 }
 
@@ -199,31 +218,47 @@ static void push_removal(lua_State *L)
     lua_rawseti(L, -2, 1);
 }
 
-/* x:register_hook(f). The ref is taken before the tie exists: whatever raises
-** until then leaves at most a used registry slot. From la_register_hook on the
-** tensor owns the tie, also on failure. */
-int la_method_register_hook(lua_State *L)
+/* The ref is taken before the tie exists: whatever raises until then leaves at
+** most a used registry slot. From la_register_hook on the tensor owns the tie,
+** also on failure. */
+static int add_hook(lua_State *L, bool after, const char *name)
 {
     la_state *s = la_enter(L);
-    la_tensor *t = la_check_tensor(L, 1, "register_hook");
+    la_tensor *t = la_check_tensor(L, 1, name);
     int64_t id = 0;
-    la_begin_work(L, s, "register_hook", 0);
-    la_check_callable(L, 2, "register_hook");
-    LA_CHECK(L, "register_hook", la_loop_hold());
+    la_begin_work(L, s, name, 0);
+    la_check_callable(L, 2, name);
+    LA_CHECK(L, name, la_loop_hold());
     la_collect_ties(L, s);
     push_removal(L);
+    la_push_weak_table(L, &leaves_key, "v");
     lua_pushvalue(L, 2);
     int ref = luaL_ref(L, LUA_REGISTRYINDEX);
-    t = la_check_tensor(L, 1, "register_hook");     /* finalizers have run */
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, ref);
+    lua_pop(L, 1);
+    t = la_check_tensor(L, 1, name);        /* finalizers have run */
     la_tie *h = la_mem_alloc(sizeof(*h));
     if (!h) {
         luaL_unref(L, LUA_REGISTRYINDEX, ref);
-        return la_raise(L, "register_hook", LA_ENOMEM);
+        return la_raise(L, name, LA_ENOMEM);
     }
     la_tie_set(h, s, ref, LUA_NOREF);
-    LA_CHECK(L, "register_hook",
-             la_register_hook(t, hook_run, h, hook_release, &id));
+    LA_CHECK(L, name,
+             la_register_hook(t, after, hook_run, h, hook_release, &id));
     lua_pushinteger(L, id);
     lua_rawseti(L, -2, 2);
     return 1;
+}
+
+/* x:register_hook(f) */
+int la_method_register_hook(lua_State *L)
+{
+    return add_hook(L, false, "register_hook");
+}
+
+/* x:register_post_accumulate_grad_hook(f) */
+int la_method_register_after_hook(lua_State *L)
+{
+    return add_hook(L, true, "register_post_accumulate_grad_hook");
 }

@@ -222,7 +222,7 @@ static void taken_name_weights(lua_State *L, const char *function,
     lua_settop(L, table);
 }
 
-/* What f said of its names while it was recorded: refs[at]. */
+/* The names that f noted while it was recorded: refs[at]. */
 static void taken_noted_names(lua_State *L, const char *function,
                               la_program *g, int refs, int32_t at)
 {

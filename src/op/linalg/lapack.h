@@ -14,12 +14,11 @@
 typedef struct la_lapack_plan {
     la_field f;
     la_lapack_fn fn;
-    int64_t m, n, k;          /* k: right-hand sides */
+    int64_t m, n;
     int64_t work, rwork, iwork;   /* elements, real numbers, integers */
     int64_t own;              /* elements of ours, after them */
     size_t bytes;
     bool vectors, full;
-    char driver;              /* of least squares: 'y', 'd' or 's' */
 } la_lapack_plan;
 
 /* fn for each matrix, in threads where the library can. LAPACK asks nobody, so
@@ -62,24 +61,6 @@ la_status la_plan_eig(la_lapack_plan *p, const la_field *f, int64_t n,
                       bool vectors);
 int32_t la_lapack_eig(const la_lapack_plan *p, char *a, char *values,
                       char *vectors, char *scratch);
-
-/* Least squares: a (m x n) is destroyed, b (max(m, n) rows, k columns) becomes
-** the solutions in its first n rows. Singular values up to 'rcond' times the
-** largest count as zero. 'driver': 'y' (gelsy, without 'values'), 'd' (gelsd)
-** or 's' (gelss). */
-la_status la_plan_lstsq(la_lapack_plan *p, const la_field *f, int64_t m,
-                        int64_t n, int64_t k, char driver);
-int32_t la_lapack_lstsq(const la_lapack_plan *p, char *a, char *b,
-                        double rcond, char *values, int64_t *rank,
-                        char *scratch);
-
-/* The triangle of a (n x n) becomes the factor of P^T a P, of which the first
-** 'rank' columns (upper: rows) are meant; 'pivots' the n rows of a that it has,
-** from 1 (pstrf). 'tol' below 0: n times epsilon times the largest element. */
-la_status la_plan_pivoted(la_lapack_plan *p, const la_field *f, int64_t n);
-void la_lapack_pivoted(const la_lapack_plan *p, char *a, bool upper,
-                       double tol, int32_t *pivots, int64_t *rank,
-                       char *scratch);
 
 /* Are all elements of m rows of n finite, or those up to the diagonal or from
 ** it on? LAPACK may not come back from others. */

@@ -20,25 +20,6 @@ static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
 static bool locks = true;
 
-/* A path of the user's wins, also where it fails: falling back to another
-** library would hide the mistake. */
-static void *open_first(void)
-{
-    const char *const *names = la_os_lapack_names;
-    const char *own = getenv("LUNARRAY_LAPACK");
-    void *found = NULL;
-    if (own && *own) {
-        found = la_os_library(own);
-        if (found) found_as = "LUNARRAY_LAPACK";
-        return found;
-    }
-    for (int i = 0; names[i] && !found; i++) {
-        found = la_os_library(names[i]);
-        if (found) found_as = names[i];
-    }
-    return found;
-}
-
 /* Data and functions are converted by memcpy, as ISO C has no cast. */
 static la_lapack_fn symbol(const char *name)
 {
@@ -67,8 +48,10 @@ static bool has_narrow_integers(void)
 ** it. */
 static void open_library(void)
 {
-    library = open_first();
+    const char *name = getenv("LUNARRAY_LAPACK");
+    if (name && *name) library = la_os_library(name);
     if (!library) return;
+    found_as = "LUNARRAY_LAPACK";
     narrow = has_narrow_integers();
     la_lapack_fn set = symbol("openblas_set_num_threads");
     if (set) ((void (*)(int))set)(1);
@@ -82,19 +65,19 @@ static void open_library(void)
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
 {
     char name[32];
-    if (la_ctx()->lockstep)
-        return la_error(LA_ESUPPORT, "lockstep has no LAPACK: its bits differ "
-                        "from machine to machine");
     la_run_once(&once, open_library);
     snprintf(name, sizeof name, "%c%s_", letter, stem);
     *out = symbol(name);
     if (*out) return LA_OK;
-    if (library)
-        return la_error(LA_EKEY, "LAPACK's routine %s is not in the library "
-                        "that was found", name);
-    return la_error(LA_EKEY, "LAPACK is needed and was not found: install "
-                    "libopenblas0 or liblapack3 (packages of Debian and "
-                    "Ubuntu), or set LUNARRAY_LAPACK to the library's path");
+    return la_error(LA_EKEY, "the library that LUNARRAY_LAPACK names %s: "
+                    "unset it, then LAPACK is not needed", library
+                    ? "has not all of LAPACK's routines" : "was not found");
+}
+
+bool la_lapack_chosen(void)
+{
+    const char *own = getenv("LUNARRAY_LAPACK");
+    return own && *own && !la_ctx()->lockstep;
 }
 
 const char *la_lapack_name(void)

@@ -1,8 +1,8 @@
 /*
-** LAPACK, found when it is first needed: nothing is linked to it. It is the
-** library that LUNARRAY_LAPACK names, else liblapack.so.3 (of Debian's
-** liblapack3, libopenblas0 and others), else libopenblas.so.0. OpenBLAS is told
-** to use one thread, as the callers share matrices out themselves.
+** LAPACK, where LUNARRAY_LAPACK names a library with it (Debian's liblapack.so.3
+** or libopenblas.so.0, for one), opened when it is first needed: nothing is
+** linked to it. OpenBLAS is told to use one thread, as the callers share matrices
+** out themselves.
 **
 ** Integers may have 32 or 64 bits. Arguments are la_lapack_int whose value fits
 ** 31 bits, which either reads; results begin as 0 and are read by
@@ -19,14 +19,17 @@
 typedef int64_t la_lapack_int;
 typedef void (*la_lapack_fn)(void);
 
-/* The routine 'stem' (without the letter of its type and the underscore) for
-** real (letters "sd") or complex numbers ("cz"), of double precision or not.
-** LA_EKEY with what to install where there is none. */
+/* The routine 'stem' (without the letter of its type and the underscore).
+** LA_EKEY where there is none. */
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 
-/* Name of the library that was found (looks for it), or LUNARRAY_LAPACK if it
-** names one; "none". */
+/* "LUNARRAY_LAPACK" if it names a library that is found (which this looks for),
+** else "none". */
 const char *la_lapack_name(void);
+
+/* Does LUNARRAY_LAPACK name a library? Then that takes the place of our own
+** eigenvalues and singular values, except in lockstep. */
+bool la_lapack_chosen(void);
 
 /* Calls may run in several threads only if the library can (OpenBLAS without
 ** threads can't); else one after the other, between la_lapack_try, where it

@@ -1,9 +1,9 @@
 /*
-** Least squares: by QR for matrices of full rank, by LAPACK for others and
-** where one of its drivers is asked for.
+** Least squares: by QR for matrices of full rank, by singular values for others
+** and where a driver that gives them is asked for.
 */
 #include "op/composite.h"
-#include "op/linalg/lapack.h"
+#include "op/linalg/linalg.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
 
@@ -12,8 +12,8 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* (A, B, rcond, driver): which of LAPACK's, or 'q' for QR alone, or 'a' for QR
-** unless the rank is less than full. */
+/* (A, B, rcond, driver): which of LAPACK's names, or 'q' for QR alone, or 'a'
+** for QR unless the rank is less than full. */
 static la_status driver_of(const la_value *v, int arg, char *out)
 {
     *out = v->tag == LA_VNONE ? 'a' : la_str_is(v, "gels") ? 'q'
@@ -100,82 +100,29 @@ static la_status by_qr(la_frame *f, bool *full)
     return la_copy_data(la_result(f, 1), rank);
 }
 
-/* ---- by LAPACK ---- */
+/* ---- by singular values ---- */
 
-typedef struct job {
-    la_lapack_plan plan;
-    double rcond;
-    char *a, *b, *values;     /* values NULL: none */
-    int64_t *rank;
-    int32_t *info;
-} job;
-
-static la_status solve_one(void *context, int64_t i, char *scratch)
+/* V S^-1 U^H B, where values up to the tolerance count as infinite. */
+static la_status by_values(la_frame *f, bool values)
 {
-    const job *j = context;
-    const la_lapack_plan *p = &j->plan;
-    int64_t size = p->f.size, real = la_real_size(&p->f);
-    char *a = j->a + i * p->m * p->n * size;
-    char *b = j->b + i * la_max(p->m, p->n) * p->k * size;
-    char *values = NULL;
-    if (j->values) values = j->values + i * la_min(p->m, p->n) * real;
-    j->info[i] = -1;
-    if (la_all_finite(&p->f, a, p->m, p->n, LA_FULL_PART))
-        j->info[i] = la_lapack_lstsq(p, a, b, j->rcond, values, &j->rank[i],
-                                     scratch);
-    return LA_OK;
-}
-
-/* The first 'rows' elements of each column of 't' (k columns of each matrix, in
-** memory one after the other), as a matrix of 'rows' x k. */
-static la_status first_rows(la_tensor *t, int64_t rows, la_tensor **out)
-{
-    la_geometry g;
-    la_geometry_of(t, &g);
-    g.sizes[g.ndim - 1] = rows;
-    la_geo_exchange(&g, g.ndim - 2, g.ndim - 1);
-    return la_view_make(t, &g, out);
-}
-
-/* Columns of A and of B in memory of their own. */
-static la_status columns_of(la_frame *f, const la_shape *batch, job *j,
-                            la_tensor **copy, la_tensor **sides)
-{
-    int64_t m = j->plan.m, most = la_max(m, j->plan.n);
-    la_shape s = la_with_matrix(batch, j->plan.k, most);
-    LA_LET(flipped, la_transposed(la_arg(f, 0), &flipped));
-    LA_TRY(la_matrices_copy(flipped, batch, false, copy));
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, j->plan.f.dtype, sides));
-    LA_LET(top, first_rows(*sides, m, &top));
-    j->a = la_data(*copy);
-    j->b = la_data(*sides);
-    return la_copy_data(top, la_arg(f, 1));
-}
-
-static la_status by_lapack(la_frame *f, char driver)
-{
-    LA_OWNED sides = NULL;
-    LA_OPEN_BATCH(b, f);
-    la_tensor *x = b.out[0];
-    b.shape = la_batch_shape(x, 2);
-    b.count = la_shape_count(&b.shape);
-    job j = {.rcond = la_arg_float(f, 2)};
-    LA_TRY(la_plan_lstsq(&j.plan, &b.field, b.m, b.n,
-                         la_sizes(x)[x->ndim - 1], driver));
-    LA_LET(copy, columns_of(f, &b.shape, &j, &copy, &sides));
-    LA_TRY(la_batch_codes(&b, 3));
-    j.rank = (int64_t *)(void *)la_data(b.out[1]);
-    j.info = b.info;
-    if (driver != 'y') j.values = la_data(b.out[2]);
-    la_lapack_work w = {solve_one, &j, sizeof j,
-                        {copy, sides, b.out[1], b.out[2], b.codes}};
-    double work = 10.0 * (double)b.m * (double)b.n
-        * ((double)b.k + (double)j.plan.k);
-    LA_TRY(la_lapack_run(&j.plan, b.count, work, &w));
-    LA_TRY(la_check_finite(b.info, b.count));
-    LA_LET(top, first_rows(sides, b.n, &top));
-    LA_TRY(la_copy_data(x, top));
-    return la_batch_end(&b);
+    LA_CHAIN(w);
+    la_value r[LA_MAX_RESULTS];
+    la_value args[] = {la_v_tensor(la_arg(f, 0)), la_v_bool(false)};
+    int64_t last = -1;
+    LA_TRY(la_do_many(LA_OP(linalg_svd), r, 2, args));
+    la_tensor *u = la_chain_own(w, r[0].tensor);
+    la_tensor *s = la_chain_own(w, r[1].tensor);
+    la_tensor *v = R(mH, la_chain_own(w, r[2].tensor));
+    la_tensor *most = R(amax, s, la_v_ints(&last, 1), true);
+    la_tensor *none = R(le, s, R(mul, most, la_arg_float(f, 2)));
+    la_tensor *inverse = R(masked_fill, R(reciprocal, s), none, 0);
+    la_tensor *y = R(matmul, R(mH, u), la_arg(f, 1));
+    la_tensor *x = R(matmul, v, R(mul, R(unsqueeze, inverse, -1), y));
+    la_tensor *rank = R(sum, R(logical_not, none), la_v_ints(&last, 1));
+    LA_TRY(w->status);
+    LA_TRY(la_copy_data(la_result(f, 0), x));
+    LA_TRY(la_copy_data(la_result(f, 1), rank));
+    return values ? la_copy_data(la_result(f, 2), s) : LA_OK;
 }
 
 la_status la_impl_lstsq_solve(la_frame *f)
@@ -192,9 +139,8 @@ la_status la_impl_lstsq_solve(la_frame *f)
     if (driver == 'a' || driver == 'q') {
         LA_TRY(by_qr(f, &full));
         if (full || driver == 'q') return LA_OK;
-        driver = 'y';
     }
-    return by_lapack(f, driver);
+    return by_values(f, driver == 'd' || driver == 's');
 }
 
 /* ---- lstsq ---- */

@@ -62,7 +62,8 @@ static inline la_status pointwise_make_plan(la_frame *f,
     plan->params.stream = false;
     plan->inspect = NULL;
     plan->grain = 0;
-    plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
+    const la_loops *loops = f->op->tables[la_cpu_cap()];
+    plan->loop = (*loops)[dtype];
     if (family->pick) LA_TRY(family->pick(f, dtype, plan));
     return plan->loop ? LA_OK : la_refuse_dtype(f, dtype);
 }

@@ -12,7 +12,7 @@
 /* The kernel table of a row of kind REDUCE for this processor. */
 static inline const la_reductions *la_reductions_of(const la_op *op)
 {
-    return op->reductions[la_cpu_cap()];
+    return op->tables[la_cpu_cap()];
 }
 
 /* ---- plans, for those who make blocks of rows (src/fuse) ---- */

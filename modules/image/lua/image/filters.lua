@@ -23,7 +23,6 @@ local function positions(n, before, after, mode, like)
     local period = math.max(2 * (n - 1), 1)
     at = at:remainder(period)
     at = at:minimum(period - at)
-    if n == 1 then at = at * 0 end
   end
   return at + 1
 end

@@ -126,6 +126,7 @@ local KNOWN = {temperature = number(0, math.huge), top_k = count,
   repeat_penalty = number(1e-6, math.huge), seed = whole,
   allow = of_type "function"}
 local TALK = {max = count, progress = of_type "function",
+  template = of_type "function",
   session = of_type "table", tools = of_type "table",
   stop = function(v)
     return type(v) == "string" or type(v) == "table", "a text or a list of them"
@@ -144,7 +145,8 @@ function sample.check(where, options, talks)
     if not rule then
       error(("%s: %s: no such option (temperature, top_k, top_p, min_p, "
              .. "repeat_penalty, seed, allow%s)"):format(where, tostring(key),
-            talks and ", max, stop, session, tools, progress" or ""), 3)
+            talks and ", max, stop, session, tools, "
+              .. "template, progress" or ""), 3)
     end
     local good, want = rule(v)
     if not good then
