@@ -133,7 +133,7 @@ static char *columns_locate(const la_fuse_plan *p, const la_fuse_box *x,
 }
 
 /* A line of single elements: one run where the columns follow each other
-** without a gap, else one run for each; one of rows runs over a column alone. */
+** without a gap, else one run for each. One of rows runs over a column. */
 static void columns_run_each(const la_fuse_plan *p, const la_fuse_line *l,
                              const la_fuse_box *x)
 {
