@@ -10,10 +10,9 @@ local HEAD = "# Planted mistakes\n\n"
   .. "head of\n`tools/mutants/run.lua` has the options. This page says how "
   .. "many of them the suite finds; it is written by that tool.\nA mistake "
   .. "that changes nothing that anybody could see counts apart: the compiler "
-  .. "made the same code of it,\n`tools/mutants/known.lua` has the "
-  .. "reason, or nothing needed the code, which is gone since. The score is\n"
-  .. "what was killed of the others. Mistakes that were alive are planted again "
-  .. "when there are new specs.\n"
+  .. "made the same code of it,\n`tools/mutants/known.lua` has the reason, or "
+  .. "the line is gone since. The score is what was killed of the others;\n"
+  .. "those that were alive are planted again when there are new specs.\n"
 
 function page.folder_of(path)
   return path:match("^src/%w+") or path:match("^modules/%w+")
