@@ -93,8 +93,8 @@ describe("data", function()
     local loader = data.DataLoader(data.TensorDataset(rows, la.range(3)),
                                    {batch_size = 2})
     local sizes = {}
-    for x, y in la.progress(loader, {quiet = true}) do
-      sizes[#sizes + 1] = #x * #y
+    for part, labels in la.progress(loader, {quiet = true}) do
+      sizes[#sizes + 1] = #part * #labels
     end
     assert.same({4, 1}, sizes)
   end)

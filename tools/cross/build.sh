@@ -30,20 +30,21 @@ loading() {
     $cc -O1 -Wl,-E "$top/lua/src/$name".c "$out/liblua.a" $libs -o "$out/$name"
 }
 
-# lunarray.dll, which a program links or Lua loads by require, and lua54.dll
-# beside it; the exported names are those of hosts. With import libraries for
-# GCC (lib*.dll.a) and for MSVC (lunarray.lib).
+# lunarray.dll, which a program links or Lua loads by require, and lua54.dll,
+# which it needs; the exported names are those of hosts. With import libraries
+# for GCC (lib*.dll.a) and for MSVC (lunarray.lib).
 dll() {
     $cc -shared -static-libgcc -o "$out/lua54.dll" \
         -Wl,--whole-archive "$out/liblua.a" -Wl,--no-whole-archive \
         -Wl,--export-all-symbols -Wl,--out-implib,"$out/liblua54.dll.a"
+    exports=$out/lunarray".def"
     { echo "LIBRARY lunarray.dll"; echo EXPORTS; cat spec/abi_symbols.txt; } \
-        > "$out/lunarray.def"
-    $cc -shared -static-libgcc -o "$out/lunarray.dll" "$out/lunarray.def" \
+        > "$exports"
+    $cc -shared -static-libgcc -o "$out/lunarray.dll" "$exports" \
         -Wl,--whole-archive "$out/liblunarray.a" -Wl,--no-whole-archive \
         "$out/libz.a" "$out/liblua54.dll.a" -Wl,-Bstatic $libs \
         -Wl,--out-implib,"$out/liblunarray.dll.a"
-    x86_64-w64-mingw32-dlltool -d "$out/lunarray.def" -l "$out/lunarray.lib"
+    x86_64-w64-mingw32-dlltool -d "$exports" -l "$out/lunarray.lib"
 }
 
 # The one file of a few families, for every system; it is written anew where a

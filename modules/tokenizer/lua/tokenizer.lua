@@ -467,8 +467,8 @@ local function from_lines(text)
     end
   end
   local lower = not text:find("\n[A-Z][a-z]+\r?\n")
-  local around = vocab["[CLS]"] ~= nil and vocab["[SEP]"] ~= nil
-  local t = {model = "WordPiece", adds = around, count = #tokens,
+  local adds = vocab["[CLS]"] ~= nil and vocab["[SEP]"] ~= nil
+  local t = {model = "WordPiece", adds = adds, count = #tokens,
     vocab = native.vocab("wordpiece", tokens, nil, nil,
                          {unknown = vocab["[UNK]"], next = "##", most = 100}),
     normalize = parts.normalizer{type = "BertNormalizer", clean_text = true,

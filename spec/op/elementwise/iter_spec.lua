@@ -133,8 +133,9 @@ describe("an operation in place", function()
     for _, op in ipairs(la.operations()) do
       local method = op.forms & 4 ~= 0 and not op.metadata
         and la.ones(1)[op.name .. "_"]
-      for _, args in ipairs(method and {{}, {1}, {la.ones(2, 3)}, {0, 1},
-                                        {la.ones(2, 3), la.ones(2, 3)}} or {}) do
+      local lists = {{}, {1}, {la.ones(2, 3)}, {0, 1},
+                     {la.ones(2, 3), la.ones(2, 3)}}
+      for _, args in ipairs(method and lists or {}) do
         local x = la.ones(2, 3, {names = {"a", "b"}})
         if pcall(method, x, table.unpack(args)) then
           tried = tried + 1
