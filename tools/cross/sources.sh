@@ -36,14 +36,15 @@ library() {
     name=$1 folder=$2 flags_of=$3
     shift 3
     [ ! -f "$out/lib$name.a" ] || return 0
-    rm -rf "$out/$name"
-    mkdir "$out/$name"
+    objects=$out/$name.objects
+    rm -rf "$objects"
+    mkdir "$objects"
     for source in "$@"; do
         $cc -O2 -fPIC $flags_of -c "$folder/$source".c \
-            -o "$out/$name/$source".o
+            -o "$objects/$source".o
     done
-    $ar rcs "$out/$name/lib$name.a" "$out/$name"/*.o
-    mv "$out/$name/lib$name.a" "$out"
+    $ar rcs "$objects/lib$name.a" "$objects"/*.o
+    mv "$objects/lib$name.a" "$out"
 }
 
 # Their headers keep their times, as what includes them is compiled anew if not.
