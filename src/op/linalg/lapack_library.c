@@ -17,7 +17,7 @@
 static la_once once = LA_ONCE;
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 static void *library;
-static bool asked;          /* by LUNARRAY_LAPACK, found or not */
+static bool chosen;         /* by LUNARRAY_LAPACK, found or not */
 static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
 static bool locks = true;
@@ -51,8 +51,8 @@ static bool has_narrow_integers(void)
 static void open_library(void)
 {
     const char *name = getenv("LUNARRAY_LAPACK");
-    asked = name && *name;
-    if (asked) library = la_os_library(name);
+    chosen = name && *name;
+    if (chosen) library = la_os_library(name);
     if (!library) return;
     found_as = "LUNARRAY_LAPACK";
     narrow = has_narrow_integers();
@@ -81,7 +81,7 @@ bool la_lapack_chosen(void)
 {
     if (la_ctx()->lockstep) return false;
     la_run_once(&once, open_library);
-    return asked;
+    return chosen;
 }
 
 const char *la_lapack_name(void)
