@@ -263,12 +263,12 @@ see: while_loop, cumsum, cond
 Makes a function that records f's operations and computes chains of element-
 wise ones block by block, in one pass over memory. Sums, means, extremes,
 products, variances and norms over the last dims may be part of a chain. The
-bits are the same. As with la.compile later calls run the recording: what C
-functions give (math.random, os.time) are those of the recording, and f's
-effects in Lua happen only while it is recorded. It is recorded anew for other
-numbers, strings or functions among its arguments and where values that f
-captured have changed, and f runs at each call where it reads values or changes
-what it captures. Give numbers that change in each call as tensors without dims.
+bits are the same. As with la.compile f runs while it is recorded, and later
+calls run the recording; f is recorded anew for numbers, strings or functions
+that are others than before, among its arguments or what it captures. It runs at
+each call where it reads values, changes what it captures or calls functions
+whose results are not of their arguments alone (math.random, os.time). Give
+numbers that change in each call as tensors without dims.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])
