@@ -25,8 +25,8 @@ typedef struct particle {
 /* Where C puts them: types alone say it. */
 static const char layout[] = "pos:f32x3 vel:f32x3 mass:f32 alive:b8 born:f64";
 
-/* la.fuse records what 'move' does, in-place calls too, and runs it block by
-** block when the function returns. */
+/* The first call of 'move' records it, in-place calls too; later calls with the
+** same dt run the recording block by block. */
 static const char script[] =
     "local la = require 'lunarray'\n"
     "local down = la.tensor{0, 0, -9.81}\n"

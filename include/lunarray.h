@@ -330,9 +330,9 @@ LA_API size_t la_token_memory(la_token *k);
 ** this they get the Lua error "stack overflow (stack of the host)" instead, 32
 ** KiB above 'low', or in the middle of a stack below 64 KiB, so that operations
 ** that are called there have what they need: fibers of 64 KiB are enough for
-** scripts of strangers. LAPACK, which takes more, runs on another thread then.
-** To be called before L runs on another stack. 0, or LA_ESTATE for a state that
-** was not opened. */
+** scripts of strangers. A LAPACK that LUNARRAY_LAPACK names takes more and runs
+** on another thread then. To be called before L runs on another stack. 0, or
+** LA_ESTATE for a state that was not opened. */
 LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
 #endif
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.
@@ -786,13 +786,13 @@ LA_API int la_program_form(const la_program *p, int what, int i,
 ** allocated from the second run on. 0 or a status: LA_EARG, LA_EDTYPE,
 ** LA_ESHAPE for other tensors than it was recorded for, LA_EALIAS where one
 ** shares memory with what the program writes, LA_ESTATE where a weight has
-** changed its form or the program runs already. Behind an error weights are
+** changed its form or the program runs already. After an error weights are
 ** what the steps up to there have made of them, and no result is handed
 ** out. */
 LA_API int la_program_run(la_program *p, la_tensor *const *in,
                           la_tensor **out);
 /* The same in parts: begin, then step until it is 0. A step returns LA_MORE at
-** most 200 microseconds behind its budget where there is more to do. Results
+** most 200 microseconds over its budget where there is more to do. Results
 ** are in 'out', which stays the caller's until then, with the last one. Whoever
 ** writes an input meanwhile ends the call: LA_EALIAS. */
 LA_API int la_program_begin(la_program *p, la_tensor *const *in,
@@ -1012,13 +1012,14 @@ LA_API void la_set_parallel_for(
 ** "interrupted", whatever is answered later. The tensor of an in-place form and
 ** an 'out' may then be written in part, and count as changed; no other operand
 ** is touched. Not asked while Lua makes the one string that tostring_raw asks
-** for. A call of LAPACK for a large matrix asks nobody. Where a hook or a token
-** could stop the operation, it runs on a thread of the library's, also under a
-** job system of the host's, and is abandoned when the operation stops; it
-** ends by itself, and la_runtime_destroy and la_shutdown wait for it. A state
-** (its token) has one such call at most: its next one waits for that, or is
-** stopped meanwhile. In a sandbox matrices for which LAPACK takes longer than
-** some tenths of a second (1e9 multiply-adds) are refused. */
+** for. A LAPACK that LUNARRAY_LAPACK names asks nobody during a call for a
+** large matrix. Where a hook or a token could stop the operation, it runs on a
+** thread of the library's, also under a job system of the host's, and is
+** abandoned when the operation stops; it ends by itself, and la_runtime_destroy
+** and la_shutdown wait for it. A state (its token) has one such call at most:
+** its next one waits for that, or is stopped meanwhile. In a sandbox matrices
+** for which such a LAPACK takes longer than some tenths of a second (1e9
+** multiply-adds) are refused. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

@@ -9,7 +9,7 @@
 #include "base/size.h"
 
 /* Scopes end with a call of this (LA_TABLE_OWN), so that a block goes on every
-** way out, also when an allocation behind it failed. */
+** way out, also when an allocation after it failed. */
 void la_table_free(la_table_block *b)
 {
     if (b->p) la_mem_free(b->p, b->bytes);

@@ -144,6 +144,16 @@ describe("from_function", function()
   end)
 end)
 
+describe("la.describe", function()
+  it("takes no table at its word", function()
+    local own = {}
+    own.describe = la.describe
+    for _, x in ipairs{la, own, {describe = 3}, {}} do
+      raises("(tensor expected, got table)", la.describe, x)
+    end
+  end)
+end)
+
 describe("storage", function()
   it("is one object for all tensors on the same memory", function()
     local x = la.ones(4)

@@ -14,8 +14,8 @@
 #include "api/api_call.h"
 #include "op/call.h"
 
-/* A truth and an integer become 0-dim tensors. Takes over the value; *out is
-** owned, NULL for no value. */
+/* A boolean becomes a 0-dim tensor, and so does the integer that manual_seed
+** gives. Takes over the value; *out is owned, NULL for no value. */
 static la_status as_tensor(la_value *v, la_tensor **out)
 {
     la_scalar s;

@@ -168,7 +168,7 @@ LA_API void *la_tensor_data(const la_tensor *t)
     la_error_note before;
     if (!t) return NULL;
     la_error_keep(&before);
-    la_position here = la_move_to_owner(t->owner);  /* it may be deferred */
+    la_position here = la_move_to_owner(t->owner);
     void *data = la_tensor_check_bounds(t) ? NULL
                : la_is_remote(t->device) ? la_remote_address(t) : la_data(t);
     if (data && la_storage_expose(t->storage)) data = NULL;

@@ -86,7 +86,7 @@ static la_status files_plain(la_tensor *t, la_tensor **out)
 /* LA_ESTATE for tensors of the meta device, or whose storage was freed. */
 static la_status check_has_data(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
+    if (t->flags & LA_F_BATCHED) return la_refuse_batched();
     if (t->device == LA_META)
         return la_error(LA_ESTATE, "a meta tensor has no data to save");
     if (t->device != LA_CPU)

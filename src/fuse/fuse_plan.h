@@ -125,7 +125,7 @@ la_loop la_fuse_copy_loop(size_t size);
 /* Write a reduction down as a step, if it can be one. */
 la_status la_fuse_record_reduction(la_fused *z, la_frame *f, bool *done);
 /* Kind of an element-wise call of this result's shape and strides next to the
-** program's rows; false where its arguments do not fit. */
+** chain's rows; false where its arguments do not fit. */
 bool la_fuse_kind_of(const la_fused *z, const la_frame *f, int n,
                      const la_shape *shape, const int64_t *strides,
                      la_fuse_kind *kind);

@@ -1,5 +1,5 @@
 /*
-** Passes with reductions: a walk over the rows of a contiguous program.
+** Passes with reductions: a walk over the rows of a contiguous chain.
 **
 ** Rows of up to LA_FUSE_ROW elements go several at a time through all phases:
 ** what a reduction reads lies whole in a register, and its results, one for
@@ -34,7 +34,7 @@ typedef struct walk {
 
 /* ---- geometry ---- */
 
-/* Bytes from element to element of operand k along dim d of the program. */
+/* Bytes from element to element of operand k along dim d of the chain. */
 static int64_t fused_rows_step_of(const la_fuse_plan *p, int k, int d)
 {
     const la_fuse_operand *o = &p->operands[k];
@@ -245,7 +245,7 @@ static void reduce_piece(const walk *w, const la_fuse_line *l, int index,
                      &f->args);
 }
 
-/* Elements first..first+n-1 of the program, box by box. */
+/* Elements first..first+n-1 of the chain, box by box. */
 static void run_boxes(const walk *w, int line, int end, int64_t first,
                       int64_t n, la_fuse_box *x)
 {

@@ -53,7 +53,7 @@ static bool has_gaps(const la_tensor *t)
     return t->numel > 1 && !(t->flags & LA_F_DENSE);
 }
 
-/* Rows begin where the program has had none: do its steps suit them? */
+/* Rows begin where the chain has had none: do its steps suit them? */
 static bool suits_rows(const la_fused *z, int ntrail, int64_t n)
 {
     for (int i = 0; i < z->ninputs; i++)
@@ -138,7 +138,7 @@ static bool fuse_rows_reduces(const la_frame *f, la_reduce_plan *plan)
     return la_reduce_plan_of(f, plan) && plan->kernel->inner;
 }
 
-/* The program takes on rows of 'ntrail' dims, or has them. */
+/* The chain takes on rows of 'ntrail' dims, or has them. */
 static bool begin_rows(la_fused *z, const la_tensor *t, int ntrail)
 {
     int64_t n = 1;

@@ -1,5 +1,5 @@
 /*
-** Running a part of a program: one iterator over what is read from outside and
+** Running a part of a chain: one iterator over what is read from outside and
 ** what is wanted, and inside its loop all steps on one block after another.
 ** Passes with reductions walk over rows instead (fuse_reduce.c).
 */

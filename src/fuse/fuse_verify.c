@@ -1,4 +1,4 @@
-/* The invariants of programs and plans, for the debug build. */
+/* The invariants of chains and plans, for the debug build. */
 #include "fuse/fuse_verify.h"
 
 #ifdef LA_DEBUG

@@ -1,10 +1,10 @@
-/* Self-checks of la.fuse in the debug build; nothing in others. */
+/* Self-checks of chains in the debug build; nothing in others. */
 #ifndef LA_FUSE_FUSE_VERIFY_H
 #define LA_FUSE_FUSE_VERIFY_H
 
 #include "fuse/fuse_plan.h"
 
-/* A program before it runs: steps read inputs and steps before them, and what
+/* A chain before it runs: steps read inputs and steps before them, and what
 ** is pending has a tensor. A plan before it runs: lines name operands and
 ** registers that there are. */
 #ifdef LA_DEBUG

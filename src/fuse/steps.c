@@ -190,7 +190,7 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
     return true;
 }
 
-/* True when the program has this geometry, or is empty and takes it. False when
+/* True when the chain has this geometry, or is empty and takes it. False when
 ** steps of another geometry wait: the caller has to run them first. */
 bool la_fuse_begin(la_fused *z, int ndim, const int64_t *sizes,
                    const int64_t *strides)

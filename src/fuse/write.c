@@ -22,7 +22,7 @@ la_fuse_set la_fuse_writes(const la_fused *z)
     return set;
 }
 
-/* How many of n arguments from 'first' on the program has not read yet. */
+/* How many of n arguments from 'first' on the chain has not read yet. */
 static int new_inputs(const la_fused *z, const la_frame *f, int first, int n)
 {
     int count = 0;
@@ -70,9 +70,9 @@ bool la_fuse_has_row_order(const la_tensor *t)
     return true;
 }
 
-/* The strides of the program that writes 't'; false where the target has an
-** order that no program has. */
-static bool program_strides(const la_tensor *t, int64_t *strides)
+/* The strides of the chain that writes 't'; false where the target has an
+** order that no chain has. */
+static bool chain_strides(const la_tensor *t, int64_t *strides)
 {
     size_t bytes = sizeof(int64_t) * (size_t)t->ndim;
     la_contiguous_strides(t->ndim, la_sizes(t), strides);
@@ -89,7 +89,7 @@ static bool is_of_rows(const la_fused *z)
     return false;
 }
 
-/* The program takes the step on: its shape is that of the target. */
+/* The chain takes the step on: its shape is that of the target. */
 static bool write_fits(la_fused *z, const la_tensor *t, const int64_t *strides)
 {
     return !is_of_rows(z) && la_fuse_begin(z, t->ndim, la_sizes(t), strides);
@@ -125,7 +125,7 @@ la_status la_fuse_record_write(la_fused *z, la_frame *f, const la_fuse_call *c,
 {
     la_tensor *target = target_of(f);
     int64_t strides[LA_MAX_DIMS];
-    if (target->dtype != c->result || !program_strides(target, strides))
+    if (target->dtype != c->result || !chain_strides(target, strides))
         return LA_OK;
     if (is_full(z, 1 + new_inputs(z, f, c->first, c->n))) return LA_OK;
     if (!write_fits(z, target, strides)) return LA_OK;

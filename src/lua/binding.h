@@ -464,7 +464,8 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
-    bool exact;     /* a number is no tensor: another overload may take that */
+    bool exact;     /* A tensor is not taken as a number, since another overload
+                    ** may take it as a tensor. */
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
     int wanted_at;  /* the last argument that any overload refused so far, */
     int nwanted;    /* and what was expected there */

@@ -38,6 +38,10 @@
 #define LA_BUILD_FLAGS ""
 #endif
 
+/* Why a recording comes to nothing: these modes belong to its signature. */
+static const char info_refused[] = "it changes a mode that belongs to the "
+    "signature";
+
 /* ---- dtypes ---- */
 
 static void field_number(lua_State *L, const char *name, double v)
@@ -206,9 +210,6 @@ static int fn_isdtype(lua_State *L)
 }
 
 /* Sets it for this state only: floats without a dtype get it. */
-static const char info_refused[] = "it changes a mode that belongs to the "
-    "signature";
-
 static int fn_set_default_dtype(lua_State *L)
 {
     la_state *s = la_enter(L);

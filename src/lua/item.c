@@ -3,7 +3,8 @@
 **
 ** These copy one element out and hold no reference, so nothing here has to be
 ** anchored. They read the storage without dispatch: whatever makes bytes differ
-** from values (lazy conj and neg bits, a deferred tensor) is handled here.
+** from values (lazy conj and neg bits) is handled here, as is a tensor without
+** storage.
 */
 #include <math.h>
 

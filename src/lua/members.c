@@ -4,9 +4,9 @@
 ** A state knows some 2,500 functions and a script uses a few dozen. So each is
 ** made when its name is first asked for, by the __index of the module and of
 ** the table of methods (foreign.c), and stays there. Its name is looked up in
-** tables that belong to the process: rows of operations (op/lookup.c) and the
-** lists below, of which the first one that has the name counts. pairs makes
-** what is left.
+** tables that belong to the process, of which the first one that has it counts:
+** functions of Lua modules, then those of modules, of parts, and rows of
+** operations (op/lookup.c). pairs makes what is left.
 */
 #include <math.h>
 #include <string.h>
@@ -84,6 +84,40 @@ static const la_function *row_among(const la_function *row, const char *name,
     return row && row->name ? row : NULL;
 }
 
+static const la_function *member_row(const char *name, size_t n)
+{
+    const la_function *row = NULL;
+    for (int i = 0; !row && modules[i].name; i++)
+        row = row_among(modules[i].module->functions, name, n);
+    for (size_t i = 0; !row && i < COUNT(parts); i++)
+        row = row_among(parts[i]->functions, name, n);
+    return row;
+}
+
+static const la_function *method_row(const char *name, size_t n)
+{
+    const la_function *row = NULL;
+    for (size_t i = 0; !row && i < COUNT(parts); i++)
+        row = row_among(parts[i]->methods, name, n);
+    return row;
+}
+
+/* The index in 'lazy'; -1: not there. */
+static int lazy_member(const char *name, size_t n)
+{
+    for (size_t i = 0; i < COUNT(lazy); i++)
+        if (is_same(lazy[i].name, name, n)) return (int)i;
+    return -1;
+}
+
+static int lazy_method(const char *name, size_t n)
+{
+    for (size_t i = 0; i < COUNT(lazy_methods); i++)
+        if (is_same(lazy_methods[i][0], name, n))
+            return lazy_member(lazy_methods[i][1], strlen(lazy_methods[i][1]));
+    return -1;
+}
+
 /* ---- making them ---- */
 
 static bool push_row(lua_State *L, const la_function *row)
@@ -93,40 +127,28 @@ static bool push_row(lua_State *L, const la_function *row)
 }
 
 /* A function of a Lua module, which is only compiled when it is called. */
-static bool push_lazy(lua_State *L, const char *name, size_t n)
+static bool push_lazy(lua_State *L, int i)
 {
-    for (size_t i = 0; i < COUNT(lazy); i++) {
-        if (!is_same(lazy[i].name, name, n)) continue;
-        lua_pushstring(L, lazy[i].module);
-        lua_pushstring(L, lazy[i].name);
-        lua_pushcclosure(L, call_lazy, 2);
-        return true;
-    }
-    return false;
+    if (i < 0) return false;
+    lua_pushstring(L, lazy[i].module);
+    lua_pushstring(L, lazy[i].name);
+    lua_pushcclosure(L, call_lazy, 2);
+    return true;
 }
 
 bool la_push_member(lua_State *L, const char *name, size_t n)
 {
-    const la_function *row = NULL;
-    if (push_lazy(L, name, n)) return true;
-    for (int i = 0; !row && modules[i].name; i++)
-        row = row_among(modules[i].module->functions, name, n);
-    for (size_t i = 0; !row && i < COUNT(parts); i++)
-        row = row_among(parts[i]->functions, name, n);
-    return push_row(L, row) || la_push_operation(L, name, n, LA_FN);
+    return push_lazy(L, lazy_member(name, n))
+        || push_row(L, member_row(name, n))
+        || la_push_operation(L, name, n, LA_FN);
 }
 
 /* An operation's form in place has the name with an underscore. */
 bool la_push_method(lua_State *L, const char *name, size_t n)
 {
-    const la_function *row = NULL;
-    for (size_t i = 0; i < COUNT(lazy_methods); i++)
-        if (is_same(lazy_methods[i][0], name, n))
-            return push_lazy(L, lazy_methods[i][1],
-                             strlen(lazy_methods[i][1]));
-    for (size_t i = 0; !row && i < COUNT(parts); i++)
-        row = row_among(parts[i]->methods, name, n);
-    return push_row(L, row) || la_push_operation(L, name, n, LA_METHOD)
+    return push_lazy(L, lazy_method(name, n))
+        || push_row(L, method_row(name, n))
+        || la_push_operation(L, name, n, LA_METHOD)
         || (n > 1 && name[n - 1] == '_'
             && la_push_operation(L, name, n - 1, LA_INPLACE_FORM));
 }
@@ -235,16 +257,9 @@ void la_open_members(lua_State *L, int lib)
 bool la_is_lua_name(const char *name, size_t n)
 {
     bool is = la_is_theme(name, n) || is_same("autograd", name, n)
-        || la_is_embedded(name, n);
-    for (size_t i = 0; i < COUNT(parts); i++)
-        is |= row_among(parts[i]->functions, name, n)
-            || row_among(parts[i]->methods, name, n);
-    for (int i = 0; modules[i].name; i++)
-        is |= row_among(modules[i].module->functions, name, n) != NULL;
-    for (size_t i = 0; i < COUNT(lazy); i++)
-        is |= is_same(lazy[i].name, name, n);
-    for (size_t i = 0; i < COUNT(lazy_methods); i++)
-        is |= is_same(lazy_methods[i][0], name, n);
+        || la_is_embedded(name, n) || lazy_member(name, n) >= 0
+        || lazy_method(name, n) >= 0 || member_row(name, n)
+        || method_row(name, n);
     for (size_t i = 0; i < COUNT(numbers); i++)
         is |= is_same(numbers[i].name, name, n);
     for (size_t i = 0; i < COUNT(texts); i++)

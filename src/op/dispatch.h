@@ -15,10 +15,10 @@ la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
 ** none. */
 la_op_fn la_registered_kernel(const la_op *op, int key);
 
-/* Set by src/grad and src/fuse: the kernels of their keys for all operations;
-** NULL falls through. */
+/* Set by src/grad and src/program: the kernels of their keys for all
+** operations; NULL falls through. */
 extern la_op_fn la_autograd_kernel;
-extern la_op_fn la_record_kernel;           /* the same, by src/program */
+extern la_op_fn la_record_kernel;
 /* la_record_read of all tensors of a call. LA_OK where nothing is recorded. */
 la_status la_check_reads(const la_frame *f);
 /* A call for a device of the host's, which has kernel 'fn' for it or none

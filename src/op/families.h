@@ -35,9 +35,10 @@
 #include "op/frame.h"
 
 /* The loop that a call runs and its scalar parameters. A plan is made without a
-** look at the inputs' elements, which the meta device has not and la.fuse not
-** yet; wrapped scalars are known. 'inspect' (NULL: none) makes the refusals
-** that need elements, when the inputs have them and before the loop runs. */
+** look at the inputs' elements, which the meta device and headers of a chain
+** have not; wrapped scalars are known. 'inspect' (NULL: none) makes the
+** refusals that need elements, when the inputs have them and before the loop
+** runs. */
 typedef struct la_loop_plan {
     la_loop loop;
     la_params params;

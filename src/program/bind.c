@@ -196,11 +196,9 @@ void la_bind_leave(la_prog *p)
 static bool bind_is_base(const la_prog_view *v, const la_tensor *base)
 {
     return v->bytes == base->offset * (int64_t)la_itemsize(base)
-        && base->dtype == v->form->dtype && base->ndim == v->form->ndim
-        && base->names == v->form->names
+        && base->dtype == v->form->dtype && base->names == v->form->names
         && !((base->flags ^ v->form->flags) & (LA_F_CONJ | LA_F_NEG))
-        && memcmp(la_sizes(base), la_sizes(v->form), 16 * (size_t)base->ndim)
-           == 0;
+        && la_same_geometry(base, v->form);
 }
 
 la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)

@@ -6,7 +6,7 @@
 **
 ** A view is the last tensor that a step gave for it. One that no step gave (an
 ** alias that a node saved) is made on the slot's storage, without a history. A
-** tensor is let go of behind the last step that reads it.
+** tensor is let go of after the last step that reads it.
 */
 #include "program/program.h"
 
@@ -79,9 +79,8 @@ static bool graph_is_view(const la_prog_view *v, const la_tensor *t,
 {
     const la_tensor *f = v->form;
     return v->grad == (la_grad_flag(t) != 0) && t->dtype == f->dtype
-        && t->ndim == f->ndim
         && v->bytes == t->offset * (int64_t)la_itemsize(t) - origin
-        && memcmp(la_sizes(t), la_sizes(f), 16 * (size_t)t->ndim) == 0;
+        && la_same_geometry(t, f);
 }
 
 /* Objects that share memory with another one have histories of their own. */

@@ -213,9 +213,9 @@ static bool loop_outputs(la_loop_record *l, const la_prog *p)
 
 static bool loop_same_form(const la_tensor *a, const la_tensor *b)
 {
-    return a->dtype == b->dtype && a->ndim == b->ndim && a->names == b->names
+    return a->dtype == b->dtype && a->names == b->names
         && !((a->flags ^ b->flags) & (LA_F_CONJ | LA_F_NEG))
-        && memcmp(la_sizes(a), la_sizes(b), 16 * (size_t)a->ndim) == 0;
+        && la_same_geometry(a, b);
 }
 
 bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,

@@ -194,8 +194,8 @@ int64_t la_meet_origin(const la_tensor *t)
     return t->offset * (int64_t)la_itemsize(t);
 }
 
-/* The first step behind the node, whose call it may belong to: nodes are made
-** right before their call runs, some right behind it. */
+/* The first step after the node, whose call it may belong to: nodes are made
+** right before their call runs, some right after it. */
 static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
 {
     int32_t low = 0, high = r->p->steps.n;
@@ -218,9 +218,7 @@ static bool meet_gives(const la_recorder *r, int32_t step, int32_t slot,
             : la_prog_member(r->p, s->list_results + k - s->nresults);
         if (v < 0 || la_prog_view_at(r->p, v)->slot != slot) continue;
         const la_tensor *f = la_prog_view_at(r->p, v)->form;
-        if (f->ndim == t->ndim && memcmp(la_sizes(f), la_sizes(t),
-                                         16 * (size_t)t->ndim) == 0)
-            return true;
+        if (la_same_geometry(f, t)) return true;
     }
     return false;
 }

@@ -55,8 +55,8 @@ static bool one_is_result(const one_walk *w, int32_t view, int32_t result)
     return a->slot != b->slot && a->bytes == 0 && b->bytes == 0
         && s->nbytes == t->nbytes && !(s->escapes && t->escapes)
         && (la_is_float((la_dtype)f->dtype)) && f->dtype == g->dtype
-        && f->ndim == g->ndim && f->flags == g->flags && f->names == g->names
-        && memcmp(la_sizes(f), la_sizes(g), 16 * (size_t)f->ndim) == 0;
+        && f->flags == g->flags && f->names == g->names
+        && la_same_geometry(f, g);
 }
 
 /* The operand that the call gives as it is; -1: none. */

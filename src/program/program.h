@@ -407,7 +407,7 @@ la_status la_prog_run(la_prog *p, la_tensor *const *arguments, la_tensor **out,
 ** than in the recording: p->unfit says so. */
 /* Runs it in parts, flat ones only: begin; advance until p->at is the number
 ** of steps, each time to where the clock (la_nanoseconds) shows 'end'; results;
-** leave, also behind an error. */
+** leave, also after an error. */
 la_status la_prog_begin(la_prog *p, la_tensor *const *arguments);
 la_status la_prog_advance(la_prog *p, la_tensor *const *arguments, int64_t end,
                           const la_prog_host *host);

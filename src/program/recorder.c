@@ -309,7 +309,7 @@ void la_record_step(la_recorder *r, la_prog_step *s)
 }
 
 /* Did the call make tensors of its own, though an output with a history was
-** given? They are copied there behind it, by calls that the history has. */
+** given? They are copied there after it, by calls that the history has. */
 static bool recorder_has_own(const la_frame *f)
 {
     bool own = f->form == LA_OUT, history = false;

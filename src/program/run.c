@@ -32,11 +32,11 @@ typedef struct run_state {
 static bool run_same_form(const la_tensor *form, const la_tensor *t)
 {
     const uint32_t bits = LA_F_CONJ | LA_F_NEG;
-    return t->dtype == form->dtype && t->ndim == form->ndim
-        && t->device == form->device && t->names == form->names
+    return t->dtype == form->dtype && t->device == form->device
+        && t->names == form->names
         && !((t->flags ^ form->flags) & bits) && t->storage
         && t->storage->nbytes >= 0      /* the host did not move it */
-        && memcmp(la_sizes(t), la_sizes(form), 16 * (size_t)t->ndim) == 0;
+        && la_same_geometry(t, form);
 }
 
 /* Does another tensor than the slot's have views of the object's memory? */
@@ -48,10 +48,10 @@ static bool run_is_joint(const la_prog *p, const la_prog_object *o)
     return false;
 }
 
-/* set_data gave the tensor other memory, and it counts writes by the record of
-** what it had. Its elements are not known by their version then, and views
-** count as the slot's own tensor. */
-static bool run_is_moved_well(const la_prog *p, const la_prog_object *o)
+/* Can the recording run on the object's tensor, though set_data gave that other
+** memory? It counts writes by the record of what it had: its elements are not
+** known by their version then, and views count as the slot's own tensor. */
+static bool run_may_have_moved(const la_prog *p, const la_prog_object *o)
 {
     return !o->pinned && !run_is_joint(p, o);
 }
@@ -76,7 +76,7 @@ bool la_prog_object_fits(const la_prog *p, int32_t i, const la_tensor *t)
     if (o->grad_asked && (la_leaf_grad(t) != NULL) != o->had_grad)
         return false;
     if (o->pinned && la_tensor_version(t) != o->version) return false;
-    if (t->counter && !run_is_moved_well(p, o)) return false;
+    if (t->counter && !run_may_have_moved(p, o)) return false;
     return o->grad_slot < 0 || run_grad_fits(p, o, t);
 }
 
@@ -119,9 +119,8 @@ static la_tensor *run_given(const run_state *r, int32_t view)
         for (int32_t k = 0; k < i; k++)
             if (r->given[k] && r->given[k]->storage == t->storage) return NULL;
         const la_tensor *f = la_prog_view_at(r->p, view)->form;
-        bool same = t->dtype == f->dtype && t->ndim == f->ndim && !t->names
-            && t->offset == 0
-            && memcmp(la_sizes(t), la_sizes(f), 16 * (size_t)t->ndim) == 0;
+        bool same = t->dtype == f->dtype && !t->names
+            && t->offset == 0 && la_same_geometry(t, f);
         return same ? t : NULL;
     }
     return NULL;
@@ -189,8 +188,7 @@ static la_status run_result(run_state *r, int32_t i, int32_t view,
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     if (s->kind != LA_SLOT_STEP || s->maker != i
         || t == p->bind->tensors[view]) return LA_OK;
-    if (t->ndim == v->form->ndim && t->dtype == v->form->dtype
-        && memcmp(la_sizes(t), la_sizes(v->form), 16 * (size_t)t->ndim) == 0)
+    if (t->dtype == v->form->dtype && la_same_geometry(t, v->form))
         return run_take(p, view, t);
     if (t->ndim != v->form->ndim || t->dtype != v->form->dtype
         || memcmp(la_sizes(t), la_sizes(v->form), 8 * (size_t)t->ndim) != 0)

@@ -63,10 +63,8 @@ static bool same_view(const la_prog *p, int32_t a, int32_t b)
     const la_tensor *c = la_prog_slot_at(p, x->slot)->own;
     const la_tensor *d = la_prog_slot_at(p, y->slot)->own;
     const la_tensor *f = x->form, *g = y->form;
-    if (x->bytes != y->bytes || f->dtype != g->dtype || f->ndim != g->ndim
-        || f->flags != g->flags || f->names != g->names
-        || memcmp(la_sizes(f), la_sizes(g), 16 * (size_t)f->ndim) != 0)
-        return false;
+    if (x->bytes != y->bytes || f->dtype != g->dtype || f->flags != g->flags
+        || f->names != g->names || !la_same_geometry(f, g)) return false;
     return x->slot == y->slot
         || (c && d && !la_prog_slot_at(p, x->slot)->written
             && !la_prog_slot_at(p, y->slot)->written && c->numel == d->numel
@@ -128,7 +126,7 @@ static bool same_try(same_walk *w, int32_t early, int32_t late)
     la_prog_step *b = la_prog_step_at(w->p, late);
     if (!a->pure || a->dead || !same_call(w->p, a, b) || !same_results(w, a, b))
         return false;
-    /* Is an operand written behind the first call? By the end will do. */
+    /* Is an operand written after the first call? By the end will do. */
     w->step = early;
     w->changed = false;
     la_prog_reads(w->p, a, same_ask, w);

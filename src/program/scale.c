@@ -15,11 +15,14 @@
 #include "op/op.h"
 #include "op/schema.h"
 
-/* A convolution and the call behind it; its operands are views. */
+/* A convolution and the call after it; its operands are views. */
 typedef struct scale_case {
     int32_t conv, step;
     int32_t weight, bias, scale, shift;
 } scale_case;
+
+/* Arguments of convolution, and of addcmul. */
+enum { SCALE_TRANSPOSED = 6, SCALE_VALUE = 3 };
 
 typedef struct scale_use { const la_prog *p; int32_t slot, n; } scale_use;
 
@@ -96,7 +99,7 @@ static int32_t scale_conv_of(const la_prog *p, int32_t step, int at)
     if (i < 0 || i >= step) return LA_PROG_NONE;
     const la_prog_step *conv = la_prog_step_at(p, i);
     if (!scale_is_call(conv, LA_OP(convolution))
-        || conv->results[0] != s->views[at] || conv->args[6].b
+        || conv->results[0] != s->views[at] || conv->args[SCALE_TRANSPOSED].b
         || conv->views[0] < 0 || conv->views[1] < 0
         || !scale_is_private(p, s->views[at], step)) return LA_PROG_NONE;
     return i;
@@ -115,9 +118,10 @@ static bool scale_weights_suit(const la_prog *p, const scale_case *c)
 static bool scale_find(const la_prog *p, int32_t step, scale_case *c)
 {
     const la_prog_step *s = la_prog_step_at(p, step);
+    const la_value *value = &s->args[SCALE_VALUE];
     if (!scale_is_call(s, LA_OP(addcmul)) || s->views[0] < 0
-        || s->args[3].tag != LA_VSCALAR || s->args[3].scalar.re != 1
-        || s->args[3].scalar.im != 0) return false;
+        || value->tag != LA_VSCALAR || value->scalar.re != 1
+        || value->scalar.im != 0) return false;
     for (int at = 1; at <= 2; at++) {
         int32_t other = s->views[3 - at];
         *c = (scale_case){.step = step, .scale = other, .shift = s->views[0]};
@@ -131,8 +135,7 @@ static bool scale_find(const la_prog *p, int32_t step, scale_case *c)
                 scale_form(p, other), y)
             && scale_is_channel(scale_form(p, c->shift), y)
             && scale_is_constant(p, other) && scale_is_constant(p, c->shift)
-            && y->dtype == z->dtype && y->ndim == z->ndim
-            && memcmp(la_sizes(y), la_sizes(z), 16 * (size_t)y->ndim) == 0
+            && y->dtype == z->dtype && la_same_geometry(y, z)
             && scale_is_quiet(p, c);
     }
     return false;

@@ -183,7 +183,7 @@ la_status la_host_moved(void)
 la_status la_tensor_check_bounds(const la_tensor *t)
 {
     if (t->flags & LA_F_DEFERRED)
-        return la_tensor_owed(t);
+        return la_refuse_batched();
     if (t->storage && t->storage->nbytes < 0) return la_host_moved();
     return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
                            (int64_t)la_itemsize(t),

@@ -317,9 +317,8 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
-la_status la_tensor_owed(const la_tensor *t)
+la_status la_refuse_batched(void)
 {
-    (void)t;
     la_ctx()->wanted_batched = true;
     return la_error(LA_ESTATE, "inside vmap a tensor has no elements to look "
                     "at: it stands for each element of a batch; return what is "
@@ -360,10 +359,10 @@ enum {
                        | LA_F_NO_HISTORY | LA_F_CUSTOM_VIEW
 };
 
-/* A deferred tensor needs its storage before it can share it. */
+/* A header has no storage to share. */
 static la_status ready(const la_tensor *t)
 {
-    return t->flags & LA_F_DEFERRED ? la_tensor_owed(t) : LA_OK;
+    return t->flags & LA_F_DEFERRED ? la_refuse_batched() : LA_OK;
 }
 
 /* Layout flags of up to three dims, none of them empty. */

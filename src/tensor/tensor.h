@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/runtime/context.h"
@@ -136,6 +137,13 @@ static inline int64_t *la_strides(const la_tensor *t)
 {
     return t->dims + t->ndim;
 }
+/* Do both have the same number of dims, sizes and strides? */
+static inline bool la_same_geometry(const la_tensor *a, const la_tensor *b)
+{
+    return a->ndim == b->ndim
+        && memcmp(a->dims, b->dims,
+                  2 * sizeof *a->dims * (size_t)a->ndim) == 0;
+}
 static inline size_t la_itemsize(const la_tensor *t)
 {
     return la_dtype_size((la_dtype)t->dtype);
@@ -163,8 +171,8 @@ static inline void *la_storage_remote(const la_storage *s)
     return s->context;
 }
 /* The first element; NULL when there is no data: on any device but the CPU, of
-** no elements. Nobody asks a deferred tensor before la_tensor_check_bounds has
-** had its value computed: the debug build stops here. */
+** no elements. Nobody asks a deferred tensor, which la_tensor_check_bounds
+** refuses: the debug build stops here. */
 static inline char *la_data(const la_tensor *t)
 {
     la_assert(t->storage || !(t->flags & LA_F_DEFERRED));
@@ -238,8 +246,8 @@ static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
     return LA_OK;
 }
 
-/* LA_ESTATE for a tensor without elements, whoever is to read or share it. */
-la_status la_tensor_owed(const la_tensor *t);
+/* LA_ESTATE: an element of a batch has no elements to read or to share. */
+la_status la_refuse_batched(void);
 /* Mark of storages that this thread makes: a recording of a program tells its
 ** own by it; 0 outside of one. */
 extern _Thread_local uint32_t la_storage_birth;
@@ -271,7 +279,8 @@ void la_tensor_show(la_tensor *t, la_storage *s, int64_t offset);
 /* ... and counts its writes as 'like' does; NULL: by its storage. */
 void la_tensor_count_as(la_tensor *t, const la_tensor *like);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
-** value that is computed later. 'strides' must be those of a dense tensor. */
+** header that is never filled: an element of a batch, or a step of a chain.
+** 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype, la_tensor **out);
 /* Share 'base's storage with a geometry of its own. Bounds are checked against
@@ -308,8 +317,7 @@ la_status la_tensor_on(la_storage *s, la_dtype, int ndim, const int64_t *sizes,
 la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
                                  const int64_t *strides);
 /* LA_ESHAPE unless every element lies inside the storage; LA_ESTATE where the
-** host has taken its memory away. A deferred tensor gets its value now, or
-** LA_ESTATE says why it has none. */
+** host has taken its memory away, or where it is deferred. */
 la_status la_tensor_check_bounds(const la_tensor *t);
 /* Checks the extent before there is a tensor. */
 la_status la_extent_check(int ndim, const int64_t *sizes,

@@ -1,5 +1,4 @@
 -- All golden records on a target: host golden.lua <file with their paths>.
--- Records that need a LAPACK, which targets do not have, are counted apart.
 -- The last line is "N passed, N failed".
 local records = require "spec.support.records"
 local la = require "lunarray"

@@ -260,14 +260,15 @@ tensor(6.)    tensor([0., 1., 3.])
 see: while_loop, cumsum, cond
 == fuse
 : la.fuse(f) -> function
-Makes a function that gives what f gives, but computes f's chains of element-
-wise operations block by block, in one pass over memory. Sums, means, extremes,
+Makes a function that records f's operations and computes chains of element-
+wise ones block by block, in one pass over memory. Sums, means, extremes,
 products, variances and norms over the last dims may be part of a chain. The
 bits are the same. As with la.compile f runs while it is recorded, and later
 calls run the recording; f is recorded anew for numbers, strings or functions
-that are others than before, among its arguments or what it captures, and runs
-at each call where it reads values or changes what it captures. Give numbers
-that change in each call as tensors without dims.
+that are others than before, among its arguments or what it captures. It runs at
+each call where it reads values, changes what it captures or calls functions
+whose results are not of their arguments alone (math.random, os.time). Give
+numbers that change in each call as tensors without dims.
 > step = la.fuse(function(x, v) return (x * 1.5 + v) * 0.5 end)
 > step(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([2.2500, 3.5000])

@@ -83,7 +83,7 @@ static void csv_write_list_names(lua_State *L)
 /* The values of a tensor in a row, as an owned copy. */
 static la_status plain_column(la_tensor *t, la_tensor **out)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
+    if (t->flags & LA_F_BATCHED) return la_refuse_batched();
     if (t->device == LA_META || (t->numel && !t->storage))
         return la_error(LA_ESTATE, "the tensor has no data to save");
     LA_TRY(la_remote_refuse(t));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lunarray.h"
@@ -413,6 +414,18 @@ static void test_record_after_pcall(void **state)
     lua_close(L);
 }
 
+/* A host that names a LAPACK later changes nothing. */
+static void test_lapack_is_chosen_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        la_tensor *x = la_call(NULL, "eye", 12);
+        assert_true(value(la_call(NULL, "linalg.eigvalsh", x), 11) == 1);
+        la_release(x);
+        setenv("LUNARRAY_LAPACK", "/none", 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_gradients_of_a_state),
         cmocka_unit_test(test_written),
         cmocka_unit_test(test_record),
+        cmocka_unit_test(test_lapack_is_chosen_once),
         cmocka_unit_test(test_record_after_pcall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,8 +61,8 @@ static la_tensor *read_take(la_program_reader *r, const char *name)
     return NULL;
 }
 
-/* Bytes as elements of the form's dtype. */
-/* Dtypes that the format of the file has no word for were written as bytes. */
+/* Bytes as elements of the form's dtype: dtypes that the format of the file has
+** no word for were written as bytes. */
 static la_status read_cast(la_tensor **t, const la_tensor *form)
 {
     la_tensor *as = NULL;
@@ -309,8 +309,7 @@ static void read_call(la_program_reader *r, la_program *g)
     r->t.used = before;
 }
 
-/* Sources of steps are numbers of the program. */
-/* Steps were read before the numbers that they refer to. */
+/* Sources of steps are numbers of the program. Steps were read before those. */
 static void read_check_numbers(la_program_reader *r, const la_program *g)
 {
     for (int32_t i = 0; i < g->p->steps.n && !r->t.status; i++) {

@@ -8,7 +8,7 @@
 
 la_status la_media_check(const la_tensor *t)
 {
-    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
+    if (t->flags & LA_F_BATCHED) return la_refuse_batched();
     if (t->device == LA_META)
         return la_error(LA_ESTATE, "a meta tensor has no data to save");
     LA_TRY(la_remote_refuse(t));

@@ -216,8 +216,8 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
 
 /* Into the field by its tensor, whose history it becomes a part of; a script
 ** may have given that another shape or memory, which is not the field then. No
-** other tensor is made where it has not: inside of la.fuse that would be one
-** that asks for what is recorded. */
+** other tensor is made where it has not: while a program is recorded that would
+** be another call. */
 static la_status record_write_view(la_record *r, const la_struct_field *f,
                                    la_tensor *view, la_tensor *value,
                                    const la_scalar *s)
@@ -243,7 +243,7 @@ static int record_get(lua_State *L)
 }
 
 /* The value at 3, a tensor or the scalar, into the field. Making the field's
-** handle may run finalizers, so the value is looked up behind it. */
+** handle may run finalizers, so the value is looked up after it. */
 static la_status record_put_value(lua_State *L, holder *h,
                                   const la_struct_field *f, const char *name,
     const la_scalar *scalar)

@@ -75,7 +75,7 @@ static la_status copy_rows(la_tensor *t, la_tensor **out)
 }
 
 /* Push a row-major copy of the tensor at 'arg', of self's sizes: lazy bits are
-** resolved, a deferred value is computed. Each step is in the handle before the
+** resolved. Each step is in the handle before the
 ** next begins, so that an error leaks nothing. Borrowed from the handle, which
 ** nobody but the stack and a scope knows. */
 static la_tensor *push_copy(lua_State *L, int arg, const char *name)

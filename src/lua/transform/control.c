@@ -202,9 +202,9 @@ static bool control_branch(lua_State *L, control_loop *l, int f, int *n,
 
 static bool control_alike(const la_tensor *a, const la_tensor *b)
 {
-    return a->dtype == b->dtype && a->ndim == b->ndim && a->names == b->names
+    return a->dtype == b->dtype && a->names == b->names
         && !((a->flags ^ b->flags) & (LA_F_CONJ | LA_F_NEG))
-        && memcmp(la_sizes(a), la_sizes(b), 16 * (size_t)a->ndim) == 0;
+        && la_same_geometry(a, b);
 }
 
 /* (f, g, list, pred): while a program is recorded, the list that f or g gives,

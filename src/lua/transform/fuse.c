@@ -1,7 +1,7 @@
 /*
-** la.fuse(f): a compiled function (compile.c) that never does anything else
-** than f. Where f reads values, it runs at each call; and what f captures is
-** looked at as its arguments are (compile_reach.c).
+** la.fuse(f): a compiled function (compile.c) that is recorded anew where what
+** f captures has changed (compile_reach.c). Where f reads values, or calls what
+** is no function of its arguments, it runs at each call.
 */
 #include "lua/transform/compile.h"
 

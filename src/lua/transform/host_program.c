@@ -186,9 +186,8 @@ static void taken_rename(lua_State *L, const char *function, la_program *g,
 static bool taken_is_same(const la_tensor *a, const la_tensor *b)
 {
     return a == b || (a->storage && a->storage == b->storage
-        && a->offset == b->offset && a->ndim == b->ndim
-        && a->dtype == b->dtype
-        && memcmp(a->dims, b->dims, 16 * (size_t)a->ndim) == 0);
+        && a->offset == b->offset && a->dtype == b->dtype
+        && la_same_geometry(a, b));
 }
 
 /* Tensors of the table on the top, in tables too; the name of the table is

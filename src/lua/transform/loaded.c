@@ -65,9 +65,7 @@ static bool loaded_fits(const loaded_one *one, const la_call_tensors *t)
     for (int i = 0; i < t->n; i++) {
         const la_tensor *f = la_prog_object_at(one->g->p, i)->form;
         const la_tensor *x = t->tensors[i];
-        if (x->dtype != f->dtype || x->ndim != f->ndim
-            || memcmp(x->dims, f->dims, 16 * (size_t)f->ndim) != 0)
-            return false;
+        if (x->dtype != f->dtype || !la_same_geometry(x, f)) return false;
     }
     return true;
 }

@@ -52,9 +52,7 @@ static la_status complex_allocate(la_frame *f, la_dtype dtype)
     la_tensor *output = la_iter_output(&it, 0);
     if (!f->outs[0]) return LA_GIVE(f, output);
     /* One of the same strides is written as it is. */
-    bool alike = output->ndim == f->outs[0]->ndim
-        && memcmp(la_sizes(output), la_sizes(f->outs[0]),
-                  16 * (size_t)output->ndim) == 0;
+    bool alike = la_same_geometry(output, f->outs[0]);
     la_status status = la_set_output(f, 0, output->ndim, la_sizes(output),
                                      alike ? la_strides(output) : NULL, dtype);
     la_tensor_release(output);

@@ -46,7 +46,7 @@ void la_trace_kernel(const la_frame *f)
     la_trace("kernel %s, %s", f->op->name, la_cap_name(la_cpu_cap()));
 }
 
-/* Called behind the kernel, with the results as the caller gets them. */
+/* Called after the kernel, with the results as the caller gets them. */
 void la_trace_results(const la_frame *f)
 {
     for (int k = 0; k < LA_MAX_RESULTS; k++) {

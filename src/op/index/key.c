@@ -8,10 +8,10 @@
 ** by flip.
 **
 ** Invariant: whoever observes operations sees every one of them. Where autograd
-** records, la.fuse writes down, names travel, a trace is shown or a host has
-** put its own kernels, each step is a call through the launch gate. For plain
-** tensors nothing of that holds: the same view is described in numbers and made
-** once, without the views between.
+** or a program records, names travel, a trace is shown or a host has put its
+** own kernels, each step is a call through the launch gate. For plain tensors
+** nothing of that holds: the same view is described in numbers and made once,
+** without the views between.
 */
 #include "op/index/key.h"
 

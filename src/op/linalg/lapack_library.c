@@ -11,11 +11,13 @@
 #include "base/os/os.h"
 
 /* State of the process, as a library can be opened once for all: written by
-** open_library, read after la_run_once. It stays open, because OpenBLAS has
+** open_library, read after la_run_once. What a host does to its environment
+** later changes nothing. It stays open, because OpenBLAS has
 ** threads of its own that must not lose their code. */
 static la_once once = LA_ONCE;
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 static void *library;
+static bool chosen;         /* by LUNARRAY_LAPACK, found or not */
 static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
 static bool locks = true;
@@ -49,7 +51,8 @@ static bool has_narrow_integers(void)
 static void open_library(void)
 {
     const char *name = getenv("LUNARRAY_LAPACK");
-    if (name && *name) library = la_os_library(name);
+    chosen = name && *name;
+    if (chosen) library = la_os_library(name);
     if (!library) return;
     found_as = "LUNARRAY_LAPACK";
     narrow = has_narrow_integers();
@@ -76,8 +79,9 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
 
 bool la_lapack_chosen(void)
 {
-    const char *own = getenv("LUNARRAY_LAPACK");
-    return own && *own && !la_ctx()->lockstep;
+    if (la_ctx()->lockstep) return false;
+    la_run_once(&once, open_library);
+    return chosen;
 }
 
 const char *la_lapack_name(void)

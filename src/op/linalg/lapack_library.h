@@ -27,8 +27,9 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 ** else "none". */
 const char *la_lapack_name(void);
 
-/* Does LUNARRAY_LAPACK name a library? Then that computes eigenvalues and
-** singular values instead of our own methods, except in lockstep. */
+/* Did LUNARRAY_LAPACK name a library when this was first asked? Then that
+** computes eigenvalues and singular values instead of our own methods, except
+** in lockstep. */
 bool la_lapack_chosen(void);
 
 /* Calls may run in several threads only if the library can (OpenBLAS without

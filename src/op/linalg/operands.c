@@ -287,7 +287,7 @@ la_status la_batch_open(la_batch *b, la_frame *f)
 }
 
 /* Codes are written also where the caller did not ask for them, as errors are
-** made of them behind the loop: threads raise nothing. */
+** made of them after the loop: threads raise nothing. */
 la_status la_batch_codes(la_batch *b, int k)
 {
     if (b->out[k])

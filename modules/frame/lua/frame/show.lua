@@ -1,6 +1,7 @@
 -- lunarray.frame.show: frames as texts: for the window, for notebooks, and what
 -- describes them.
 local la = require "lunarray"
+local describe = require "lunarray.describe"
 local columns = require "lunarray.frame.columns"
 local frame = require "lunarray.frame.table"
 local numbers = require "lunarray.numbers"
@@ -247,6 +248,7 @@ function methods:describe()
   end
   return frame.build(list, "describe")
 end
+describe.own[Frame] = methods.describe
 
 local function bytes_of(c)
   local raw = columns.raw(c)

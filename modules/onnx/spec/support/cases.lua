@@ -166,7 +166,7 @@ function cases.run(name, read)
       given[info.name] = load_value(read(("%sinput_%d.pb"):format(base, i - 1)),
         info)
     end
-    -- The first run is recorded, those behind it are the program's.
+    -- The first run is recorded, those after it are the program's.
     for _, way in ipairs{"", "program: ", "program once more: "} do
       local got = la.no_grad(function() return model:run(given) end)
       local problem = check_results(got, outputs, read, base, limits,
