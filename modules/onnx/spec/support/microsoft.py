@@ -129,7 +129,8 @@ def quantized_lstm(directions, per_gate=False, kind=np.int8, bias=True,
     steps, batch, width, n = 6, 2, 5, 7
     shape = (directions, 4 * n) if per_gate else (directions,)
     zero = np.zeros if kind == np.int8 else lambda s, k: np.full(s, 131, k)
-    return [f(steps, batch, width), byte_weights(directions, width, 4 * n, kind),
+    return [f(steps, batch, width),
+            byte_weights(directions, width, 4 * n, kind),
             byte_weights(directions, n, 4 * n, kind),
             f(directions, 8 * n) if bias else None, lengths,
             f(directions, batch, n) if states else None,

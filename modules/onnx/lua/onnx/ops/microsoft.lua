@@ -49,14 +49,14 @@ end
 -- own ranges, as onnxruntime does: the products are those of integers.
 function op.DynamicQuantizeLSTM(node)
   local const = node.const
-  local order = not node.given[8] and recurrent.lstm_order(node) or nil
+  local usual = not node.given[8] and recurrent.lstm_order(node) or nil
   -- What 'make' makes of input k, once where it is a weight.
   local function once(k, t, key, make)
     if not t then return nil end
     return const[k] and quantize.once(t, key, make) or make(t)
   end
   local function direction(d, x, w, r, b, lengths, h, c, p, ws, wz, rs, rz)
-    local order = not lengths and order or nil
+    local order = not lengths and usual or nil
     local key = order and d or -d
     local function part(t) return part_of(t, d, order) end
     local function packed(t)
