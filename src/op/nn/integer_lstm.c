@@ -87,8 +87,8 @@ static la_status multiply_state(integer_steps *s, const char *h)
 }
 
 /* All steps; acts is scratch. */
-static la_status run_steps(const la_frame *f, integer_steps *s, la_recurrent *r,
-                           const char *gates)
+static la_status run_integer_steps(const la_frame *f, integer_steps *s,
+                                   la_recurrent *r, const char *gates)
 {
     int64_t steps = la_sizes(la_result(f, 0))[0], size = 4 * s->rows * s->n;
     bool reverse = la_arg_bool(f, REVERSE);
@@ -109,7 +109,7 @@ static la_status run_steps(const la_frame *f, integer_steps *s, la_recurrent *r,
 }
 
 /* Uninitialised numbers, a rows x n matrix. */
-static la_status scratch(int64_t rows, int64_t n, la_dtype d, la_tensor **out)
+static la_status matrix_of(int64_t rows, int64_t n, la_dtype d, la_tensor **out)
 {
     return la_tensor_empty(2, (int64_t[2]){rows, n}, d, out);
 }
@@ -121,7 +121,7 @@ static int64_t whole_panels(int64_t columns)
 
 /* Zero points and sums: 2 numbers for each row of the state, those of whole
 ** panels of the weight, rows of 4 * n sums. */
-static void place_numbers(const la_frame *f, integer_steps *s, int32_t *at)
+static void set_numbers(const la_frame *f, integer_steps *s, int32_t *at)
 {
     int64_t wide = whole_panels(s->g.n);
     int32_t *b_zero = at + 2 * s->rows;
@@ -148,11 +148,11 @@ la_status la_impl_integer_lstm(la_frame *f)
                        .g = {.m = rows, .n = width, .out_step = width,
                              .quads = (n + 3) / 4,
                              .b = (const uint8_t *)la_data(packed)}};
-    LA_LET(bytes, scratch(rows, n + la_bytes_row_size(s.g.quads), LA_UINT8,
-                          &bytes));
-    LA_LET(numbers, scratch(1, rows * (width + 2) + whole_panels(width),
-                            LA_INT32, &numbers));
-    LA_LET(floats, scratch(2 * rows + 1, width, LA_FLOAT32, &floats));
+    LA_LET(bytes, matrix_of(rows, n + la_bytes_row_size(s.g.quads), LA_UINT8,
+                            &bytes));
+    LA_LET(numbers, matrix_of(1, rows * (width + 2) + whole_panels(width),
+                              LA_INT32, &numbers));
+    LA_LET(floats, matrix_of(2 * rows + 1, width, LA_FLOAT32, &floats));
     const float *scale = (const float *)(const void *)la_data(la_arg(f, SCALE));
     float *to = (float *)(void *)la_data(floats);
     int64_t step = la_arg(f, SCALE)->numel > 1
@@ -162,8 +162,8 @@ la_status la_impl_integer_lstm(la_frame *f)
     s.hidden = to + width;
     s.lines = (uint8_t *)la_data(bytes);
     s.bytes = s.lines + rows * la_bytes_row_size(s.g.quads);
-    place_numbers(f, &s, (int32_t *)(void *)la_data(numbers));
+    set_numbers(f, &s, (int32_t *)(void *)la_data(numbers));
     la_recurrent r = {.h = la_data(h), .c = la_data(c),
                       .acts = (char *)(s.hidden + rows * width)};
-    return run_steps(f, &s, &r, la_data(gates));
+    return run_integer_steps(f, &s, &r, la_data(gates));
 }
