@@ -55,7 +55,7 @@ la_status la_meta_integer_lstm(la_frame *f)
     return la_set_output(f, 1, 3, sizes, NULL, LA_FLOAT32);
 }
 
-/* What the steps share. */
+/* Operands and scratch of all steps. */
 typedef struct integer_steps {
     la_bytes_block g;
     int64_t rows, n;
