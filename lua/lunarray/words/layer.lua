@@ -307,6 +307,15 @@ tensor([[4, 6, 4],
         [6, 9, 6],
         [4, 6, 4]], dtype=int32)
 see: integer_matmul, conv2d
+== integer_lstm
+Results of a step are those of quantize_dynamic, integer_matmul and lstm_cell's
+functions, with gates in lstm_cell's order.
+> w = la.ones({2, 8}, {dtype = "int8"})
+> h = la.zeros(1, 2)
+> output = la.integer_lstm(la.ones(5, 1, 8), w, la.tensor(0.1), h, h)
+> output.shape
+{5, 1, 2}
+see: recurrent_layer, integer_matmul, quantize_dynamic
 == integer_requantize
 > sums = la.tensor({{100, -300}, {50, 25}}, "int32")
 > la.integer_requantize(sums, la.tensor(0.5, "float64"),

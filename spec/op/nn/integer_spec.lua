@@ -205,3 +205,105 @@ describe("quantize_dynamic", function()
     assert.are.same({0, 255}, q:totable())
   end)
 end)
+
+-- All steps by la.quantize_dynamic, la.integer_matmul and the functions.
+local function lstm_by_steps(gates, w, scale, h, c, zero, reverse)
+  local outs, cells, steps, n = {}, {}, gates:size(1), h:size(2)
+  for k = 1, steps do
+    local t = reverse and steps + 1 - k or k
+    local q, own, own_zero = la.quantize_dynamic(h)
+    local x = gates[t] + la.integer_matmul(q, w, own_zero, zero) * (own * scale)
+    local i, f, g, o = table.unpack(x:split(n, 2))
+    c = f:sigmoid() * c + i:sigmoid() * g:tanh()
+    h = o:sigmoid() * c:tanh()
+    outs[t], cells[t] = h, c
+  end
+  return la.stack(outs, 1), la.stack(cells, 1)
+end
+
+local function lstm_operands(steps, rows, n, dtype)
+  return la.randn(steps, rows, 4 * n), bytes(dtype, n, 4 * n),
+    la.rand(4 * n) * (0.02 / n ^ 0.5), la.rand(rows, n) - 0.5,
+    la.randn(rows, n), bytes(dtype, 4 * n)
+end
+
+describe("integer_lstm", function()
+  local function near(a, b)
+    assert.are.same(b.shape, a.shape)
+    assert.is_true(a:allclose(b, {atol = 1e-5, equal_nan = true}))
+  end
+  local function same(...)
+    local out, cells = la.integer_lstm(...)
+    local gates, w, scale, h, c, zero, _, reverse = ...
+    local want, want_cells = lstm_by_steps(gates, w, scale, h, c, zero, reverse)
+    near(out, want)
+    near(cells, want_cells)
+    return out, cells
+  end
+
+  it("is its steps", function()
+    la.manual_seed(31)
+    for _, dtype in ipairs{"int8", "uint8"} do
+      for _, s in ipairs{{1, 1, 1}, {5, 3, 7}, {4, 2, 33}, {3, 40, 64},
+        {20, 1, 16}, {2, 130, 5}} do
+        local gates, w, scale, h, c, zero = lstm_operands(s[1], s[2], s[3],
+          dtype)
+        for _, reverse in ipairs{false, true} do
+          same(gates, w, scale, h, c, zero, nil, reverse)
+          local out = same(gates, w, scale:narrow(1, 1, 1), h, c,
+            zero:narrow(1, 1, 1), la.integer_pack(w), reverse)
+          near(out, (la.integer_lstm(gates:transpose(1, 2):contiguous()
+            :transpose(1, 2), w:t():contiguous():t(),
+            scale:narrow(1, 1, 1):reshape({}), h:t():contiguous():t(), c,
+            zero:narrow(1, 1, 1):reshape({}), nil, reverse)))
+          same(gates, w, scale, h, c, nil, nil, reverse)
+        end
+      end
+    end
+  end)
+
+  it("knows no rows, NaN and states of zero", function()
+    la.manual_seed(32)
+    local gates, w, scale, h, c = lstm_operands(3, 2, 4, "int8")
+    same(gates, w, scale, la.zeros(2, 4), la.zeros(2, 4))
+    gates[{{}, 1}]:fill_(0 / 0)
+    same(gates, w, scale, h, c)
+    local out = la.integer_lstm(gates:narrow(2, 1, 0), w, scale,
+      h:narrow(1, 1, 0), c:narrow(1, 1, 0))
+    assert.are.same({3, 0, 4}, {table.unpack(out.shape)})
+    local meta = {device = "meta"}
+    out = la.integer_lstm(la.zeros({3, 2, 16}, meta), w:to("meta"),
+      scale:to("meta"), la.zeros({2, 4}, meta), la.zeros({2, 4}, meta))
+    assert.are.equal("meta", tostring(out.device))
+    assert.are.same({3, 2, 4}, {table.unpack(out.shape)})
+  end)
+
+  it("gives the same bits for each number of threads", function()
+    la.manual_seed(33)
+    local gates, w, scale, h, c, zero = lstm_operands(3, 200, 100, "int8")
+    local threads = la.get_num_threads()
+    la.set_num_threads(1)
+    local out, cells = la.integer_lstm(gates, w, scale, h, c, zero)
+    la.set_num_threads(2)
+    local out2, cells2 = la.integer_lstm(gates, w, scale, h, c, zero)
+    la.set_num_threads(threads)
+    assert.is_true(out:equal(out2) and cells:equal(cells2))
+  end)
+
+  it("refuses what does not fit", function()
+    local g, w, scale, h, c, zero = lstm_operands(3, 2, 4, "int8")
+    local run = la.integer_lstm
+    raises("at least one step", run, g[1], w, scale, h, c)
+    raises("at least one step", run, g:narrow(1, 1, 0), w, scale, h, c)
+    raises("4 * hidden", run, g:narrow(3, 1, 15), w, scale, h, c)
+    raises("a weight of", run, g, w:t(), scale, h, c)
+    raises("int8 or uint8", run, g, w:float(), scale, h, c)
+    raises("scale", run, g, w, scale:narrow(1, 1, 2), h, c)
+    raises("scale", run, g, w, scale:double(), h, c)
+    raises("a float32 state", run, g, w, scale, h:t(), c)
+    raises("a float32 state", run, g, w, scale, h, c:double())
+    raises("zero point", run, g, w, scale, h, c, zero:narrow(1, 1, 3))
+    raises("integer_pack", run, g, w, scale, h, c, zero, la.integer_pack(w:t()))
+    raises("for 'Double'", run, g:double(), w, scale, h, c)
+  end)
+end)

@@ -20,7 +20,7 @@ for name in ([[empty empty_like empty_strided new_empty new_empty_strided
   game_worley_ways signal_local_maxima signal_peaks_apart
   signal_peak_prominences signal_peak_widths view_as_complex
   quantized_dots quantized_matmul quantize_groups dequantize_groups
-  integer_conv2d integer_pack integer_requantize
+  integer_conv2d integer_lstm integer_pack integer_requantize
   recurrent recurrent_layer batch_norm alias detach_ can_cast
   lobpcg svd_lowrank pca_lowrank eig eigvals]]):gmatch("%S+") do
   WITHOUT[name] = true

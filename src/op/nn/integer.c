@@ -53,6 +53,19 @@ la_status la_check_zero(const la_frame *f, int k, int of, int64_t n)
                        "expected", dtype, (long long)n);
 }
 
+la_status la_check_packed(const la_frame *f, int k, const char *of,
+                          int64_t rows, int64_t n)
+{
+    const la_tensor *t = la_arg(f, k);
+    if (!t || (t->dtype == LA_UINT8 && t->ndim == 3 && la_is_contiguous(t)
+               && la_sizes(t)[0] == (n + LA_BYTES_COLUMNS - 1)
+                                    / LA_BYTES_COLUMNS
+               && la_sizes(t)[1] == (rows + 3) / 4 + 1
+               && la_sizes(t)[2] == LA_BYTES_PANEL))
+        return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "integer_pack of %s expected", of);
+}
+
 void la_read_zeros(const la_tensor *zero, const la_tensor *of, bool as_signed,
                    int64_t n, int32_t *to)
 {
@@ -214,18 +227,13 @@ la_status la_meta_integer_matmul(la_frame *f)
     int64_t sizes[LA_MAX_DIMS];
     LA_TRY(check_operands(f));
     const la_tensor *a = la_arg(f, SELF), *b = la_arg(f, OTHER);
-    const la_tensor *packed = la_arg(f, PACKED);
     int64_t k = la_sizes(b)[b->ndim - 2], n = la_sizes(b)[b->ndim - 1];
     LA_TRY(la_check_zero(f, SELF_ZERO, SELF, la_sizes(a)[a->ndim - 2]));
     LA_TRY(la_check_zero(f, OTHER_ZERO, OTHER, n));
-    if (packed && (b->ndim != 2 || packed->dtype != LA_UINT8
-                   || packed->ndim != 3 || !la_is_contiguous(packed)
-                   || la_sizes(packed)[0] != (n + LA_BYTES_COLUMNS - 1)
-                                             / LA_BYTES_COLUMNS
-                   || la_sizes(packed)[1] != (k + 3) / 4 + 1
-                   || la_sizes(packed)[2] != LA_BYTES_PANEL))
-        return la_error_at(LA_ESHAPE, PACKED + 1, "integer_pack of other "
-                           "expected");
+    if (la_arg(f, PACKED) && b->ndim != 2)
+        return la_error_at(LA_ESHAPE, OTHER + 1, "a matrix expected next to "
+                           "packed, got %d dims", b->ndim);
+    LA_TRY(la_check_packed(f, PACKED, "other", k, n));
     memcpy(sizes, la_sizes(a), (size_t)a->ndim * sizeof *sizes);
     sizes[a->ndim - 1] = n;
     return la_set_output(f, 0, a->ndim, sizes, NULL, LA_INT32);

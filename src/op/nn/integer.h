@@ -16,6 +16,15 @@ la_status la_check_zero(const la_frame *f, int k, int of, int64_t n);
 ** operand with or without sign. */
 void la_read_zeros(const la_tensor *zero, const la_tensor *of, bool as_signed,
                    int64_t n, int32_t *to);
+/* Argument k, if it is there, is integer_pack of the rows x n matrix that
+** is called 'of'. */
+la_status la_check_packed(const la_frame *f, int k, const char *of,
+                          int64_t rows, int64_t n);
+
+/* n numbers to bytes by their range, which holds 0: their scale and zero
+** point. */
+void la_quantize_numbers(const float *from, int64_t n, uint8_t *to,
+                         float *scale, uint8_t *zero);
 
 /* Bytes of a row of A. */
 int64_t la_bytes_row_size(int64_t quads);

@@ -21,20 +21,25 @@ la_status la_meta_quantize_dynamic(la_frame *f)
     return la_set_output(f, 2, 0, NULL, NULL, LA_UINT8);
 }
 
-la_status la_impl_quantize_dynamic(la_frame *f)
+void la_quantize_numbers(const float *from, int64_t n, uint8_t *to,
+                         float *scale, uint8_t *zero)
 {
-    LA_LET(x, la_as_contiguous(la_arg(f, 0), &x));
-    const float *from = (const float *)(const void *)la_data(x);
-    float *scale = (float *)(void *)la_data(la_result(f, 1));
-    uint8_t *zero = (uint8_t *)la_data(la_result(f, 2));
     const la_bytes_kernels *ker = la_bytes_kernels_here();
     float low = 0, high = 0;
-    ker->range(from, x->numel, &low, &high);
+    ker->range(from, n, &low, &high);
     *scale = (high - low) / 255;
     if (*scale == 0) *scale = 1;
     ker->round(&(float){-low / *scale}, 1, 1, 0, zero);
-    ker->round(from, x->numel, *scale, *zero,
-               (uint8_t *)la_data(la_result(f, 0)));
+    ker->round(from, n, *scale, *zero, to);
+}
+
+la_status la_impl_quantize_dynamic(la_frame *f)
+{
+    LA_LET(x, la_as_contiguous(la_arg(f, 0), &x));
+    la_quantize_numbers((const float *)(const void *)la_data(x), x->numel,
+                        (uint8_t *)la_data(la_result(f, 0)),
+                        (float *)(void *)la_data(la_result(f, 1)),
+                        (uint8_t *)la_data(la_result(f, 2)));
     return LA_OK;
 }
 

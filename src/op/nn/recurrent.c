@@ -132,6 +132,14 @@ static la_status recurrent_run_pass(const layer *y, const la_recurrent *r,
     return la_iter_items(rows, grain, LA_ALL_ITEMS, recurrent_run_rows, &p);
 }
 
+la_status la_recurrent_step(la_recurrent_kind kind, int64_t rows,
+                            const la_recurrent *r)
+{
+    layer y = {.kind = kind, .width = la_recurrent_width(kind), .rows = rows,
+               .n = r->n, .dtype = LA_FLOAT32};
+    return recurrent_run_pass(&y, r, kernels(y.dtype)->forward[kind]);
+}
+
 /* Step 'step' of a contiguous (time, batch, blocks * n) tensor; NULL for
 ** none. */
 static char *recurrent_at(const layer *y, const la_tensor *t, int64_t step,

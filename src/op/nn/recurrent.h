@@ -17,6 +17,9 @@ static inline int la_recurrent_width(la_recurrent_kind kind)
 {
     return kind == LA_LSTM ? 4 : kind == LA_GRU ? 3 : 1;
 }
+/* One step of float32 for all rows, over threads. */
+la_status la_recurrent_step(la_recurrent_kind kind, int64_t rows,
+                            const la_recurrent *r);
 /* The operation recurrent, computed step by step: output and cells (NULL but
 ** for LSTM). */
 la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,

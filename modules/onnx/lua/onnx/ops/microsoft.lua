@@ -32,36 +32,72 @@ function op.DynamicQuantizeMatMul(node)
   end
 end
 
+-- The gates of t, its last dim, in 'order'; one number stands for all.
+local function arranged(t, order)
+  if not order or t:numel() == 1 then return t end
+  return recurrent.reordered(t, order, t.ndim)
+end
+
+-- Those of direction d: t is (directions, ..., gates), or a number for each.
+local function part_of(t, d, order)
+  return arranged(t.ndim > 1 and t[d] or t:numel() > 1 and t:narrow(1, d, 1)
+    or t, order)
+end
+
 -- Weights (directions, inputs, gates) in bytes, with scales for all or for each
 -- gate. Inputs are quantized as a whole, states before each step, both by their
 -- own ranges, as onnxruntime does: the products are those of integers.
 function op.DynamicQuantizeLSTM(node)
-  local function of(t, d) return t and (t.ndim > 1 and t[d] or t:numel() > 1
-    and t:narrow(1, d, 1) or t) end
-  -- The product with direction d of weights, which are packed once.
-  local function product_with(w, d, scale, zero, known)
-    local matrix = w[d]
-    local packed = known and quantize.packed(w, d) or la.integer_pack(matrix)
-    return function(x)
-      local q, own, own_zero = quantize.dynamic(x)
-      return la.integer_matmul(q, matrix, own_zero, zero, packed)
+  local const = node.const
+  local usual = not node.given[8] and recurrent.lstm_order(node) or nil
+  -- What 'make' makes of input k, once where it is a weight.
+  local function once(k, t, key, make)
+    if not t then return nil end
+    return const[k] and quantize.once(t, key, make) or make(t)
+  end
+  local function direction(d, x, w, r, b, lengths, h, c, p, ws, wz, rs, rz)
+    local order = not lengths and usual or nil
+    local key = order and d or -d
+    local function part(t) return part_of(t, d, order) end
+    local function packed(t)
+      local matrix = part(t)
+      return {matrix, la.integer_pack(matrix)}
+    end
+    local function multiply(a, weight, scale, zero)
+      local q, own, own_zero = quantize.dynamic(a)
+      return la.integer_matmul(q, weight[1], own_zero, zero, weight[2])
         * (own * scale)
     end
+    local n, steps = r:size(2), x:size(1)
+    local weight, state = once(2, w, key, packed), once(3, r, key, packed)
+    local gates = multiply(x:reshape(-1, x:size(3)), weight,
+      once(9, ws, key, part), once(10, wz, key, part))
+    if b then
+      gates = gates + once(4, b, key, function()
+        local input, of_state = table.unpack(b[d]:split(4 * n, 1))
+        return arranged(input + of_state, order)
+      end)
+    end
+    gates = gates:reshape(steps, x:size(2), 4 * n)
+    local scale, zero = once(11, rs, key, part), once(12, rz, key, part)
+    local first = h and h[d] or la.zeros({x:size(2), n})
+    local cell = c and c[d] or la.zeros_like(first)
+    if not order then
+      return recurrent.lstm_steps(node, d, {peep = p and p[d],
+        multiply = function(a) return multiply(a, state, scale, zero) end},
+        gates, first, cell, lengths)
+    end
+    local back = recurrent.goes_back(node, d)
+    local last = back and 1 or steps
+    local out, cells = la.integer_lstm(gates, state[1], scale, first, cell,
+      zero, state[2], back)
+    return out, out:select(1, last), cells:select(1, last)
   end
-  local known = node.const
-  return function(x, w, r, b, _, h, c, _, ws, wz, rs, rz)
+  return function(x, w, r, b, lengths, ...)
     local ys, hs, cs = {}, {}, {}
+    lengths = recurrent.lengths(lengths, x:size(1))
     for d = 1, w:size(1) do
-      local n = r:size(2)
-      local flat = x:reshape(-1, x:size(3))
-      local gates = product_with(w, d, of(ws, d), of(wz, d), known[2])(flat)
-        :reshape(x:size(1), x:size(2), 4 * n)
-      if b then gates = gates + b[d]:narrow(1, 1, 4 * n)
-        + b[d]:narrow(1, 4 * n + 1, 4 * n) end
-      local multiply = product_with(r, d, of(rs, d), of(rz, d), known[3])
-      local first = h and h[d] or la.zeros({x:size(2), n})
-      ys[d], hs[d], cs[d] = recurrent.lstm_steps(node, d, gates, multiply,
-        first, c and c[d] or la.zeros_like(first))
+      ys[d], hs[d], cs[d] = direction(d, x, w, r, b, lengths, ...)
     end
     return la.stack(ys, 2), la.stack(hs, 1), la.stack(cs, 1)
   end

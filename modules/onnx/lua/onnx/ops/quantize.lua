@@ -85,25 +85,21 @@ function op.DynamicQuantizeLinear() return la.quantize_dynamic end
 
 -- ---- exact products ----
 
--- Matrices of weights in the order in which they are read: tensor -> {version,
--- part -> packed}.
-local packs = setmetatable({}, {__mode = "k"})
+-- What is made of weights once: tensor -> {version, key -> value}.
+local made = setmetatable({}, {__mode = "k"})
 
--- A matrix of weights, or a part of them, packed; nothing where that would be
--- a step of a program.
-function quantize.packed(w, part)
-  local kept = packs[w]
+-- make(w), once for each key and version of w; nothing where that would be
+-- steps of a program.
+function quantize.once(w, key, make)
+  local kept = made[w]
   if not kept or kept.version ~= w._version then
     kept = {version = w._version}
-    packs[w] = kept
+    made[w] = kept
   end
-  local key = part or 0
   if kept[key] then return kept[key] end
   local note, outside = la._recording()
   if note and not outside then return nil end
-  local matrix = part and w[part] or w
-  kept[key] = outside and outside(la.integer_pack, matrix)
-    or la.integer_pack(matrix)
+  kept[key] = outside and outside(make, w) or make(w)
   return kept[key]
 end
 
@@ -153,8 +149,8 @@ function quantize.matmul(a, b, a_zero, b_zero, known)
   local row, column = a.ndim == 1, b.ndim == 1
   if row then a = a:unsqueeze(1) end
   if column then b = b:unsqueeze(2) end
-  local packed = known and b.ndim == 2 and not column and quantize.packed(b)
-    or nil
+  local packed = known and b.ndim == 2 and not column
+    and quantize.once(b, "packed", la.integer_pack) or nil
   if b.ndim > 2 then a, b = same_batch(a, b) end
   local y = la.integer_matmul(a, b, a_zero, b_zero, packed)
   if column then y = y:squeeze(-1) end

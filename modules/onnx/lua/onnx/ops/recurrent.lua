@@ -90,19 +90,10 @@ function STEPS.GRU(p, xt, h)
   local new = p.f[2](clipped(inner, p.clip))
   return (1 - z) * new + z * h
 end
--- One with the usual functions: three gates at once.
-local function usual_step(gates, c)
-  local n = c:size(2)
-  local three = gates:narrow(2, 1, 3 * n):sigmoid()
-  local new = three:narrow(2, 2 * n + 1, n) * c + three:narrow(2, 1, n)
-    * gates:narrow(2, 3 * n + 1, n):tanh()
-  return three:narrow(2, n + 1, n) * new:tanh(), new
-end
 
 function STEPS.LSTM(p, xt, h, c)
   local n = h:size(2)
   local state = p.multiply and p.multiply(h) or h:matmul(p.r:t())
-  if p.usual then return usual_step(xt + state, c) end
   local i, o, f, g = unpack((xt + state):split(n, 2))
   local pi, po, pf
   if p.peep then pi, po, pf = unpack(p.peep:split(n, 1)) end
@@ -132,15 +123,15 @@ local function stepwise(name, p, gates, h, c, reverse, lengths)
   return la.stack(out, 1), h, c
 end
 
--- Blocks of rows in another order.
-local function reordered(w, order)
+-- Blocks along a dim (the rows) in another order.
+local function reordered(w, order, dim)
+  dim = dim or 1
   if #order == 1 then return w end
-  local n = w:size(1) // #order
-  local parts = w:split(n, 1)
-  local out = {}
+  local parts, out = w:split(w:size(dim) // #order, dim), {}
   for k, from in ipairs(order) do out[k] = parts[from] end
-  return la.cat(out, 1)
+  return la.cat(out, dim)
 end
+recurrent.reordered = reordered
 
 -- Weights of direction d as la.recurrent_layer takes them.
 local function arranged(spec, t, d)
@@ -168,13 +159,18 @@ local function prepared(kept, spec, t, d)
   return q
 end
 
+-- Does direction d go from the last step to the first?
+local function goes_back(node, d)
+  return node:get("direction", "forward") == "reverse" or d == 2
+end
+recurrent.goes_back = goes_back
+
 -- One direction of a layer.
 local function direction(node, name, spec, d, x, t, kept, lengths)
   local hidden = t.r:size(3)
   local h = t.h and t.h[d] or la.zeros({x:size(2), hidden}, {dtype = x.dtype})
   local c = name == "LSTM" and (t.c and t.c[d] or la.zeros_like(h)) or nil
-  local way = node:get("direction", "forward")
-  local back = way == "reverse" or d == 2
+  local back = goes_back(node, d)
   local linear = name ~= "GRU" or node:get("linear_before_reset", 0) ~= 0
   if usual(node, spec.defaults) and linear and not t.p and not lengths
     and node:get("input_forget", 0) == 0 and x:size(1) > 0 then
@@ -205,15 +201,31 @@ local function direction(node, name, spec, d, x, t, kept, lengths)
   return stepwise(name, p, la.linear(x, w, bias), h, c, back, lengths)
 end
 
--- All steps of an LSTM whose products 'multiply' computes: gates (time, batch,
--- 4 hidden) are the input's part. Both states at the end.
-function recurrent.lstm_steps(node, d, gates, multiply, h, c)
-  local p = {f = functions_of(node, KINDS.LSTM.defaults, d), multiply =
-    multiply,
-    clip = node.attributes.clip, forget = node:get("input_forget", 0) ~= 0}
-  p.usual = usual(node, KINDS.LSTM.defaults) and not p.forget
-  local reverse = node:get("direction", "forward") == "reverse" or d == 2
-  return stepwise("LSTM", p, gates, h, c, reverse)
+-- Where the library's gates stand in those of an LSTM that one operation
+-- computes; nil: its steps do, in the file's order.
+function recurrent.lstm_order(node)
+  local spec = KINDS.LSTM
+  return usual(node, spec.defaults) and node:get("input_forget", 0) == 0
+    and spec.order or nil
+end
+
+-- All steps of direction d of an LSTM whose products p.multiply computes: gates
+-- (time, batch, 4 hidden) are the input's part, p.peep peepholes. Both states
+-- at the end.
+function recurrent.lstm_steps(node, d, p, gates, h, c, lengths)
+  local f, unknown = functions_of(node, KINDS.LSTM.defaults, d)
+  if not f then error(("activation '%s'"):format(unknown), 0) end
+  p.f, p.clip = f, node.attributes.clip
+  p.forget = node:get("input_forget", 0) ~= 0
+  return stepwise("LSTM", p, gates, h, c, goes_back(node, d), lengths)
+end
+
+-- Lengths of sequences as int64; nil where all have every step.
+function recurrent.lengths(lengths, steps)
+  for _, n in ipairs(lengths and rows.list(lengths) or {}) do
+    if n ~= steps then return lengths:to("int64") end
+  end
+  return nil
 end
 
 -- The whole layer: Y (time, directions, batch, hidden), Y_h, Y_c.
@@ -230,13 +242,7 @@ function recurrent.layer(node, name)
     end
     local t = {w = w, r = r, b = b, h = h, c = c, p = p,
       fixed = constant and state.mode == "frozen"}
-    if lengths then
-      local same = true
-      for _, n in ipairs(rows.list(lengths)) do
-        same = same and n == x:size(1)
-      end
-      lengths = not same and lengths:to("int64") or nil
-    end
+    lengths = recurrent.lengths(lengths, x:size(1))
     local ys, hs, cs = {}, {}, {}
     for d = 1, w:size(1) do
       ys[d], hs[d], cs[d] = direction(node, name, spec, d, x, t, kept, lengths)
