@@ -474,13 +474,10 @@ la_status la_bidiagonal_vectors(double *d, double *e, int64_t n, double *u,
     return LA_OK;
 }
 
-la_status la_bidiagonal_values(double *d, double *e, int64_t n, char *work,
+la_status la_bidiagonal_values(double *d, double *e, int64_t n,
                                int32_t *info)
 {
-    if (!la_bidiagonal_qd(d, e, n, work)) {
-        if (la_interrupted()) return LA_EINTR;
-        if (!la_bidiagonal_qr(d, e, n, NULL, NULL, 0, 0)) *info = 1;
-    }
+    if (!la_bidiagonal_qr(d, e, n, NULL, NULL, 0, 0)) *info = 1;
     if (*info && la_interrupted()) return LA_EINTR;
     for (int64_t gap = n / 2; gap > 0; gap /= 2)
         for (int64_t i = gap; i < n; i++) {

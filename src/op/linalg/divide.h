@@ -1,9 +1,8 @@
 /*
 ** Real tridiagonal and bidiagonal matrices, in double precision: what is left
 ** of eigenvalues and singular values of matrices of any dtype after their
-** reduction (op/linalg/reduce.h). Values alone come from QR iterations and from
-** the quotient difference algorithm (op/linalg/qd.c), vectors from divide and
-** conquer: small blocks by QR iterations are joined pairwise,
+** reduction (op/linalg/reduce.h). Values alone come from QR iterations, vectors
+** from divide and conquer: small blocks by QR iterations are joined pairwise,
 ** each time by an equation for the new values and matrix products.
 **
 ** Calls return LA_EINTR or LA_ENOMEM with results half done; *info is 1 where
@@ -27,20 +26,14 @@ la_status la_tridiagonal_vectors(double *d, double *e, int64_t n, double *x,
                                  int64_t step, char *work, int32_t *info);
 
 /* Functions for an upper bidiagonal matrix U diag(d) V^T, whose values fall:
-** the rows of u and v are columns of U and V. Values alone take
-** la_bidiagonal_qd_work bytes. */
-size_t la_bidiagonal_qd_work(int64_t n);
-la_status la_bidiagonal_values(double *d, double *e, int64_t n, char *work,
+** the rows of u and v are columns of U and V. */
+la_status la_bidiagonal_values(double *d, double *e, int64_t n,
                                int32_t *info);
 la_status la_bidiagonal_vectors(double *d, double *e, int64_t n, double *u,
                                 double *v, int64_t step, char *work,
                                 int32_t *info);
 
-/* ---- between divide.c, qd.c and condensed.c ---- */
-
-/* The values of a bidiagonal matrix in d, in no order, e kept; false, with d as
-** it was: they did not converge, or the host says stop. */
-bool la_bidiagonal_qd(double *d, const double *e, int64_t n, char *work);
+/* ---- between divide.c and condensed.c ---- */
 
 /* QR iterations on blocks; their rotations take part of 'cols' elements of the
 ** rows of x, u and v (NULL: none). Values in no order; false: they did not

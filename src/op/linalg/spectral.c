@@ -394,8 +394,7 @@ static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
     if (!own_begin(j, i, &r, m, n, wide, false, &scratch)) return LA_OK;
     LA_TRY(la_reduce_bidiagonal(&r));
     if (j->u.mat.data) LA_TRY(own_svd_vectors(j, i, &r, scratch));
-    else
-        LA_TRY(la_bidiagonal_values(r.d, r.e, n, scratch, &j->b->info[i]));
+    else LA_TRY(la_bidiagonal_values(r.d, r.e, n, &j->b->info[i]));
     own_values(j, i, &r, n);
     return LA_OK;
 }
@@ -411,7 +410,7 @@ static la_status own_svd(job *j, const la_batch *b, bool full)
         o.u = la_matrices_in(b->out[0], b->m, full ? b->m : n);
         o.v = la_matrices_in(b->out[2], full ? b->n : n, b->n);
         bytes += own_bytes(b, 2, m * cols + n * n, m, cols);
-    } else bytes += la_bidiagonal_qd_work(n);
+    }
     double work = 4 * (double)m * (double)n * (double)n;
     LA_TRY(la_each_matrix(b->count, work, bytes, own_svd_of_one, &o));
     return la_check_finite(b->info, b->count);
