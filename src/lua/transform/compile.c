@@ -204,21 +204,21 @@ bool la_compile_is_inside(const la_state *s)
 /* The function of la.fuse does what f does: where f captures too much to look
 ** at, or changes that, it runs at each call. */
 static void compile_settle(lua_State *L, la_compiled *c, la_called *e, int self,
-                           int refs, bool watched)
+                           int refs, const char *why)
 {
     int last = self + e->narguments;
     c->recordings++;
     if (!e->p || e->p->eager) return;
-    if (watched && la_left_alone(L, e, refs, self + 1, last)) return;
+    if (!why && la_left_alone(L, e, refs, self + 1, last)) return;
     e->p->eager = true;
-    e->p->why = watched ? "it changes what it captures, or its arguments' "
-        "tables" : "it captures too many Lua values";
+    e->p->why = why ? why
+        : "it changes what it captures, or its arguments' tables";
 }
 
 static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 {
     la_call_tensors t;
-    bool watched = true;
+    const char *why = NULL;
     int top = lua_gettop(L);
     la_called *e = compile_new_entry(L);
     lua_getiuservalue(L, -1, 1);
@@ -226,11 +226,11 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
     la_write_signature(L, e, refs, self + 1, top, &t);
     lua_settop(L, refs);
     lua_getiuservalue(L, self, LA_COMPILED_F);
-    if (c->watches) watched = la_watch_captured(L, e, refs, refs + 1, &t);
+    if (c->watches) why = la_watch_captured(L, e, refs, refs + 1, &t);
     else la_mark_captured(L, e, refs, refs + 1, &t);
     lua_settop(L, refs);
     la_record_call(L, s, c, e, self, refs, &t);
-    if (c->watches) compile_settle(L, c, e, self, refs, watched);
+    if (c->watches) compile_settle(L, c, e, self, refs, why);
     int n = lua_gettop(L) - refs;
     if (e->p) {
         compile_count(c, e);
@@ -277,7 +277,7 @@ int la_call_compiled(lua_State *L)
             return compile_plain(L, 1);
         if (!e) return compile_record(L, s, c, 1);
         int n = -1;
-        c->runs += !e->p->eager;
+        c->runs += !e->p->eager && c->runs < INT32_MAX;
         if (!la_entry_is_ready(e, c->without)) plain = true;
         else n = la_run_entry(L, s, e, top + 1, &t, 2, NULL);
         if (n >= 0) return n;

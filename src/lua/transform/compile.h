@@ -48,10 +48,11 @@ typedef struct la_sig {
 
 /* table[key] is what it was: indices in refs. Of a function the key is the
 ** number of an upvalue. A tensor may be another one, which the value is then:
-** it is the call's tensor 'tensor' - 1. The value of a size is a count, and is
-** compared behind the recording alone. */
+** it is the call's tensor 'tensor' - 1. The value of a size is a count of the
+** table's entries; that of META is its metatable. */
 typedef struct la_watch {
-    enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE } kind;
+    enum { LA_WATCH_FIELD, LA_WATCH_UPVALUE, LA_WATCH_SIZE,
+           LA_WATCH_META } kind;
     int32_t table, key, value, tensor;
     const void *table_at;
     int8_t type;            /* of the value in Lua, and what it is: */
@@ -91,7 +92,8 @@ typedef struct la_compiled {
     int n, most;            /* entries; at most so many */
     bool partial, fast;
     bool watches;           /* of la.fuse: what f captures, too */
-    int32_t recordings, runs, misses;   /* ... how often; without an entry */
+    int32_t recordings, runs;   /* ... how often */
+    uint32_t misses;            /* ... calls without an entry */
     la_called *last;         /* the last signature's */
     la_called *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
@@ -159,10 +161,11 @@ la_sig *la_add_sig(lua_State *L, la_prog_list *list, la_sig_kind kind,
 ** them? Marks their items. Raises for want of memory. */
 void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
                       la_call_tensors *c);
-/* Guards on the Lua values that it reaches; its tensors join those of the call.
-** False: there are too many. Raises for want of memory. */
-bool la_watch_captured(lua_State *L, la_called *e, int refs, int f,
-                       la_call_tensors *c);
+/* Guards on the Lua values that it and the arguments reach; its tensors join
+** those of the call. A text: they can't be watched, and why. Raises for want of
+** memory. */
+const char *la_watch_captured(lua_State *L, la_called *e, int refs, int f,
+                              la_call_tensors *c);
 
 /* ---- compile_record.c ---- */
 

@@ -8,12 +8,19 @@
 ** The walk looks at some thousands of values, breadth first. The tables of the
 ** library and of Lua are left out.
 **
-** For la.fuse the same walk leaves a guard on each value, and what tensors it
-** comes upon are arguments of the recording: f has other ones in other calls.
+** For la.fuse the same walk leaves a guard on each value, on how many of them a
+** table has, on its metatable, and on names of globals that are not there yet;
+** and what tensors it comes upon are arguments of the recording: f has other
+** ones in other calls. Where f calls functions whose results are not of their
+** arguments alone (math.random, os.clock, those of a host), it is recorded for
+** none.
 */
+#include <lualib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "lua/transform/compile.h"
+#include "op/op.h"
 
 enum { REACH_MOST = 4000 };
 
@@ -24,7 +31,8 @@ typedef struct reach_walk {
     la_call_tensors *c;
     int refs, queue, seen, keys;
     lua_Integer n;
-    bool watches, many;
+    bool watches;
+    const char *why;    /* nothing can be watched; NULL: all is, so far */
     int32_t owner;      /* the ref of the value that is looked into; 0: none */
 } reach_walk;
 
@@ -37,6 +45,20 @@ static void reach_add_guard(reach_walk *w, la_watch g)
     *to = g;
 }
 
+static const char reach_is_many[] = "it captures too many Lua values";
+static const char reach_lives[] = "it calls functions of Lua or of the host "
+    "whose results are not of their arguments alone";
+
+/* The ref of the value at 'at', whose guards stand one after another. */
+static int32_t reach_owner(reach_walk *w, int at)
+{
+    if (!w->owner) {
+        lua_pushvalue(w->L, at);
+        w->owner = la_add_ref(w->L, w->e, w->refs);
+    }
+    return w->owner;
+}
+
 /* A guard on the value on the top, which the table or function at 'at' has
 ** under the key at 'key', or as its upvalue of number 'upvalue'. */
 static void reach_watch(reach_walk *w, int at, int key, int upvalue)
@@ -45,13 +67,9 @@ static void reach_watch(reach_walk *w, int at, int key, int upvalue)
     la_handle *h = la_to_handle(L, -1);
     la_watch g = {.kind = upvalue ? LA_WATCH_UPVALUE : LA_WATCH_FIELD,
                   .key = upvalue};
-    w->many |= w->e->guards.n >= LA_COMPILE_WATCHED;
-    if (!w->watches || w->many) return;
-    if (!w->owner) {
-        lua_pushvalue(L, at);
-        w->owner = la_add_ref(L, w->e, w->refs);
-    }
-    g.table = w->owner;
+    if (w->e->guards.n >= LA_COMPILE_WATCHED) w->why = reach_is_many;
+    if (!w->watches || w->why) return;
+    g.table = reach_owner(w, at);
     g.table_at = lua_topointer(L, at);
     if (!upvalue) {
         lua_pushvalue(L, key);
@@ -59,19 +77,111 @@ static void reach_watch(reach_walk *w, int at, int key, int upvalue)
     }
     if (h && h->tensor) {
         g.tensor = la_join_tensor(w->c, h) + 1;
-        w->many |= g.tensor == 0;
+        if (g.tensor == 0) w->why = reach_is_many;
     }
     lua_pushvalue(L, -1);
     la_watch_value(L, w->e, w->refs, &g);
     reach_add_guard(w, g);
 }
 
-static void reach_watch_size(reach_walk *w, int at, int32_t n)
+/* Guards on the number of a table's entries, and on its metatable. */
+static void reach_watch_whole(reach_walk *w, int at, int32_t n)
 {
-    if (!w->watches || w->many || !w->owner) return;
-    reach_add_guard(w, (la_watch){.kind = LA_WATCH_SIZE, .table = w->owner,
-                                  .value = n,
-                                  .table_at = lua_topointer(w->L, at)});
+    lua_State *L = w->L;
+    if (!w->watches || w->why) return;
+    la_watch g = {.kind = LA_WATCH_SIZE, .table = reach_owner(w, at),
+                  .value = n, .table_at = lua_topointer(L, at)};
+    reach_add_guard(w, g);
+    g.kind = LA_WATCH_META;
+    if (!lua_getmetatable(L, at)) lua_pushnil(L);
+    la_watch_value(L, w->e, w->refs, &g);
+    reach_add_guard(w, g);
+}
+
+/* ---- what is no function of its arguments ---- */
+
+/* Is the value on the top that of a library of Lua's, under one of the
+** names? */
+static bool reach_is_of(lua_State *L, const char *library,
+                        const char *const *names)
+{
+    int top = lua_gettop(L);
+    bool is = false;
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(L, -1, library);
+    for (; lua_istable(L, top + 2) && *names && !is; names++) {
+        lua_pushstring(L, *names);
+        lua_rawget(L, top + 2);
+        is = lua_rawequal(L, -1, top);
+        lua_pop(L, 1);
+    }
+    lua_settop(L, top);
+    return is;
+}
+
+/* Does Lua's own library have the value on the top as a function of its
+** arguments? */
+static bool reach_is_plain(lua_State *L)
+{
+    static const char *const libraries[] = {LUA_GNAME, LUA_MATHLIBNAME,
+        LUA_STRLIBNAME, LUA_TABLIBNAME, LUA_UTF8LIBNAME};
+    int top = lua_gettop(L);
+    bool is = false;
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        lua_getfield(L, top + 1, libraries[i]);
+        for (lua_pushnil(L); lua_istable(L, top + 2) && lua_next(L, top + 2);
+             lua_pop(L, 1))
+            is = is || lua_rawequal(L, -1, top);
+        lua_settop(L, top + 1);
+    }
+    lua_settop(L, top);
+    return is;
+}
+
+/* Is the function on the top one of this library: with the state, or the name
+** of a module, as its first upvalue? */
+static bool reach_is_library(lua_State *L)
+{
+    bool is = false;
+    if (!lua_getupvalue(L, -1, 1)) return false;
+    if (lua_type(L, -1) == LUA_TSTRING)
+        is = strncmp(lua_tostring(L, -1), "lunarray.", 9) == 0;
+    else is = lua_touserdata(L, -1) == la_state_of(L);
+    lua_pop(L, 1);
+    return is;
+}
+
+/* The value on the top may give another result, or do something, in each call:
+** a library with clocks or files, or a function in C that nobody knows. */
+static bool reach_is_live(lua_State *L)
+{
+    static const char *const effects[] = {"print", "warn", "collectgarbage",
+        "load", "loadfile", "dofile", "require", NULL};
+    static const char *const draws[] = {"random", "randomseed", NULL};
+    static const char *const libraries[] = {LUA_OSLIBNAME, LUA_IOLIBNAME,
+        LUA_DBLIBNAME, LUA_LOADLIBNAME};
+    if (lua_istable(L, -1)) {
+        bool is = false;
+        lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+            lua_getfield(L, -1, libraries[i]);
+            is = is || lua_rawequal(L, -1, -3);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+        return is;
+    }
+    if (!lua_iscfunction(L, -1)) return false;
+    if (reach_is_of(L, LUA_GNAME, effects)
+        || reach_is_of(L, LUA_MATHLIBNAME, draws)) return true;
+    return !reach_is_library(L) && !reach_is_plain(L);
+}
+
+static void reach_look_at(reach_walk *w)
+{
+    if (w->watches && !w->why && reach_is_live(w->L))
+        w->why = reach_lives;
 }
 
 /* ---- the walk ---- */
@@ -150,12 +260,51 @@ static int reach_write(lua_State *L, const void *bytes, size_t n, void *context)
     return 0;
 }
 
+static inline bool reach_is_letter(char c)
+{
+    return c == '_' || la_is_alnum(c);
+}
+
+/* Has the code this name as a whole one? */
 static bool reach_names(const char *code, size_t n, const char *name,
                         size_t length)
 {
     for (size_t i = 0; i + length <= n; i++)
-        if (memcmp(code + i, name, length) == 0) return true;
+        if (memcmp(code + i, name, length) == 0
+            && (i == 0 || !reach_is_letter(code[i - 1]))
+            && (i + length == n || !reach_is_letter(code[i + length])))
+            return true;
     return false;
+}
+
+/* A guard on each name in the code that the table has not: f may ask whether it
+** is there. Names of operations are methods. */
+static void reach_absent(reach_walk *w, int table, const char *code, size_t n)
+{
+    lua_State *L = w->L;
+    int top = lua_gettop(L);
+    w->owner = 0;
+    for (size_t i = 0, k; w->watches && !w->why && i < n; i = k + 1) {
+        for (k = i; k < n && reach_is_letter(code[k]);) k++;
+        size_t length = k - i;
+        if (length == 0 || length > 40 || code[i] == '_'
+            || la_is_lua_name(code + i, length)
+            || la_op_first(code + i, length)) continue;
+        lua_pushlstring(L, code + i, length);
+        lua_pushfstring(L, "%p.%s", lua_topointer(L, table),
+                        lua_tostring(L, -1));
+        bool met = lua_rawget(L, w->seen) != LUA_TNIL;
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        if (!met && lua_rawget(L, table) == LUA_TNIL) {
+            reach_watch(w, table, top + 1, 0);
+            lua_pushfstring(L, "%p.%s", lua_topointer(L, table),
+                            lua_tostring(L, top + 1));
+            lua_pushboolean(L, 1);
+            lua_rawset(L, w->seen);
+        }
+        lua_settop(L, top);
+    }
 }
 
 /* Entries of the table on the top whose names are in the code above 'f'. */
@@ -170,10 +319,35 @@ static void reach_named(reach_walk *w, int table, const char *code, size_t n)
             ? lua_tolstring(L, -2, &length) : NULL;
         w->keys = top + 1;
         if (name && reach_names(code, n, name, length)) {
+            reach_look_at(w);
             reach_watch(w, table, top + 1, 0);
             reach_add(w);
         } else lua_settop(L, top + 1);
     }
+}
+
+/* Pushes the code of the function at 'f', in which the names stand that it
+** uses; false, with nothing pushed, for one in C. */
+static bool reach_code_of(lua_State *L, int f)
+{
+    reach_code c = {.begun = false};
+    if (lua_iscfunction(L, f)) return false;
+    lua_pushvalue(L, f);
+    bool written = !lua_dump(L, reach_write, &c, 1) && c.begun;
+    if (written) luaL_pushresult(&c.b);
+    lua_remove(L, written ? -2 : -1);
+    return written;
+}
+
+/* Draws of Lua's are asked for through a table that nobody looks into. */
+static void reach_draws(reach_walk *w, int f)
+{
+    lua_State *L = w->L;
+    size_t n;
+    if (!w->watches || w->why || !reach_code_of(L, f)) return;
+    const char *code = lua_tolstring(L, -1, &n);
+    if (reach_names(code, n, "random", 6)) w->why = reach_lives;
+    lua_pop(L, 1);
 }
 
 /* The function at 'f' uses globals, the table on the top: those that its code
@@ -184,13 +358,10 @@ static void reach_globals(reach_walk *w, int f)
     lua_State *L = w->L;
     int globals = lua_gettop(L);
     size_t n;
-    reach_code c = {.begun = false};
-    if (lua_iscfunction(L, f)) return;
-    lua_pushvalue(L, f);
-    if (lua_dump(L, reach_write, &c, 1) || !c.begun) return;
-    luaL_pushresult(&c.b);
+    if (!reach_code_of(L, f)) return;
     int top = lua_gettop(L);
     const char *code = lua_tolstring(L, top, &n);
+    reach_absent(w, globals, code, n);
     for (int i = 0; i < CHAIN; i++) {
         reach_named(w, globals, code, n);
         lua_settop(L, top);
@@ -224,10 +395,11 @@ static void reach_table(reach_walk *w, int at)
             lua_settop(L, at + 1);
             continue;
         }
+        reach_look_at(w);
         reach_watch(w, at, at + 1, 0);
         reach_add(w);
     }
-    reach_watch_size(w, at, n);
+    reach_watch_whole(w, at, n);
     w->keys = at;
     if (w->watches && lua_getmetatable(L, at)) reach_add(w);
 }
@@ -247,12 +419,14 @@ static void reach_upvalues(reach_walk *w, int at)
     lua_State *L = w->L;
     const char *name;
     bool ours = lua_iscfunction(L, at) || reach_is_ours(L, at);
+    if (!ours) reach_draws(w, at);
     for (int i = 1; i < 256 && (name = lua_getupvalue(L, at, i)); i++) {
         bool fused = luaL_testudata(L, -1, LA_COMPILED_NAME) != NULL;
         if (reach_is_globals(L, name)) {
             if (!w->watches || !ours) reach_globals(w, at);
         } else if (!w->watches) reach_add(w);
         else if (fused || !ours) {
+            reach_look_at(w);
             reach_watch(w, at, 0, i);
             reach_add(w);
         }
@@ -290,7 +464,21 @@ static void reach_into(reach_walk *w)
     else reach_user_values(w, at);
 }
 
-static bool reach_all(reach_walk *w, int f)
+/* The objects and functions among the arguments, which a signature knows by
+** their identity alone. */
+static void reach_arguments(reach_walk *w)
+{
+    lua_State *L = w->L;
+    for (int32_t i = 0; i < w->e->items.n; i++) {
+        const la_sig *item = LA_PROG_AT(w->e->items, la_sig, i);
+        if (item->kind != LA_SIG_VALUE) continue;
+        lua_rawgeti(L, w->refs, item->at);
+        reach_look_at(w);
+        reach_add(w);
+    }
+}
+
+static void reach_all(reach_walk *w, int f)
 {
     lua_State *L = w->L;
     int top = lua_gettop(L);
@@ -302,13 +490,13 @@ static bool reach_all(reach_walk *w, int f)
     reach_skip_loaded(w);
     lua_pushvalue(L, f);
     reach_add(w);
-    for (lua_Integer i = 1; i <= w->n && !w->many; i++) {
+    if (w->watches) reach_arguments(w);
+    for (lua_Integer i = 1; i <= w->n && !w->why; i++) {
         lua_rawgeti(L, w->queue, i);
         reach_into(w);
         lua_settop(L, top + 2);
     }
     lua_settop(L, top);
-    return !w->many;
 }
 
 void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
@@ -318,11 +506,11 @@ void la_mark_captured(lua_State *L, la_called *e, int refs, int f,
     if (c->n > 0) reach_all(&w, f);
 }
 
-bool la_watch_captured(lua_State *L, la_called *e, int refs, int f,
-                       la_call_tensors *c)
+const char *la_watch_captured(lua_State *L, la_called *e, int refs, int f,
+                              la_call_tensors *c)
 {
     reach_walk w = {.L = L, .e = e, .c = c, .refs = refs, .watches = true};
-    bool all = reach_all(&w, f);
+    reach_all(&w, f);
     e->ntensors = c->n;
-    return all;
+    return w.why;
 }

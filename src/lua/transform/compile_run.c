@@ -191,7 +191,7 @@ int la_give_results(lua_State *L, la_state *s, la_called *e, int refs,
         if (!to || to->tensor) la_tensor_release(out[i]);
         else la_fill_handle(s, to, out[i]);
     }
-    e->runs++;
+    e->runs += e->runs < INT32_MAX;
     la_pace(L, s);
     return run_push_all(L, e, refs, handles, first);
 }
@@ -325,6 +325,6 @@ bool la_run_entry_into(lua_State *L, la_state *s, la_called *e, int refs,
         return false;
     }
     if (status) la_run_raise(L, e->p, status);
-    e->runs++;
+    e->runs += e->runs < INT32_MAX;
     return true;
 }

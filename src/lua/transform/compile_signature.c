@@ -305,6 +305,10 @@ static inline void signature_push_held(lua_State *L, const la_watch *g,
         if (!lua_getupvalue(L, -1, g->key)) lua_pushnil(L);
         return;
     }
+    if (g->kind == LA_WATCH_META) {
+        if (!lua_getmetatable(L, -1)) lua_pushnil(L);
+        return;
+    }
     lua_rawgeti(L, refs, g->key);
     lua_rawget(L, -2);
 }
@@ -333,6 +337,14 @@ static inline bool signature_holds(lua_State *L, const la_watch *g, int refs,
     return signature_same(L, g, refs);
 }
 
+/* Has the table on the top as many entries? */
+static bool signature_has_size(lua_State *L, const la_watch *g)
+{
+    int32_t n = 0;
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) n++;
+    return n == g->value;
+}
+
 bool la_match_guards(lua_State *L, const la_called *e, int refs,
                      la_call_tensors *c)
 {
@@ -341,10 +353,13 @@ bool la_match_guards(lua_State *L, const la_called *e, int refs,
     int before = lua_gettop(L);
     for (int32_t i = 0; i < e->guards.n && same; i++) {
         const la_watch *g = LA_PROG_AT(e->guards, la_watch, i);
-        if (g->kind == LA_WATCH_SIZE) continue;
         if (g->table != table) {
             lua_settop(L, before);
             lua_rawgeti(L, refs, table = g->table);
+        }
+        if (g->kind == LA_WATCH_SIZE) {
+            same = signature_has_size(L, g);
+            continue;
         }
         signature_push_held(L, g, refs);
         same = signature_holds(L, g, refs, c);
@@ -354,26 +369,11 @@ bool la_match_guards(lua_State *L, const la_called *e, int refs,
     return same;
 }
 
-static bool signature_has_size(lua_State *L, const la_watch *g, int refs)
-{
-    int32_t n = 0;
-    lua_rawgeti(L, refs, g->table);
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) n++;
-    lua_pop(L, 1);
-    return n == g->value;
-}
-
 bool la_left_alone(lua_State *L, const la_called *e, int refs, int first,
                    int top)
 {
     la_call_tensors c;
     if (!lua_checkstack(L, 16)) return false;
-    if (!la_match_signature(L, e, refs, first, top, &c)
-        || !la_match_guards(L, e, refs, &c)) return false;
-    for (int32_t i = 0; i < e->guards.n; i++) {
-        const la_watch *g = LA_PROG_AT(e->guards, la_watch, i);
-        if (g->kind == LA_WATCH_SIZE && !signature_has_size(L, g, refs))
-            return false;
-    }
-    return true;
+    return la_match_signature(L, e, refs, first, top, &c)
+        && la_match_guards(L, e, refs, &c);
 }

@@ -13,17 +13,25 @@
 
 typedef struct la_walk {
     la_called *e;                /* that runs in parts; NULL: not begun yet */
-    la_prog *p;                 /* e's program, or its parts */
+    bool in_parts;              /* ... of e's program */
     int n, nvalues;             /* tensors; values of the call */
     la_tensor *tensors[LA_COMPILE_TENSORS];     /* owned */
     uint32_t versions[LA_COMPILE_TENSORS];
 } la_walk;
 
+/* The program that runs. NULL where the state ends, whose finalizers may have
+** freed it before. */
+static la_prog *walk_program(const la_walk *w)
+{
+    return w->in_parts ? w->e->parts : w->e->p;
+}
+
 void la_drop_walk(la_compiled *c)
 {
     la_walk *w = c->walk;
     if (!w) return;
-    if (w->e && w->p && w->p->busy) la_prog_leave(w->p);
+    la_prog *p = w->e ? walk_program(w) : NULL;
+    if (p && p->busy) la_prog_leave(p);
     if (w->e && w->e->p) w->e->p->busy = false;
     for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
     la_mem_free(w, sizeof *w);
@@ -75,7 +83,7 @@ static void walk_begin(lua_State *L, la_state *s, la_compiled *c)
     if (status) la_drop_walk(c);
     LA_CHECK(L, "begin", status);
     e->p->busy = true;
-    w->p = p;
+    w->in_parts = p != e->p;
     for (int i = 0; i < w->n; i++) la_tensor_release(w->tensors[i]);
     w->n = t->n;
     for (int i = 0; i < t->n; i++)
@@ -144,7 +152,7 @@ static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
 {
     la_tensor *out[LA_COMPILE_TENSORS] = {NULL};
     la_called *e = c->walk->e;
-    la_prog *p = c->walk->p;
+    la_prog *p = walk_program(c->walk);
     lua_pushboolean(L, true);
     int handles = lua_gettop(L) + 1;
     la_push_handles(L, s, e);
@@ -187,7 +195,7 @@ int la_compiled_advance(lua_State *L)
     int refs = lua_gettop(L);
     la_run_host h;
     la_prog_host host = la_run_host_of(&h, L, s, e, refs);
-    la_prog *p = c->walk->p;
+    la_prog *p = walk_program(c->walk);
     la_status status = la_prog_advance(p, c->walk->tensors, end, &host);
     if (status) {
         la_drop_walk(c);
