@@ -84,8 +84,8 @@ return function(numbers)
     end
   end
   for _, d in ipairs{"complex32", "complex64", "complex128"} do
-    local turns = la.polar(la.ones(9001), la.linspace(0, 900, 9001)):to(d)
-    add("cumprod of units", d, la.cumprod, turns:view(1, -1), 2)
+    local units = la.polar(la.ones(9001), la.linspace(0, 900, 9001)):to(d)
+    add("cumprod of units", d, la.cumprod, units:view(1, -1), 2)
   end
   add("randint", "int64", la.randint, 1, 1000, {3001})
   add("randperm", "int64", la.randperm, 5000)
