@@ -69,6 +69,17 @@ describe("lockstep", function()
     assert.equal("", differences(want, extensions))
   end)
 
+  -- gcc makes fused multiply-adds of products that are joined there.
+  once("holds for running products of many complex numbers", function()
+    local want
+    for _, path in ipairs(paths) do
+      local bits = bits_of(path, "lockstep", 1, "1/1 of.units")
+      want = want or bits
+      assert.equal(3, #bits, table.concat(bits, "\n"))
+      assert.equal("", differences(want, bits))
+    end
+  end)
+
   it("is a setting of the state", function()
     in_lockstep(function()
       assert.equal("lockstep", la.are_deterministic_algorithms_enabled())

@@ -83,6 +83,10 @@ return function(numbers)
       draws(add, d)
     end
   end
+  for _, d in ipairs{"complex32", "complex64", "complex128"} do
+    local units = la.polar(la.ones(9001), la.linspace(0, 900, 9001)):to(d)
+    add("cumprod of units", d, la.cumprod, units:view(1, -1), 2)
+  end
   add("randint", "int64", la.randint, 1, 1000, {3001})
   add("randperm", "int64", la.randperm, 5000)
   add("multinomial", "int64", la.multinomial, la.linspace(1, 9, 99), 40)

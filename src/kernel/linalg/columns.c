@@ -1,6 +1,8 @@
 /* Passes over columns, of real and of complex numbers. */
 #include "kernel/linalg/columns.h"
-#include "simd/generic.h"
+#include <string.h>
+
+#include "simd/complex_lanes.h"
 
 #define LANE f64
 #define REAL double

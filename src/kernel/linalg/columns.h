@@ -32,6 +32,11 @@ typedef struct la_column_kernels {
     /* Both for the lower triangle of a square matrix, with s = x: columns begin
     ** at the line of their diagonal, before which they are zero. */
     void (*both)(const la_colset *, const double *x, double *y, double *z);
+    /* n = 2 or 3 neighbouring columns from the right by I - tau u u^H with
+    ** u = (1, v[0], v[1]) and tau = v[2]; v[1] = 0 for two. Products are
+    ** rounded on every capability. */
+    void (*reflect)(double *a, int64_t step, int64_t rows, int n,
+                    const double *v);
 } la_column_kernels;
 
 LA_STUB_DECLARE(la_column_kernels, columns_f64);

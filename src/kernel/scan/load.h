@@ -6,6 +6,7 @@
 
 #include "kernel/reduce/load.h"
 #include "kernel/scan/scan.h"
+#include "simd/isa/unfused.h"
 
 /* Vectors of GCC's extension: 32 bytes, split by the compiler where the ISA
 ** extension has shorter ones. */

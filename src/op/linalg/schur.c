@@ -13,7 +13,7 @@
 enum {
     BULGES = 10,              /* pairs of shifts of a sweep at most */
     WINDOW = 80,              /* rows in which they move before products */
-    SMALL_BLOCK = 64,         /* rows up to which pairs go one by one */
+    SMALL_BLOCK = 160,         /* rows up to which pairs go one by one */
     MOST_ROUNDS = 60,         /* for a value, or two */
     BACK_BLOCK = 32,          /* rows of a step of back substitution */
     ASK_AFTER = 1 << 20       /* elements */
