@@ -378,8 +378,9 @@ end
 function data.progress(what, options)
   options = options or {}
   local list = (type(what) == "table" or la.is_tensor(what)) and what or nil
-  local total = list and #list or what
-  if math.type(total) ~= "integer" then
+  local count = list and #list or what
+  local total = type(count) == "number" and math.tointeger(count)
+  if not total then
     error("bad argument #1 to 'progress' (number of steps or list expected, "
       .. "got " .. type(what) .. ")", 2)
   end

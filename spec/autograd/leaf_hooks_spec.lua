@@ -45,6 +45,35 @@ describe("backward", function()
     raises("'" .. name .. "' (function expected", w[name], w, 1)
   end)
 
+  it("keeps the shape of a gradient that a hook resizes", function()
+    local shape = "a hook keeps the gradient's shape"
+    for _, way in ipairs{function(g) return g end, function() end,
+      function(g) return g:clone() end,
+      function() return la.ones(3) end} do
+      local function resize(g)
+        g:resize_(100)
+        return way(g)
+      end
+      local p = leaf{1, 2, 3}
+      p:register_hook(resize)
+      raises(shape, function() (p * 2):sum():backward() end)
+      assert.is_nil(p.grad)
+      raises(shape, function() la.grad((p * 2):sum(), p) end)
+      local q = leaf{1, 2, 3}
+      local y = q * 2
+      y:register_hook(resize)
+      raises(shape, function() (y * 2):sum():backward() end)
+      assert.is_nil(q.grad)
+    end
+    local p = leaf{1, 2, 3}
+    p:register_post_accumulate_grad_hook(function(x) x.grad:resize_(100) end)
+    raises(shape, function() (p * 2):sum():backward() end)
+    local q = leaf{1, 2, 3}
+    q:register_hook(function(g) g:mul_(5) end);
+    (q * 2):sum():backward()
+    assert.same({10, 10, 10}, q.grad:totable())
+  end)
+
   it("has anomaly mode in a scope, nested, and in coroutines", function()
     local function root() leaf{-1}:sqrt():sum():backward() end
     local why

@@ -71,4 +71,9 @@ describe("a list as an argument", function()
       return 0
     end))
   end)
+
+  it("says when the length is negative", function()
+    raises("the length of a list (__len) is negative: -5", la.zeros,
+      setmetatable({}, {__len = function() return -5 end}))
+  end)
 end)

@@ -89,4 +89,13 @@ describe("a line of progress", function()
     local long, short = parts[#parts - 1], parts[#parts]
     assert.equal(#long, #short)
   end)
+
+  it("takes a whole number of steps in either form", function()
+    local n = 0
+    for _ in la.progress(1e1, {quiet = true}) do n = n + 1 end
+    assert.equal(10, n)
+    for _, count in ipairs{1.5, "5", 0 / 0} do
+      assert.is_false((pcall(la.progress, count)))
+    end
+  end)
 end)

@@ -92,9 +92,12 @@ static bool push_loaded(lua_State *L, const char *theme)
 static int load_member(lua_State *L)
 {
     const char *theme = lua_tostring(L, lua_upvalueindex(UP_NAME));
-    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
-    bool found = key && (push_shared(L, theme, key)
-                         || la_push_theme_operation(L, theme, key));
+    size_t n = 0;
+    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &n)
+                                                    : NULL;
+    /* No name has a NUL, which would end a shorter one. */
+    bool found = key && !memchr(key, 0, n) && (push_shared(L, theme, key)
+        || la_push_theme_operation(L, theme, key));
     if (!found && !push_loaded(L, theme)) return la_missing_name(L, theme, 1);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -2);

@@ -134,7 +134,10 @@ void la_take_list(lua_State *L, int at)
         || luaL_getmetafield(L, at, "__len") == LUA_TNIL) return;
     lua_pop(L, 1);
     lua_Integer n = luaL_len(L, at);
-    if (n < 0 || n > LA_MAX_OBJECT)
+    if (n < 0)
+        luaL_error(L, "the length of a list (__len) is negative: %I",
+                   (LUAI_UACINT)n);
+    if (n > LA_MAX_OBJECT)
         luaL_error(L, "list of %I is too long: an object may have %d",
                    (LUAI_UACINT)n, LA_MAX_OBJECT);
     luaL_checkstack(L, 6, "too many arguments");

@@ -230,6 +230,15 @@ static void push_generator_metatable(lua_State *L)
     lua_setfield(L, -2, "__tostring");
 }
 
+/* The string at the top of the stack, if it is 'name', byte for byte. */
+static bool generator_is(lua_State *L, const char *name)
+{
+    size_t n = 0;
+    const char *text = lua_type(L, -1) == LUA_TSTRING
+        ? lua_tolstring(L, -1, &n) : NULL;
+    return text && n == strlen(name) && memcmp(text, name, n) == 0;
+}
+
 /* Options of la.Generator at 'arg': kind. Other kinds than Philox are no
 ** streams of counters, which several threads could share. */
 static void generator_check_options(lua_State *L, int arg)
@@ -237,12 +246,15 @@ static void generator_check_options(lua_State *L, int arg)
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING
             ? lua_tostring(L, -2) : "?";
-        if (strcmp(key, "kind") != 0)
+        lua_pushvalue(L, -2);
+        bool known = generator_is(L, "kind");
+        lua_pop(L, 1);
+        if (!known)
             la_raise_arg(L, arg, "Generator", "unknown keyword '%s' (known: "
                          "kind)", key);
         const char *kind = lua_type(L, -1) == LUA_TSTRING
             ? lua_tostring(L, -1) : luaL_typename(L, -1);
-        if (strcmp(kind, "philox") != 0)
+        if (!generator_is(L, "philox"))
             la_raise_arg(L, arg, "Generator", "kind 'philox' expected, got "
                          "'%s': numbers have to be the same at any number of "
                          "threads", kind);

@@ -54,8 +54,10 @@ static const la_struct_field *check_field(lua_State *L, const la_record *r)
     if (lua_type(L, 2) != LUA_TSTRING)
         luaL_error(L, "record: name of a field expected, got %s",
                    la_type_text(L, 2));
-    const char *name = lua_tostring(L, 2);
-    const la_struct_field *f = la_record_find(r, name);
+    size_t n;
+    const char *name = lua_tolstring(L, 2, &n);
+    const la_struct_field *f = strlen(name) == n ? la_record_find(r, name)
+                                                 : NULL;
     if (f) return f;
     luaL_Buffer b;
     luaL_buffinit(L, &b);
@@ -66,7 +68,7 @@ static const la_struct_field *check_field(lua_State *L, const la_record *r)
     if (r->nfields > 20) luaL_addstring(&b, ", ...");
     luaL_pushresult(&b);
     char quoted[208];
-    la_quote(name, strlen(name), quoted, sizeof quoted);
+    la_quote(name, n, quoted, sizeof quoted);
     luaL_error(L, "record: no field '%s' (fields: %s)", quoted,
                lua_tostring(L, -1));
     return NULL;

@@ -105,6 +105,32 @@ typedef struct hook_frame {
     bool is_open;
 } hook_frame;
 
+/* Shape of a gradient as a hook found it: it may change elements in place, but
+** not the sizes, which memory behind it and the node's formula have. */
+typedef struct hook_watch {
+    la_tensor *grad;        /* held; NULL: the leaf has none */
+    la_geometry g;
+} hook_watch;
+
+static void hook_begin_watch(hook_watch *w, const hook_frame *f)
+{
+    w->grad = f->out ? f->grad : la_leaf_grad(f->grad);
+    if (!w->grad) return;
+    la_tensor_retain(w->grad);
+    la_geometry_of(w->grad, &w->g);
+}
+
+static la_status hook_end_watch(hook_watch *w)
+{
+    if (!w->grad) return LA_OK;
+    bool same = w->grad->ndim == w->g.ndim
+        && memcmp(la_sizes(w->grad), w->g.sizes,
+                  (size_t)w->g.ndim * sizeof(int64_t)) == 0;
+    la_tensor_drop(&w->grad);
+    if (same) return LA_OK;
+    return la_error(LA_EGRAD, "hook: a hook keeps the gradient's shape");
+}
+
 /* The value on the top of the stack; *out gets a reference of its own. Raises
 ** nothing: the status is the result. */
 static la_status take_result(lua_State *L, const hook_frame *f)
@@ -169,10 +195,15 @@ static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
     LA_TRY(la_tie_enter(f.tie, &L));
     lua_pushcfunction(L, hook_call);
     lua_pushlightuserdata(L, &f);
+    hook_watch w;
+    hook_begin_watch(&w, &f);
     int status = lua_pcall(L, 1, 0, 0);
     la_make_current(&s->context);
     if (f.is_open) la_end_mode(L, s, &f.mode);
-    return status == LUA_OK ? f.status : la_keep_error(L, s, "hook");
+    la_status kept = hook_end_watch(&w);
+    if (status == LUA_OK && !f.status && kept && f.out) la_tensor_drop(f.out);
+    if (status != LUA_OK) return la_keep_error(L, s, "hook");
+    return f.status ? f.status : kept;
 }
 
 /* When the hook is removed or what it hangs on dies. The registry slot is given
