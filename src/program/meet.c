@@ -306,4 +306,6 @@ void la_meet_end(la_recorder *r)
     }
     if (r->table)
         la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));
+    r->table = NULL;
+    r->capacity = r->nmet = 0;
 }

@@ -613,6 +613,7 @@ void la_record_end(la_recorder *r, la_prog **out)
 {
     la_context *c = la_ctx();
     la_prog *p = r->p;
+    la_meet_end(r);         /* first: storages may end from here on */
     c->recorder = r->outer;
     if (!r->outer) c->included_keys &= ~RECORD_BIT;
     la_storage_birth = r->birth_before;
@@ -622,7 +623,6 @@ void la_record_end(la_recorder *r, la_prog **out)
         la_record_give_up(r, "a value that depends on what can't run first "
                           "decides what is called");
     recorder_escapes(p);
-    la_meet_end(r);
     la_prog_drop_list(&r->fns, sizeof(void *));
     bool failed = r->failed;
     la_mem_free(r, sizeof *r);

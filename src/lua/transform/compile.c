@@ -73,14 +73,13 @@ static la_called *compile_new_entry(lua_State *L)
     return e;
 }
 
-/* Pushes the refs of an entry of the function at 'self'. */
-static void compile_push_refs(lua_State *L, int self, const la_called *e)
+/* Pushes the refs of an entry of the function at 'self', and the entry. */
+static void compile_push_entry(lua_State *L, int self, const la_called *e)
 {
     lua_getiuservalue(L, self, LA_COMPILED_ENTRIES);
     lua_rawgetp(L, -1, e);
     lua_getiuservalue(L, -1, 1);
     lua_replace(L, -3);
-    lua_pop(L, 1);
 }
 
 static bool compile_modes_fit(const la_prog *p)
@@ -97,7 +96,8 @@ la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
     int top = lua_gettop(L);
     for (int i = tried; i < c->n; i++) {
         la_called *e = c->list[i];
-        compile_push_refs(L, self, e);
+        compile_push_entry(L, self, e);
+        la_hold_tensors(L, t, e->ntensors);
         if (compile_modes_fit(e->p)
             && la_match_signature(L, e, top + 1, self + 1, top, t)
             && ((c->watches && e->p->eager)
@@ -223,15 +223,17 @@ static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
     la_called *e = compile_new_entry(L);
     lua_getiuservalue(L, -1, 1);
     int refs = lua_gettop(L);
+    la_hold_tensors(L, &t, LA_COMPILE_TENSORS);
+    int base = lua_gettop(L);
     la_write_signature(L, e, refs, self + 1, top, &t);
-    lua_settop(L, refs);
+    lua_settop(L, base);
     lua_getiuservalue(L, self, LA_COMPILED_F);
-    if (c->watches) why = la_watch_captured(L, e, refs, refs + 1, &t);
-    else la_mark_captured(L, e, refs, refs + 1, &t);
-    lua_settop(L, refs);
+    if (c->watches) why = la_watch_captured(L, e, refs, base + 1, &t);
+    else la_mark_captured(L, e, refs, base + 1, &t);
+    lua_settop(L, base);
     la_record_call(L, s, c, e, self, refs, &t);
     if (c->watches) compile_settle(L, c, e, self, refs, why);
-    int n = lua_gettop(L) - refs;
+    int n = lua_gettop(L) - base;
     if (e->p) {
         compile_count(c, e);
         lua_pushvalue(L, top + 1);

@@ -98,6 +98,7 @@ typedef struct la_compiled {
     la_called *list[LA_COMPILE_CACHE];   /* each anchored in user value 2 */
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
     struct la_walk *walk;       /* of step:begin; NULL: none */
+    uint32_t walks;             /* how many have begun */
 } la_compiled;
 
 enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
@@ -118,9 +119,11 @@ void la_drop_walk(la_compiled *c);
 
 /* ---- compile_signature.c ---- */
 
-/* Tensors of a call, each once, with the handles that they are in. */
+/* Tensors of a call, each once, with the handles that they are in. A finalizer
+** may take a handle out of its table: the stack holds number k at 'hold' + k.
+** Where that is 0, no Lua code runs while they are used. */
 typedef struct la_call_tensors {
-    int n;
+    int n, hold;
     la_handle *handles[LA_COMPILE_TENSORS];
     la_tensor *tensors[LA_COMPILE_TENSORS];
 } la_call_tensors;
@@ -138,6 +141,11 @@ la_status la_note_shared(la_called *e, la_tensor *const *arguments);
 bool la_match_shared(const la_called *e, la_tensor *const *arguments);
 bool la_match_guards(lua_State *L, const la_called *e, int refs,
                      la_call_tensors *c);
+/* Pushes 'n' places that hold the handles of 'c'. */
+void la_hold_tensors(lua_State *L, la_call_tensors *c, int n);
+/* Takes the tensors out of the handles anew, where Lua code has run since.
+** Raises as 'name' where one was freed. */
+void la_take_tensors(lua_State *L, la_call_tensors *c, const char *name);
 /* Number of the tensor in the handle among those of the call, where it joins
 ** them; below 0: there are too many. */
 int la_join_tensor(la_call_tensors *c, la_handle *h);
@@ -203,9 +211,11 @@ la_compiled *la_check_compiled(lua_State *L, int arg, const char *name);
 la_compiled *la_new_compiled(lua_State *L, int f);
 /* A call of the compiled function at 1 with the arguments behind it. */
 int la_call_compiled(lua_State *L);
-/* The entry for the arguments behind 'self', which are first..top of the stack,
-** and its refs pushed; NULL: none yet, and nothing pushed. The first 'tried'
-** ones have been tried; the one that is found is the first then. */
+/* The entry for the arguments behind 'self', up to the top of the stack. Pushed
+** are its refs, itself and the handles of the tensors: so all of them stay
+** while it runs, whatever finalizers do. NULL: none yet, and nothing pushed.
+** The first 'tried' ones have been tried; the one that is found is the first
+** then. */
 la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
                         la_call_tensors *t, int tried);
 

@@ -296,7 +296,10 @@ static int compiled_explain(lua_State *L)
                           "function first");
     if (!c->last->p->eager && !c->last->p->planned)
         LA_CHECK(L, "explain", la_prog_plan(c->last->p, c->without));
-    return methods_explain(L, c->last);
+    const la_called *e = c->last;
+    lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
+    lua_rawgetp(L, -1, e);      /* stays while finalizers replace it */
+    return methods_explain(L, e);
 }
 
 static int program_explain(lua_State *L)

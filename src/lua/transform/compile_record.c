@@ -445,7 +445,11 @@ static int record_results(lua_State *L)
 static int record_walk_results(lua_State *L, recording *w, int first)
 {
     int n = lua_gettop(L) - w->base, refs = w->refs;
-    luaL_checkstack(L, n + w->e->narguments + 8, "compile: too many results");
+    if (!lua_checkstack(L, n + w->e->narguments + 8)) {
+        lua_settop(L, w->base);
+        lua_pushvalue(L, w->base);      /* the message for this */
+        return LUA_ERRRUN;
+    }
     w->ran = n;
     lua_pushcfunction(L, record_results);
     for (int i = 0; i < w->e->narguments; i++) lua_pushvalue(L, first + i);
@@ -473,43 +477,71 @@ static int record_quiet(lua_State *L)
     return 0;
 }
 
-void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
-                    int self, int refs, la_call_tensors *t)
+/* The call under a recorder, which ends whatever comes: nothing here raises
+** while there is one. On the stack are the function record_body, f and the
+** arguments. What lua_pcall gave. */
+static int record_run(lua_State *L, recording *w, int first, la_tensor **list)
 {
-    int first = self + 1, last = self + e->narguments;
-    recording w = {.L = L, .state = s, .e = e, .c = c, .refs = refs,
-                   .base = lua_gettop(L)};
-    lua_pushvalue(L, refs);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &record_refs);
-    luaL_checkstack(L, last - first + 12, "compile: too many arguments");
-    lua_pushnil(L);
-    la_closure(L, record_body);
-    lua_getiuservalue(L, self, LA_COMPILED_F);
-    for (int i = first; i <= last; i++) lua_pushvalue(L, i);
-    LA_CHECK_TWICE(L, "compile", la_record_begin(t->n, t->tensors,
-                   record_where, &w, c->partial, &w.r));
-    bool no_grad = s->context.no_grad;
-    int failed = lua_pcall(L, last - first + 2, LUA_MULTRET, 0);
+    bool no_grad = w->state->context.no_grad;
+    int n = w->e->narguments, failed = lua_pcall(L, n + 1, LUA_MULTRET, 0);
     if (la_enter(L)->context.no_grad != no_grad)
         la_record_refuse("it changes whether gradients are recorded");
     if (!failed) {
         la_record_pause(true);
-        failed = record_walk_results(L, &w, first) != LUA_OK;
+        failed = record_walk_results(L, w, first);
         la_enter(L);
         la_record_pause(false);
     }
-    la_record_end(w.r, &e->p);
-    if (e->p) e->p->fast = c->fast;
+    la_record_end(w->r, &w->e->p);
+    if (w->e->p) w->e->p->fast = w->c->fast;
+    if (w->e->p && la_note_shared(w->e, list)) {
+        la_prog_free(w->e->p);
+        w->e->p = NULL;
+    }
+    return failed;
+}
+
+/* f may free its arguments, or drop them: the tensors are kept meanwhile.
+** Raises where no recording can begin. */
+static int record_keeping(lua_State *L, recording *w, int first,
+                          la_call_tensors *t)
+{
+    la_take_tensors(L, t, "compile");
+    for (int i = 0; i < t->n; i++) la_tensor_retain(t->tensors[i]);
+    la_status status = LA_ENOMEM;
+    for (int k = 0; status == LA_ENOMEM && k < 2; k++)
+        if (k == 0 || la_collect_here(L))
+            status = la_record_begin(t->n, t->tensors, record_where, w,
+                                     w->c->partial, &w->r);
+    int failed = status ? LUA_OK : record_run(L, w, first, t->tensors);
+    for (int i = 0; i < t->n; i++) la_tensor_release(t->tensors[i]);
+    LA_CHECK(L, "compile", status);
+    return failed;
+}
+
+void la_record_call(lua_State *L, la_state *s, la_compiled *c, la_called *e,
+                    int self, int refs, la_call_tensors *t)
+{
+    int first = self + 1, base = lua_gettop(L), n = e->narguments;
+    recording w = {.L = L, .state = s, .e = e, .c = c, .refs = refs,
+                   .base = base + 1};
+    lua_pushvalue(L, refs);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &record_refs);
+    luaL_checkstack(L, n + 12, "compile: too many arguments");
+    lua_pushliteral(L, "compile: too many results");
+    lua_pushnil(L);
+    la_closure(L, record_body);
+    lua_getiuservalue(L, self, LA_COMPILED_F);
+    for (int i = 0; i < n; i++) lua_pushvalue(L, first + i);
+    int failed = record_keeping(L, &w, first, t);
+    lua_remove(L, base + 1);
+    luaL_checkstack(L, 4, "compile: too many results");
     lua_pushnil(L);
     la_closure(L, record_quiet);
     lua_call(L, 0, 0);
     lua_pushnil(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &record_refs);
     if (failed) lua_error(L);
-    if (e->p && la_note_shared(e, t->tensors)) {
-        la_prog_free(e->p);
-        e->p = NULL;
-    }
 }
 
 /* The line is that of the script, also where Lua's own tostring calls. */

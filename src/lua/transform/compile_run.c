@@ -73,11 +73,15 @@ static void run_push_key(run_results *r)
     lua_rawgeti(r->L, r->refs, key->at);
 }
 
-/* Pushes a value of the tables of an argument. */
+/* Pushes a value of the tables of an argument. A finalizer may have changed
+** them since the call began. */
 static void run_push_path(run_results *r, const la_sig *item)
 {
     lua_pushvalue(r->L, r->first + item->at);
     for (int64_t n = item->i; n > 0; n--) {
+        if (lua_type(r->L, -1) != LUA_TTABLE)
+            luaL_error(r->L, "compile: a finalizer changed the tables of "
+                       "argument %d during the call", (int)item->at + 1);
         run_push_key(r);
         lua_rawget(r->L, -2);
         lua_remove(r->L, -2);
@@ -144,9 +148,13 @@ static la_status run_program(la_run_host *h, la_call_tensors *c,
     la_prog *p = h->e->p;
     la_prog_host host = {.read = run_read, .collect = run_collect,
                          .context = h, .clock = clock};
+    la_tensor *given[LA_COMPILE_TENSORS];   /* finalizers may free them */
+    int ngiven = into ? p->outputs.n : 0;
     for (int i = 0; i < c->n; i++) la_tensor_retain(c->tensors[i]);
+    for (int i = 0; i < ngiven; i++) given[i] = la_tensor_retain(out[i]);
     la_status status = p->live ? la_prog_run_graph(p, c->tensors, out, &host)
                                : la_prog_run(p, c->tensors, out, into, &host);
+    for (int i = 0; i < ngiven; i++) la_tensor_release(given[i]);
     for (int i = 0; i < c->n; i++) la_tensor_release(c->tensors[i]);
     return status;
 }
@@ -196,6 +204,14 @@ int la_give_results(lua_State *L, la_state *s, la_called *e, int refs,
     return run_push_all(L, e, refs, handles, first);
 }
 
+/* Finalizers have run since the entry was found: can it still run for these
+** tensors? They may have begun another run of it, or changed the tensors. */
+static bool run_still_fits(const la_called *e, const la_call_tensors *c)
+{
+    return !e->p->busy && la_prog_fits(e->p, c->tensors)
+        && la_match_shared(e, c->tensors);
+}
+
 int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
                  la_call_tensors *c, int first, la_prog_clock *clock)
 {
@@ -203,11 +219,8 @@ int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
     la_run_host h = {L, s, e, refs};
     int handles = lua_gettop(L) + 1;
     la_push_handles(L, s, e);
-    for (int i = 0; i < c->n; i++) {            /* finalizers have run */
-        c->tensors[i] = c->handles[i]->tensor;
-        if (!c->tensors[i])
-            return luaL_error(L, "compile: %s", la_freed_text(c->handles[i]));
-    }
+    la_take_tensors(L, c, "compile");
+    if (!run_still_fits(e, c)) return -1;
     for (int32_t i = 0; i < e->p->outputs.n; i++) out[i] = NULL;
     la_status status = run_program(&h, c, out, false, clock);
     if (status && e->p->unfit) {

@@ -44,6 +44,33 @@ int la_join_tensor(la_call_tensors *c, la_handle *h)
     return c->n++;
 }
 
+void la_hold_tensors(lua_State *L, la_call_tensors *c, int n)
+{
+    luaL_checkstack(L, n + 24, "compile: too many tensors");
+    c->hold = lua_gettop(L) + 1;
+    lua_settop(L, c->hold + n - 1);
+}
+
+void la_take_tensors(lua_State *L, la_call_tensors *c, const char *name)
+{
+    for (int i = 0; i < c->n; i++) {
+        c->tensors[i] = c->handles[i]->tensor;
+        if (!c->tensors[i])
+            luaL_error(L, "%s: %s", name, la_freed_text(c->handles[i]));
+    }
+}
+
+/* Is the tensor of the handle, which is the value at 'at', number 'k' of the
+** call's? It joins them. */
+static bool signature_join(lua_State *L, la_call_tensors *c, la_handle *h,
+                           int at, int k)
+{
+    int n = c->n;
+    if (la_join_tensor(c, h) != k) return false;
+    if (k == n && c->hold) lua_copy(L, at, c->hold + k);
+    return true;
+}
+
 static void signature_write(writer *w, int at, int depth);
 
 static void signature_write_table(writer *w, int at, int depth)
@@ -78,10 +105,11 @@ static void signature_write_number(writer *w, int at)
 static void signature_write_handle(writer *w, int at, la_handle *h)
 {
     if (!h->tensor) la_check_tensor(w->L, at, "compile");
-    int k = la_join_tensor(w->c, h);
+    int n = w->c->n, k = la_join_tensor(w->c, h);
     if (k < 0)
         luaL_error(w->L, "compile: more than %d tensors in the arguments",
                    LA_COMPILE_TENSORS);
+    if (k == n) lua_copy(w->L, at, w->c->hold + k);
     la_add_sig(w->L, &w->e->items, LA_SIG_ARGUMENT, k);
 }
 
@@ -167,7 +195,8 @@ static bool signature_is_ref(reader *r, const la_sig *item, int at)
 static bool signature_read_tensor(reader *r, const la_sig *item, int at)
 {
     la_handle *h = la_to_handle(r->L, at);
-    if (!h || !h->tensor || la_join_tensor(r->c, h) != item->at) return false;
+    if (!h || !h->tensor || !signature_join(r->L, r->c, h, at, item->at))
+        return false;
     if (!item->i) return true;
     lua_rawgeti(r->L, r->refs, item->i);
     const la_handle *own = la_to_handle(r->L, -1);
@@ -321,14 +350,13 @@ void la_push_watched(lua_State *L, const la_called *e, int refs, int32_t i)
     lua_remove(L, -2);
 }
 
-/* The value on the top is what the guard tells. A tensor is held until the next
-** call: finalizers may run before this one has it. */
+/* The value on the top is what the guard tells. */
 static inline bool signature_holds(lua_State *L, const la_watch *g, int refs,
                             la_call_tensors *c)
 {
     if (g->tensor) {
         la_handle *h = la_to_handle(L, -1);
-        if (!h || !h->tensor || la_join_tensor(c, h) != g->tensor - 1)
+        if (!h || !h->tensor || !signature_join(L, c, h, -1, g->tensor - 1))
             return false;
         lua_pushvalue(L, -1);
         lua_rawseti(L, refs, g->value);
@@ -373,6 +401,7 @@ bool la_left_alone(lua_State *L, const la_called *e, int refs, int first,
                    int top)
 {
     la_call_tensors c;
+    c.hold = 0;
     if (!lua_checkstack(L, 16)) return false;
     return la_match_signature(L, e, refs, first, top, &c)
         && la_match_guards(L, e, refs, &c);

@@ -12,6 +12,8 @@
 #include "lua/transform/compile.h"
 
 typedef struct la_walk {
+    uint32_t number;            /* tells it from those before */
+    bool running;               /* steps run, and finalizers may */
     la_called *e;                /* that runs in parts; NULL: not begun yet */
     bool in_parts;              /* ... of e's program */
     int n, nvalues;             /* tensors; values of the call */
@@ -101,10 +103,10 @@ int la_compiled_begin(lua_State *L)
     la_compiled *c = la_check_compiled(L, 1, "begin");
     int n = lua_gettop(L) - 1;
     la_state *s = la_begin(L, "begin", 0);
-    if (c->walk)
+    lua_createtable(L, n, 1);
+    if (c->walk)                /* a finalizer may have begun it just now */
         return luaL_error(L, "begin: a call has begun: advance it to its end "
                           "first");
-    lua_createtable(L, n, 0);
     for (int i = 1; i <= n; i++) {
         lua_pushvalue(L, 1 + i);
         lua_rawseti(L, -2, i);
@@ -113,11 +115,13 @@ int la_compiled_begin(lua_State *L)
     la_walk *w = la_mem_zalloc(sizeof *w);
     if (!w) return la_raise(L, "begin", LA_ENOMEM);
     w->nvalues = n;
+    w->number = ++c->walks;
     c->walk = w;
     for (int i = 1; i <= n; i++) walk_tensors(L, w, 1 + i, 0);
     walk_note(w);
     luaL_checkstack(L, 24, "begin: too many arguments");
     walk_begin(L, s, c);
+    walk_note(w);
     return 0;
 }
 
@@ -151,13 +155,15 @@ static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
                     int first)
 {
     la_tensor *out[LA_COMPILE_TENSORS] = {NULL};
+    uint32_t number = c->walk->number;
     la_called *e = c->walk->e;
     la_prog *p = walk_program(c->walk);
     lua_pushboolean(L, true);
     int handles = lua_gettop(L) + 1;
     la_push_handles(L, s, e);
-    if (!c->walk || c->walk->e != e)
-        return luaL_error(L, "advance: the call was ended meanwhile");
+    if (!c->walk || c->walk->number != number)
+        return luaL_error(L, "advance: the call was ended meanwhile, by a "
+                          "finalizer");
     la_status status = la_prog_results(p, c->walk->tensors, out);
     la_drop_walk(c);
     if (status) return la_run_raise(L, p, status);
@@ -174,6 +180,9 @@ int la_compiled_advance(lua_State *L)
     lua_Number us = luaL_checknumber(L, 2);
     if (!c->walk)
         return luaL_error(L, "advance: no call has begun: step:begin(...)");
+    if (c->walk->running)
+        return luaL_error(L, "advance: a finalizer called it while the steps "
+                          "of the call run");
     if (!(us >= 0)) us = 0;
     int64_t end = us > 1e12 ? INT64_MAX
         : la_nanoseconds() + (int64_t)(us * 1000);
@@ -196,7 +205,9 @@ int la_compiled_advance(lua_State *L)
     la_run_host h;
     la_prog_host host = la_run_host_of(&h, L, s, e, refs);
     la_prog *p = walk_program(c->walk);
+    c->walk->running = true;
     la_status status = la_prog_advance(p, c->walk->tensors, end, &host);
+    c->walk->running = false;
     if (status) {
         la_drop_walk(c);
         return la_run_raise(L, p, status);

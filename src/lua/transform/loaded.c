@@ -70,22 +70,24 @@ static bool loaded_fits(const loaded_one *one, const la_call_tensors *t)
     return true;
 }
 
-/* The recording for the values at first..top, whose refs are pushed. The only
-** one there is answers for tensors of other forms itself. */
+/* The recording for the values at first..top, whose refs are pushed, at 'top' +
+** 2, and the handles of the tensors. The only one there is answers for tensors
+** of other forms itself. */
 static loaded_one *loaded_find(lua_State *L, loaded *p, int first, int top,
                                la_call_tensors *t)
 {
     lua_getiuservalue(L, 1, LOADED_REFS);
     for (int32_t i = 0; i < p->n; i++) {
         loaded_one *one = &p->list[i];
-        lua_rawgeti(L, -1, i + 1);
-        if (la_match_signature(L, &one->e, lua_gettop(L), first, top, t)
+        lua_rawgeti(L, top + 1, i + 1);
+        la_hold_tensors(L, t, LA_COMPILE_TENSORS);
+        if (la_match_signature(L, &one->e, top + 2, first, top, t)
             && t->n == one->g->p->narguments
             && (p->n == 1 || loaded_fits(one, t))) {
             p->last = i;
             return one;
         }
-        lua_pop(L, 1);
+        lua_settop(L, top + 1);
     }
     luaL_error(L, p->n == 1 ? "program: other values than it was recorded for: "
                "%d arguments, of the same structure and with the same numbers "
@@ -104,17 +106,13 @@ static int loaded_call(lua_State *L)
     int top = lua_gettop(L);
     luaL_checkstack(L, 24, "program: too many arguments");
     loaded_one *one = loaded_find(L, p, 2, top, &t);
-    int refs = lua_gettop(L), handles = refs + 1;
+    int refs = top + 2, handles = lua_gettop(L) + 1;
     loaded_check_grad(L, one, &t);
     if (one->g->p->outputs.n > LA_COMPILE_TENSORS)
         return luaL_error(L, "program: more than %d results",
                           LA_COMPILE_TENSORS);
     la_push_handles(L, s, &one->e);
-    for (int i = 0; i < t.n; i++) {             /* finalizers have run */
-        t.tensors[i] = t.handles[i]->tensor;
-        if (!t.tensors[i])
-            return luaL_error(L, "program: %s", la_freed_text(t.handles[i]));
-    }
+    la_take_tensors(L, &t, "program");
     LA_CHECK(L, "program", la_program_call(one->g, t.tensors, out));
     return la_give_results(L, s, &one->e, refs, handles, 2, out);
 }
