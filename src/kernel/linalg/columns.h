@@ -25,7 +25,7 @@ typedef struct la_colset {
     int64_t cols, lines;
 } la_colset;
 
-typedef struct la_column_kernels {
+typedef struct la_span_kernels {
     /* y[k] = a_k^H x; z += a_k s[k] for all k. */
     void (*dots)(const la_colset *, const double *x, double *y);
     void (*sums)(const la_colset *, const double *s, double *z);
@@ -37,9 +37,9 @@ typedef struct la_column_kernels {
     ** rounded on every capability. */
     void (*reflect)(double *a, int64_t step, int64_t rows, int n,
                     const double *v);
-} la_column_kernels;
+} la_span_kernels;
 
-LA_STUB_DECLARE(la_column_kernels, columns_f64);
-LA_STUB_DECLARE(la_column_kernels, columns_c128);
+LA_STUB_DECLARE(la_span_kernels, columns_f64);
+LA_STUB_DECLARE(la_span_kernels, columns_c128);
 
 #endif
