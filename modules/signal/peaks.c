@@ -103,7 +103,7 @@ la_status la_impl_signal_local_maxima(la_frame *f)
 /* ---- distance ---- */
 
 enum { LOOKED_AT = 1 << 16,     /* positions between two looks at the limits */
-       ALL_LOWS = 8 };          /* work for each sample of find_lows */
+       ALL_LOWS = 12 };          /* work for each sample of find_lows */
 
 la_status la_meta_signal_peaks_apart(la_frame *f)
 {

@@ -188,6 +188,12 @@ local function hostile()
     fmod = function()
       la.full({3000}, 1e308, {dtype = "float64"}):fmod(3e-308)
     end,
+    window = function() return la.kaiser_window(30000) end,
+    logspace = function() return la.logspace(0, 1, 30000) end,
+    conv_int8 = function()
+      local image = la.ones(1, 60, 10, 10, {dtype = "int8"})
+      la.integer_conv2d(image, la.ones(60, 60, 5, 5, {dtype = "int8"}))
+    end,
     broadcast = function() return la.ones(30000, 1, 2) * la.ones(1, 3, 1) end,
     tostring = function() return tostring(many) end,
     table = function() return la.tensor(many:totable()) end,

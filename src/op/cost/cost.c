@@ -10,8 +10,8 @@
 
 /* Elements that one is worth. Multiply-adds of real floats are worth less: so
 ** many are an element. */
-enum { FUNCTION = 4, COMPLEX_FUNCTION = 24, BRANCHES = 24, SERIES = 256,
-       REPEAT = 32, SPECTRUM = 8, MATRIX = 128, PASSES = 64,
+enum { FUNCTION = 4, COMPLEX_FUNCTION = 24, BRANCHES = 36, SERIES = 320,
+       DIVISION = 8, REPEAT = 32, SPECTRUM = 8, MATRIX = 128, PASSES = 64,
        FLOAT_PRODUCTS = 8, SORTED = 2 };
 
 static int64_t numel(const la_frame *f, int arg)
@@ -107,7 +107,7 @@ static int64_t cost_remainders(const la_frame *f)
     for (int k = 0; k < f->nargs; k++)
         floats = floats || (f->args[k].tag == LA_VTENSOR && la_arg(f, k)
                             && la_is_float((la_dtype)la_arg(f, k)->dtype));
-    return times(floats ? BRANCHES : FUNCTION, cost_elements(f));
+    return times(floats ? BRANCHES : DIVISION, cost_elements(f));
 }
 
 static int64_t cost_branches(const la_frame *f)
@@ -230,6 +230,11 @@ static int64_t cost_convolution(const la_frame *f)
     return products(f, 1, times(n, kernel_of(f, 1)));
 }
 
+static int64_t cost_filters(const la_frame *f)
+{
+    return products(f, 1, times(cost_results(f), kernel_of(f, 1)));
+}
+
 static int64_t cost_convolution_grad(const la_frame *f)
 {
     int64_t n = numel(f, f->args[6].b ? 1 : 0);
@@ -252,6 +257,16 @@ static int64_t cost_attention(const la_frame *f)
 static int64_t cost_attention_grad(const la_frame *f)
 {
     return attended(f, 1, 3 * last(f, 1) + 2 * last(f, 3));
+}
+
+/* Queries (rows, heads, features) of which each sees the positions up to its
+** own: half of the rows on average. Pages of other layers are not read. */
+static int64_t cost_pages(const la_frame *f)
+{
+    int64_t seen = plus(f->args[3].i, size_at(f, 0, 3) / 2 + 1);
+    if (f->args[5].i > 0) seen = la_min(seen, f->args[5].i);
+    int64_t n = numel(f, 0);
+    return plus(n, times(n, seen) / FLOAT_PRODUCTS * 2);
 }
 
 /* Gates (steps, batch, gates) times the state's width. */
