@@ -39,7 +39,7 @@ static void exchange_elements(double *p, double *q, int64_t parts, bool conj)
 
 /* Rows and columns j and p > j of the lower triangle exchanged; rows of L, to
 ** the left, as well. */
-static void exchange_both(const la_condensation *r, int64_t j, int64_t p)
+static void exchange_both(const la_condenser *r, int64_t j, int64_t p)
 {
     int64_t parts = r->parts, n = r->n;
     double *cj = r->a + j * r->step, *cp = r->a + p * r->step;
@@ -58,7 +58,7 @@ static void exchange_both(const la_condensation *r, int64_t j, int64_t p)
 
 /* Column j below the diagonal, less what columns before make of it, divided by
 ** the root of the pivot; r->d has what is left of the diagonal. */
-static void pivoted_column(const la_condensation *r, int64_t j)
+static void pivoted_column(const la_condenser *r, int64_t j)
 {
     int64_t parts = r->parts, n = r->n, from = j * parts / 8 * 8;
     double *col = r->a + j * r->step, *z = r->vectors, *s = r->panel;
@@ -84,7 +84,7 @@ static void pivoted_column(const la_condensation *r, int64_t j)
 }
 
 /* The rank; pivots are rows from 1. */
-static la_status pivoted_columns(const la_condensation *r, double tol,
+static la_status pivoted_columns(const la_condenser *r, double tol,
                                  int32_t *pivots, int64_t *rank)
 {
     int64_t n = r->n, j = 0;
@@ -122,7 +122,7 @@ static la_status pivoted_one(void *context, int64_t i, char *scratch)
     const la_field *f = &j->b->field;
     int64_t n = j->b->n, rank = 0;
     la_gemm_mat a = la_matrix_at(f, &j->a, i);
-    la_condensation r;
+    la_condenser r;
     la_reduction_begin(&r, f->dtype, n, n, scratch);
     double *row = (double *)(void *)(scratch
                                      + la_reduction_bytes(f->dtype, n, n));

@@ -21,9 +21,9 @@ enum {
 #define FN(name) JOIN_(name, TAG)
 
 typedef struct la_reducer {
-    la_status (*tridiagonal)(const la_condensation *);
-    la_status (*bidiagonal)(const la_condensation *);
-    la_status (*hessenberg)(const la_condensation *);
+    la_status (*tridiagonal)(const la_condenser *);
+    la_status (*bidiagonal)(const la_condenser *);
+    la_status (*hessenberg)(const la_condenser *);
 } la_reducer;
 
 #define PARTS 1
@@ -40,22 +40,22 @@ typedef struct la_reducer {
 #undef JOIN_
 #undef JOIN__
 
-static const la_reducer *reducer_of(const la_condensation *r)
+static const la_reducer *reducer_of(const la_condenser *r)
 {
     return r->parts == 1 ? &reducer_f64 : &reducer_c128;
 }
 
-la_status la_reduce_tridiagonal(const la_condensation *r)
+la_status la_reduce_tridiagonal(const la_condenser *r)
 {
     return reducer_of(r)->tridiagonal(r);
 }
 
-la_status la_reduce_bidiagonal(const la_condensation *r)
+la_status la_reduce_bidiagonal(const la_condenser *r)
 {
     return reducer_of(r)->bidiagonal(r);
 }
 
-la_status la_reduce_hessenberg(const la_condensation *r)
+la_status la_reduce_hessenberg(const la_condenser *r)
 {
     return reducer_of(r)->hessenberg(r);
 }
@@ -100,12 +100,12 @@ size_t la_reduction_bytes(la_dtype dtype, int64_t m, int64_t n)
     return s.a + 2 * s.tau + s.panel + s.vectors + 2 * s.d;
 }
 
-void la_reduction_begin(la_condensation *r, la_dtype dtype, int64_t m, int64_t n,
+void la_reduction_begin(la_condenser *r, la_dtype dtype, int64_t m, int64_t n,
                         char *scratch)
 {
     reduction_sizes s = reduction_sizes_of(dtype, m, n);
     bool complex = la_is_complex(dtype);
-    *r = (la_condensation){.m = m, .n = n, .step = s.step, .most = s.most,
+    *r = (la_condenser){.m = m, .n = n, .step = s.step, .most = s.most,
                         .parts = 1 + complex, .scale = 1};
     r->f = la_field_of(complex ? LA_COMPLEX128 : LA_FLOAT64);
     r->ker = complex ? LA_STUB(columns_c128) : LA_STUB(columns_f64);
@@ -118,7 +118,7 @@ void la_reduction_begin(la_condensation *r, la_dtype dtype, int64_t m, int64_t n
     r->e = r->d + s.d / 8;
 }
 
-la_gemm_mat la_reduction_matrix(const la_condensation *r)
+la_gemm_mat la_reduction_matrix(const la_condenser *r)
 {
     return (la_gemm_mat){(char *)r->a, 1, r->step / r->parts};
 }
@@ -138,7 +138,7 @@ static void load_column(double *to, const char *from, int64_t first,
         }
 }
 
-bool la_reduction_load(la_condensation *r, la_dtype from, la_gemm_mat a,
+bool la_reduction_load(la_condenser *r, la_dtype from, la_gemm_mat a,
                        bool lower, bool conj)
 {
     int64_t parts = r->parts, count = r->step, size = parts * 8;
@@ -171,7 +171,7 @@ bool la_reduction_load(la_condensation *r, la_dtype from, la_gemm_mat a,
     return true;
 }
 
-void la_write_rows(const la_condensation *r, const double *x, int64_t step,
+void la_write_rows(const la_condenser *r, const double *x, int64_t step,
                    int64_t n, int64_t rows, int64_t cols, la_gemm_mat out)
 {
     int64_t parts = r->parts;

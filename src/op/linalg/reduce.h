@@ -16,7 +16,7 @@
 #include "op/linalg/linalg.h"
 
 /* A matrix in columns of whole lines of memory, and scratch to reduce it. */
-typedef struct la_condensation {
+typedef struct la_condenser {
     la_field f;               /* of float64 or complex128 */
     const la_span_kernels *ker;
     int64_t m, n, parts;      /* parts: real numbers of an element */
@@ -26,33 +26,33 @@ typedef struct la_condensation {
     double *panel, *vectors;
     double *d, *e;            /* the diagonal and the one next to it */
     double scale;             /* what elements have been divided by */
-} la_condensation;
+} la_condenser;
 
 /* LA_ESHAPE for sizes whose bytes of work can't be counted. */
 la_status la_reduction_check(int64_t m, int64_t n, int64_t rows);
 /* Bytes of all parts for m x n of this dtype; la_reduction_begin lays them
 ** out. */
 size_t la_reduction_bytes(la_dtype dtype, int64_t m, int64_t n);
-void la_reduction_begin(la_condensation *r, la_dtype dtype, int64_t m, int64_t n,
+void la_reduction_begin(la_condenser *r, la_dtype dtype, int64_t m, int64_t n,
                         char *scratch);
 /* The matrix in a (or its conjugate), of dtype 'from', divided by a power of
 ** two; its lower triangle alone with 'lower'. False: an element is not
 ** finite. */
-bool la_reduction_load(la_condensation *r, la_dtype from, la_gemm_mat a,
+bool la_reduction_load(la_condenser *r, la_dtype from, la_gemm_mat a,
                        bool lower, bool conj);
-la_gemm_mat la_reduction_matrix(const la_condensation *r);
+la_gemm_mat la_reduction_matrix(const la_condenser *r);
 
 /* The lower triangle becomes Q T Q^H: reflectors below the subdiagonal. */
-la_status la_reduce_tridiagonal(const la_condensation *r);
+la_status la_reduce_tridiagonal(const la_condenser *r);
 /* m >= n: Q B P^H, B upper bidiagonal: reflectors below the diagonal, and right
 ** of the superdiagonal. */
-la_status la_reduce_bidiagonal(const la_condensation *r);
+la_status la_reduce_bidiagonal(const la_condenser *r);
 /* Q H Q^H: reflectors below the subdiagonal. */
-la_status la_reduce_hessenberg(const la_condensation *r);
+la_status la_reduce_hessenberg(const la_condenser *r);
 
 /* out (rows x cols) = the n rows of x, 'step' apart, as columns; what is beyond
 ** n is the identity. */
-void la_write_rows(const la_condensation *r, const double *x, int64_t step,
+void la_write_rows(const la_condenser *r, const double *x, int64_t step,
                    int64_t n, int64_t rows, int64_t cols, la_gemm_mat out);
 /* 'count' numbers of dtype 'to' at 'out' from x, times 'scale'; 'conj' complex
 ** ones conjugate. */

@@ -293,7 +293,7 @@ size_t la_general_work(la_dtype dtype, int64_t n)
         + (square > qr ? square : qr);
 }
 
-la_status la_general_solve(la_condensation *r, double *values, double **vectors,
+la_status la_general_solve(la_condenser *r, double *values, double **vectors,
                            char *scratch, int32_t *info)
 {
     int64_t n = r->n;

@@ -16,7 +16,7 @@ size_t la_general_work(la_dtype dtype, int64_t n);
 
 /* r: the matrix, loaded. values: n complex numbers. *vectors (NULL: none), in
 ** scratch: n rows of n complex numbers, whose columns are the vectors. */
-la_status la_general_solve(la_condensation *r, double *values, double **vectors,
+la_status la_general_solve(la_condenser *r, double *values, double **vectors,
                            char *scratch, int32_t *info);
 
 #endif

@@ -88,7 +88,7 @@ typedef struct own_job {
 
 /* Reads matrix i for a reduction of m x n; false: info says that an element is
 ** not finite. */
-static bool own_begin(const own_job *j, int64_t i, la_condensation *r, int64_t m,
+static bool own_begin(const own_job *j, int64_t i, la_condenser *r, int64_t m,
                       int64_t n, bool adjoint, bool lower, char **scratch)
 {
     la_dtype dtype = j->b->field.dtype;
@@ -102,7 +102,7 @@ static bool own_begin(const own_job *j, int64_t i, la_condensation *r, int64_t m
 }
 
 /* n values and, for the matrices of 'to', m x k numbers from x. */
-static void own_values(const own_job *j, int64_t i, const la_condensation *r,
+static void own_values(const own_job *j, int64_t i, const la_condenser *r,
                        int64_t n)
 {
     const la_field *f = &j->b->field;
@@ -123,7 +123,7 @@ static la_status own_eigh_of_one(void *context, int64_t i, char *scratch)
     const own_job *j = context;
     int64_t n = j->b->n;
     int32_t *info = &j->b->info[i];
-    la_condensation r;
+    la_condenser r;
     if (!own_begin(j, i, &r, n, n, j->upper, true, &scratch)) return LA_OK;
     LA_TRY(la_reduce_tridiagonal(&r));
     if (j->u.mat.data) {
@@ -249,7 +249,7 @@ static la_status own_eig_of_one(void *context, int64_t i, char *scratch)
     int64_t n = j->b->n;
     la_dtype complex = la_dtype_to_complex(f->dtype);
     double *values = (double *)(void *)scratch, *vectors = NULL;
-    la_condensation r;
+    la_condenser r;
     scratch += la_whole_lines(2 * n * (int64_t)sizeof *values);
     if (!own_begin(j, i, &r, n, n, false, false, &scratch)) return LA_OK;
     LA_TRY(la_general_solve(&r, values, j->u.mat.data ? &vectors : NULL,
@@ -355,7 +355,7 @@ static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
 
 /* Both sets of vectors: u, of m x cols or (wide) cols x m numbers, and behind
 ** it v. Rows of v are meant, so wide ones are written as columns. */
-static la_status own_svd_vectors(const own_job *j, int64_t i, la_condensation *r,
+static la_status own_svd_vectors(const own_job *j, int64_t i, la_condenser *r,
                                  char *scratch)
 {
     int64_t m = r->m, n = r->n, cols = j->upper ? m : n;
@@ -390,7 +390,7 @@ static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
     const own_job *j = context;
     bool wide = j->b->m < j->b->n;
     int64_t m = la_max(j->b->m, j->b->n), n = j->b->k;
-    la_condensation r;
+    la_condenser r;
     if (!own_begin(j, i, &r, m, n, wide, false, &scratch)) return LA_OK;
     LA_TRY(la_reduce_bidiagonal(&r));
     if (j->u.mat.data) LA_TRY(own_svd_vectors(j, i, &r, scratch));
