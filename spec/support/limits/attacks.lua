@@ -315,8 +315,9 @@ attacks.callbacks = {
     .. " pcall(f.advance, f, 100) end end",
   "local f, n = nil, 3 local function arm() setmetatable({}, {__gc ="
     .. " function() arm() n = n + 1 pcall(f, la.ones(n)) end}) end f ="
-    .. " la.compile(function(a) local o = {} for i = 1, 50 do o[i] = a + i end return o end, {cache"
-    .. " = 1}) arm() for k = 1, 2000 do pcall(f, x) pcall(f.into, f, {x}, x) end"
+    .. " la.compile(function(a) local o = {} for i = 1, 50 do o[i] = a + i end"
+    .. " return o end, {cache = 1}) arm() for k = 1, 2000 do pcall(f, x)"
+    .. " pcall(f.into, f, {x}, x) end"
 }
 
 -- What belongs to others: the host's settings, generators and threads.
