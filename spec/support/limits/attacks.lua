@@ -297,7 +297,27 @@ attacks.callbacks = {
   "setmetatable(_G, {__newindex = error}) require 'lunarray.optim'",
   "_G = nil _ENV = nil",
   "for k in pairs(_G) do _G[k] = nil end",
-  "for k in pairs(string) do string[k] = nil end return ('x'):rep(3)"
+  "for k in pairs(string) do string[k] = nil end return ('x'):rep(3)",
+  "local f = la.compile(function(x) local y = x * 2 x:free() return 1 end) for"
+    .. " i = 1, 200 do f(la.ones(i)) end",
+  "local f = la.compile(function(t) local y = t.x * 2 t.x = nil return y:sum()"
+    .. " end) for i = 1, 200 do f{x = la.ones(i)} end",
+  "local t, armed = {a = {b = x}} local function arm() setmetatable({}, {__gc ="
+    .. " function() if armed then t.a = nil end arm() end}) end for i = 1, 200"
+    .. " do arm() end local f = la.compile(function(t) local o = {} for i = 1,"
+    .. " 100 do o[i] = t.a.b + i end return t.a.b, o end) for i = 1, 2000 do"
+    .. " armed = false t.a = {b = x} pcall(f, t) armed = true pcall(f, t) end",
+  "local f local function arm() setmetatable({}, {__gc = function() arm()"
+    .. " pcall(f.advance, f, 1e7) pcall(f.begin, f, x) end}) end f ="
+    .. " la.compile(function(a) local o = {} for i = 1, 10 do o[i] = a + i end"
+    .. " return o end, {cache = 2}) x = la.ones(1 << 18) for i = 1, 50 do arm()"
+    .. " end for k = 1, 300 do pcall(f.begin, f, x) for j = 1, 30 do"
+    .. " pcall(f.advance, f, 100) end end",
+  "local f, n = nil, 3 local function arm() setmetatable({}, {__gc ="
+    .. " function() arm() n = n + 1 pcall(f, la.ones(n)) end}) end f ="
+    .. " la.compile(function(a) local o = {} for i = 1, 50 do o[i] = a + i end"
+    .. " return o end, {cache = 1}) arm() for k = 1, 2000 do pcall(f, x)"
+    .. " pcall(f.into, f, {x}, x) end"
 }
 
 -- What belongs to others: the host's settings, generators and threads.

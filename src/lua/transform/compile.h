@@ -141,7 +141,7 @@ la_status la_note_shared(la_called *e, la_tensor *const *arguments);
 bool la_match_shared(const la_called *e, la_tensor *const *arguments);
 bool la_match_guards(lua_State *L, const la_called *e, int refs,
                      la_call_tensors *c);
-/* Pushes 'n' values that hold the handles of 'c'. */
+/* Pushes 'n' nils, which the handles of 'c' then replace. */
 void la_hold_tensors(lua_State *L, la_call_tensors *c, int n);
 /* Takes the tensors out of the handles anew, where Lua code has run since.
 ** Raises as 'name' where one was freed. */
