@@ -162,8 +162,9 @@ static la_status graph_arguments(graph_run *g, la_prog_step *s)
     return LA_OK;
 }
 
-/* Results are noted before they have a history: those that have one now are the
-** view that was met with one. */
+/* A result is what was met as made by this step, with and without a history,
+** which a write may give it later. What no step made is the last tensor of its
+** elements that has a history as it had. */
 static void graph_give(graph_run *g, int32_t view, la_tensor *t)
 {
     const la_prog_view *own = la_prog_view_at(g->p, view);
@@ -173,8 +174,9 @@ static void graph_give(graph_run *g, int32_t view, la_tensor *t)
          i = la_prog_view_at(g->p, i)->next) {
         const la_prog_view *v = la_prog_view_at(g->p, i);
         if ((v->whole || v->object >= 0) && g->now[i]) continue;
-        if (v->grad == grad && la_prog_same_view(v, own)
-            && (v->step < 0 || v->step == g->step)) graph_set(g, i, t);
+        bool is = v->step < 0 ? v->grad == grad
+            : v->step == g->step || v->step == own->step;
+        if (is && la_prog_same_view(v, own)) graph_set(g, i, t);
     }
 }
 

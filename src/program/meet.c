@@ -7,69 +7,99 @@
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
 #include "grad/graph.h"
+#include "op/op.h"
 
-static const la_storage gone;
+static const char gone;
 
-/* ---- the table of storages ---- */
+/* ---- the tables of storages and of tensors ---- */
 
-static uint32_t meet_hash(const la_storage *s)
+static uint32_t meet_hash(const void *key)
 {
-    uint64_t h = (uint64_t)(uintptr_t)s >> 4;
+    uint64_t h = (uint64_t)(uintptr_t)key >> 4;
     return (uint32_t)((h * 0x9e3779b97f4a7c15) >> 32);
 }
 
-/* The entry of 's', or the first free one. */
-static la_met *meet_find(const la_recorder *r, const la_storage *s)
+/* The entry of 'key', or the first free one. */
+static la_met *meet_find(const la_met_table *t, const void *key)
 {
-    uint32_t mask = (uint32_t)r->capacity - 1, i = meet_hash(s) & mask;
-    while (r->table[i].storage && r->table[i].storage != s) i = (i + 1) & mask;
-    return &r->table[i];
+    uint32_t mask = (uint32_t)t->capacity - 1, i = meet_hash(key) & mask;
+    while (t->list[i].key && t->list[i].key != key) i = (i + 1) & mask;
+    return &t->list[i];
+}
+
+/* The entry of 'key'; NULL. */
+static la_met *meet_entry(const la_met_table *t, const void *key)
+{
+    la_met *m = t->capacity && key ? meet_find(t, key) : NULL;
+    return m && m->key ? m : NULL;
 }
 
 int32_t la_meet_slot_of(const la_recorder *r, const la_storage *s)
 {
-    if (!r->capacity || !s) return LA_PROG_NONE;
-    const la_met *m = meet_find(r, s);
-    return m->storage ? m->slot : LA_PROG_NONE;
+    const la_met *m = meet_entry(&r->storages, s);
+    return m ? m->is : LA_PROG_NONE;
 }
 
-static bool meet_grow(la_recorder *r)
+static void meet_drop(la_met_table *t)
 {
-    la_recorder bigger = *r;
-    bigger.capacity = r->capacity ? 2 * r->capacity : 64;
-    bigger.nmet = 0;
-    bigger.table = la_mem_zalloc((size_t)bigger.capacity * sizeof(la_met));
-    if (!bigger.table) return false;
-    for (int32_t i = 0; i < r->capacity; i++) {
-        const la_storage *s = r->table[i].storage;
-        if (!s || s == &gone) continue;
-        *meet_find(&bigger, s) = r->table[i];
-        bigger.nmet++;
+    if (t->list) la_mem_free(t->list, (size_t)t->capacity * sizeof(la_met));
+}
+
+static bool meet_grow(la_met_table *t)
+{
+    la_met_table bigger = {.capacity = t->capacity ? 2 * t->capacity : 64};
+    bigger.list = la_mem_zalloc((size_t)bigger.capacity * sizeof(la_met));
+    if (!bigger.list) return false;
+    for (int32_t i = 0; i < t->capacity; i++) {
+        const void *key = t->list[i].key;
+        if (!key || key == &gone) continue;
+        *meet_find(&bigger, key) = t->list[i];
+        bigger.n++;
     }
-    if (r->table)
-        la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));
-    *r = bigger;
+    meet_drop(t);
+    *t = bigger;
+    return true;
+}
+
+/* False without memory: the recording has failed then. */
+static bool meet_add(la_recorder *r, la_met_table *t, const void *key,
+                     int32_t is)
+{
+    if (t->n * 2 >= t->capacity && !meet_grow(t)) {
+        r->failed = true;
+        return false;
+    }
+    la_met *m = meet_find(t, key);
+    if (!m->key) t->n++;
+    *m = (la_met){key, is};
     return true;
 }
 
 /* The storage is slot 'slot' from here on. */
 static void meet_note(la_recorder *r, la_storage *s, int32_t slot)
 {
-    if (r->nmet * 2 >= r->capacity && !meet_grow(r)) {
-        r->failed = true;
-        return;
-    }
-    la_met *m = meet_find(r, s);
-    if (!m->storage) r->nmet++;
-    *m = (la_met){s, slot};
-    s->flags |= LA_S_RECORDED;
+    if (meet_add(r, &r->storages, s, slot)) s->flags |= LA_S_RECORDED;
+}
+
+void la_meet_note_tensor(la_recorder *r, la_tensor *t, int32_t step)
+{
+    if (!meet_entry(&r->tensors, t) && meet_add(r, &r->tensors, t, step))
+        t->flags |= LA_F_RECORDED;
 }
 
 void la_meet_storage_ends(const la_storage *s)
 {
     for (la_recorder *r = la_ctx()->recorder; r; r = r->outer) {
-        la_met *m = r->capacity ? meet_find(r, s) : NULL;
-        if (m && m->storage) m->storage = &gone;
+        la_met *m = meet_entry(&r->storages, s);
+        if (m) m->key = &gone;
+    }
+}
+
+void la_meet_tensor_ends(const la_tensor *t)
+{
+    for (la_recorder *r = la_ctx()->recorder; r; r = r->outer) {
+        la_met *m = meet_entry(&r->tensors, t);
+        if (m) m->key = &gone;
     }
 }
 
@@ -208,11 +238,12 @@ static int32_t meet_step_of(const la_recorder *r, uint64_t sequence)
     return low;
 }
 
-/* Did the step give the slot a tensor of the form of 't'? */
+/* Did the step give the slot a tensor of the form of 't', with a history? */
 static bool meet_gives(const la_recorder *r, int32_t step, int32_t slot,
                        const la_tensor *t)
 {
     const la_prog_step *s = la_prog_step_at(r->p, step);
+    if (s->no_grad || (s->op && s->op->forms & LA_NO_GRAD_OP)) return false;
     for (int k = 0; k < s->nresults + s->nlisted; k++) {
         int32_t v = k < s->nresults ? s->results[k]
             : la_prog_member(r->p, s->list_results + k - s->nresults);
@@ -223,8 +254,9 @@ static bool meet_gives(const la_recorder *r, int32_t step, int32_t slot,
     return false;
 }
 
-/* The step that gave a tensor its history, by the node. Tensors of the same
-** elements may have several. LA_PROG_NONE where the step has other results. */
+/* The step that gave a tensor its history, by the node: of one that no step
+** gave, as a node saved it. Tensors of the same elements may have several.
+** LA_PROG_NONE where the step has other results. */
 static int32_t meet_maker(const la_recorder *r, int32_t slot,
                           const la_tensor *t)
 {
@@ -251,7 +283,9 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     la_prog_view like = {.bytes = bytes, .whole = base == t,
         .grad = la_grad_flag(t) != 0, .object = LA_PROG_NONE,
         .step = LA_PROG_NONE};
-    if (like.grad) like.step = meet_maker(r, slot, t);
+    const la_met *known = meet_entry(&r->tensors, t);
+    if (known) like.step = known->is;
+    if (like.grad && like.step < 0) like.step = meet_maker(r, slot, t);
     if (s->kind == LA_SLOT_OBJECT && !s->grad && base != t)
         like.object = la_meet_object_of(r, t);
     /* A leaf of the recording's own, which a run does not make one. */
@@ -264,6 +298,19 @@ int32_t la_meet_view(la_recorder *r, int32_t slot, const la_tensor *t)
     return v;
 }
 
+/* Did a step make a tensor of the view's elements? Then a new one of them is
+** taken for what a node saved of that. */
+static bool meet_is_saved(const la_recorder *r, int32_t view)
+{
+    const la_prog_view *own = la_prog_view_at(r->p, view);
+    for (int32_t i = la_prog_slot_at(r->p, own->slot)->views; i >= 0;
+         i = la_prog_view_at(r->p, i)->next) {
+        const la_prog_view *v = la_prog_view_at(r->p, i);
+        if (v->step >= 0 && la_prog_same_view(v, own)) return true;
+    }
+    return false;
+}
+
 /* A view from outside, whose root is the slot's object, has a form and a
 ** history of its own. Views that steps gave have been met before. */
 static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
@@ -272,7 +319,7 @@ static void meet_outer_view(la_recorder *r, int32_t view, la_tensor *t)
     int32_t slot = v->slot;
     const la_prog_slot *s = la_prog_slot_at(r->p, slot);
     if (s->kind != LA_SLOT_OBJECT || s->grad || v->whole || v->step >= 0
-        || la_prog_twin(r->p, view, !v->grad) >= 0
+        || la_prog_twin(r->p, view, !v->grad) >= 0 || meet_is_saved(r, view)
         || la_meet_object_of(r, t) >= 0) return;
     int32_t i = la_meet_new_object(r, t, LA_PROG_NONE);
     if (i < 0) return;
@@ -287,6 +334,7 @@ int32_t la_meet_operand(la_recorder *r, la_tensor *t)
         la_record_give_up(r, "a tensor has no elements here");
         return LA_PROG_NONE;
     }
+    la_meet_note_tensor(r, t, LA_PROG_NONE);
     int32_t slot = la_meet_slot_of(r, t->storage);
     if (slot < 0 && t->storage->born == r->birth)
         slot = meet_constant(r, t);
@@ -298,14 +346,18 @@ int32_t la_meet_operand(la_recorder *r, la_tensor *t)
 
 void la_meet_end(la_recorder *r)
 {
-    for (int32_t i = 0; i < r->capacity; i++) {
-        la_storage *s = (la_storage *)r->table[i].storage;
-        if (!s || s == &gone) continue;
+    for (int32_t i = 0; i < r->storages.capacity; i++) {
+        la_storage *s = (la_storage *)r->storages.list[i].key;
+        if (!s || (const void *)s == &gone) continue;
         if (!r->outer || la_meet_slot_of(r->outer, s) < 0)
             s->flags &= ~(uint32_t)LA_S_RECORDED;
     }
-    if (r->table)
-        la_mem_free(r->table, (size_t)r->capacity * sizeof(la_met));
-    r->table = NULL;
-    r->capacity = r->nmet = 0;
+    for (int32_t i = 0; i < r->tensors.capacity; i++) {
+        la_tensor *t = (la_tensor *)r->tensors.list[i].key;
+        if (!t || (const void *)t == &gone) continue;
+        if (!r->outer || !meet_entry(&r->outer->tensors, t))
+            t->flags &= ~(uint32_t)LA_F_RECORDED;
+    }
+    meet_drop(&r->storages);
+    meet_drop(&r->tensors);
 }

@@ -62,7 +62,8 @@ typedef struct la_prog_view {
     int32_t slot, next;     /* the next view of the slot */
     int32_t last;       /* the last step that uses it */
     bool grad;          /* needed a gradient when it was met */
-    int32_t step;       /* that gave it its history; LA_PROG_NONE: not known */
+    int32_t step;       /* that made the tensor, or gave it its history;
+                        ** LA_PROG_NONE: not known */
     bool whole;         /* is the slot's own tensor: the argument, the object */
     int32_t object;     /* that it is, where another is the slot's */
     int64_t bytes;      /* from that tensor's first element, or the storage's */

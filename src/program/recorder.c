@@ -190,6 +190,7 @@ static int32_t recorder_result(la_recorder *r, la_tensor *t, int32_t step,
         la_prog_slot_at(r->p, slot)->varies = varies;
     }
     *fresh |= la_prog_slot_at(r->p, slot)->maker == step;
+    la_meet_note_tensor(r, t, step);
     return la_meet_view(r, slot, t);
 }
 
@@ -478,6 +479,7 @@ static void recorder_connect(void)
     la_record_resizes = recorder_resizes;
     la_record_body = recorder_body;
     la_storage_ends = la_meet_storage_ends;
+    la_tensor_ends = la_meet_tensor_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
                                       recorder_required, recorder_ran};
 }

@@ -7,18 +7,24 @@
 
 #include <stdatomic.h>
 
+/* A storage and its slot; or a tensor and the step that made it, LA_PROG_NONE
+** for one that no step made. */
 typedef struct la_met {
-    const la_storage *storage;  /* NULL: free; another: was used */
-    int32_t slot;
+    const void *key;            /* NULL: free; another: was used */
+    int32_t is;
 } la_met;
+
+typedef struct la_met_table {
+    la_met *list;
+    int32_t n, capacity;        /* n: with those that are gone */
+} la_met_table;
 
 enum { LA_RECORD_SOURCES = 16 };
 
 struct la_recorder {
     la_prog *p;
     la_recorder *outer;         /* whose part this one records, or NULL */
-    la_met *table;
-    int32_t nmet, capacity;     /* with those that are gone */
+    la_met_table storages, tensors;
     uint32_t birth, birth_before;
     bool failed, partial, retained;
     bool ran;                   /* a backward pass */
@@ -37,7 +43,11 @@ int32_t la_meet_slot_of(const la_recorder *r, const la_storage *s);
 int32_t la_meet_new_slot(la_recorder *r, la_slot_kind kind, int32_t index,
                          la_storage *s);
 void la_meet_storage_ends(const la_storage *s);
-/* The table ends; the storages in it are watched no more. */
+void la_meet_tensor_ends(const la_tensor *t);
+/* The tensor comes out of step 'step', which made it if it was not met
+** before. */
+void la_meet_note_tensor(la_recorder *r, la_tensor *t, int32_t step);
+/* The tables end; what is in them is watched no more. */
 void la_meet_end(la_recorder *r);
 /* Objects: the one that 't' is; a new one; the one that it is or becomes, where
 ** it comes from outside. LA_PROG_NONE else. */

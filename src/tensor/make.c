@@ -20,6 +20,7 @@
 #include "tensor/storage.h"
 
 void (*la_grad_meta_free)(struct la_grad_meta *);
+void (*la_tensor_ends)(const la_tensor *t);
 
 _Static_assert(sizeof(la_tensor) <= 192, "the header must stay small");
 
@@ -69,6 +70,8 @@ static void make_destroy(la_tensor *t)
         destroy_elsewhere(t);
         return;
     }
+    if (t->flags & LA_F_RECORDED)
+        la_tensor_ends(t);
     if (t->grad || t->names || t->counter || t->dims != t->inline_dims)
         drop_extras(t);
     if (t->base)  /* a root, which has no base; what is behind a header of

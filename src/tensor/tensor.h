@@ -64,6 +64,7 @@ enum {
                                     ** storage (src/vmap) */
     LA_F_CUSTOM_VIEW = 1 << 17,     /* a view that a custom function gave, or
                                     ** a view of that (la.Function) */
+    LA_F_RECORDED = 1 << 18,        /* a recorder wants to hear of its end */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -253,6 +254,8 @@ la_status la_refuse_batched(void);
 extern _Thread_local uint32_t la_storage_birth;
 /* src/program sets this once: a storage with LA_S_RECORDED ends. */
 extern void (*la_storage_ends)(const la_storage *s);
+/* ... a tensor with LA_F_RECORDED. */
+extern void (*la_tensor_ends)(const la_tensor *t);
 /* src/grad sets this once: frees a dying tensor's grad_meta. */
 extern void (*la_grad_meta_free)(struct la_grad_meta *);
 

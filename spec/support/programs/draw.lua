@@ -211,7 +211,7 @@ end
 local function draw_result(p)
   local draw, list = p.draw, {}
   for n = 1, p.n do
-    if p.v[n] and (n == p.n or draw(3) == 1) then
+    if p.v[n] and (n == p.n or draw(3) == 1 or p.returned[n]) then
       list[#list + 1] = ("v[%d]"):format(n)
     end
   end
@@ -227,7 +227,7 @@ end
 function draw_program.program(seed)
   local p = setmetatable({seed = seed, draw = chains.random_of(seed),
     setup = {}, args = {}, body = {}, between = {}, w = {}, v = {}, n = 0,
-    captured = 0}, P)
+    captured = 0, returned = {}}, P)
   la.manual_seed(seed)
   draw_args(p)
   draw_captured(p)

@@ -166,6 +166,38 @@ local function write(p)
   p:line(text)
 end
 
+-- ---- tensors of the same elements, one of them without a history ----
+
+local twins = {"%s:detach()", "%s.data", "%s:view_as(%1$s)",
+  "la.no_grad(function() return %s:view_as(%1$s) end)", "%s:detach():detach()",
+  "%s:view_as(%1$s):detach()"}
+local partly = {"%s[1] = 0", "%s[-1] = %s[1]", "%s[{{1, 1}}]:mul_(3)",
+  "%s:select(1, 1):add_(1)", "%s:view(-1)[{{1, 1}}]:mul_(2)", "%s:mul_(3)",
+  "%s:narrow(1, 1, 1):copy_(%s:narrow(1, 1, 1))",
+  "%1$s:detach()[1] = 0.5"}
+
+-- Twins before a write through a view, behind it, or both; results or dead.
+local function twin(p)
+  local draw = p.draw
+  local x = p:pick(function(t) return has_dims(t) and is_float(t) end)
+  local z = p:pick(function(t) return has_dims(t) and t.requires_grad end)
+  local n = x and p:let(pick_of(draw, {"%s:clone()", "%s * 2",
+    "%s:detach():clone()", "la.zeros_like(%s)"}):format(x))
+  if not n then return end
+  local y = ("v[%d]"):format(n)
+  local before, made = draw(4), {n}
+  local function add()
+    made[#made + 1] = p:let((pick_of(draw, twins):gsub("%%1%$s", y)
+      :gsub("%%s", y)))
+  end
+  if before <= 2 then add() end
+  local text = pick_of(draw, partly):gsub("%%1%$s", y)
+  p:line(text:format(y, z or y, z or y))
+  if before >= 2 then add() end
+  if draw(3) == 1 then p:let(y .. " * " .. y) end
+  for _, i in ipairs(made) do if draw(4) > 1 then p.returned[i] = true end end
+end
+
 -- ---- dtypes, new tensors, random numbers ----
 
 local function cast(p)
@@ -300,8 +332,8 @@ local function control(p)
 end
 
 steps.all = {view, view, view, chain, chain, chain, chain, reduction,
-  reduction, write, write, write, cast, create, product, product, join, index,
-  backward, switch, control}
+  reduction, write, write, write, twin, cast, create, product, product, join,
+  index, backward, switch, control}
 
 -- ---- networks ----
 
