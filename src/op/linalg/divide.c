@@ -259,7 +259,7 @@ static void join_values(const divide_all *a, const divide_join *j)
 static la_status join_kept(const divide_all *a, const divide_join *j,
                            int32_t *info)
 {
-    int64_t n = j->kept, count[3];
+    int64_t n = j->kept, count[3] = {0};
     double *z = a->spare;         /* z of the poles in their order */
     if (n > 0) {
         for (int64_t i = 0; i < n; i++) {
@@ -275,11 +275,8 @@ static la_status join_kept(const divide_all *a, const divide_join *j,
         if (*info) return LA_OK;
         group_rows(a, j, count);
         make_factors(a, a->poles, a->z, n);
-        for (int k = 0; k < a->sets; k++) LA_TRY(join_rows(a, j, k, count));
-    } else {
-        count[0] = count[1] = count[2] = 0;
-        for (int k = 0; k < a->sets; k++) LA_TRY(join_rows(a, j, k, count));
     }
+    for (int k = 0; k < a->sets; k++) LA_TRY(join_rows(a, j, k, count));
     join_values(a, j);
     return LA_OK;
 }
@@ -344,8 +341,22 @@ la_status la_tridiagonal_vectors(double *d, double *e, int64_t n, double *x,
             LA_TRY(tridiagonal_join(&a, boundary(n, i, l),
                                     boundary(n, 2 * i + 1, l + 1),
                                     boundary(n, i + 1, l), info));
+    if (*info) return LA_OK;        /* the order of rows is not complete */
     divide_end(&a, false);
     return LA_OK;
+}
+
+/* Shell's sort: the QR iterations leave values nearly in order. */
+static void sort_values(double *d, int64_t n, bool falling)
+{
+    for (int64_t gap = n / 2; gap > 0; gap /= 2)
+        for (int64_t i = gap; i < n; i++) {
+            double x = d[i];
+            int64_t k = i;
+            for (; k >= gap && (falling ? d[k - gap] < x : d[k - gap] > x);
+                 k -= gap) d[k] = d[k - gap];
+            d[k] = x;
+        }
 }
 
 la_status la_tridiagonal_values(double *d, double *e, int64_t n,
@@ -353,13 +364,7 @@ la_status la_tridiagonal_values(double *d, double *e, int64_t n,
 {
     if (!la_tridiagonal_pwk(d, e, n)) *info = 1;
     if (*info && la_interrupted()) return LA_EINTR;
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t i = gap; i < n; i++) {
-            double v = d[i];
-            int64_t k = i;
-            for (; k >= gap && d[k - gap] > v; k -= gap) d[k] = d[k - gap];
-            d[k] = v;
-        }
+    sort_values(d, n, false);
     return LA_OK;
 }
 
@@ -470,6 +475,7 @@ la_status la_bidiagonal_vectors(double *d, double *e, int64_t n, double *u,
             LA_TRY(bidiagonal_join(&a, boundary(n + 1, i, l),
                                    boundary(n + 1, 2 * i + 1, l + 1) - 1,
                                    boundary(n + 1, i + 1, l) - 1, info));
+    if (*info) return LA_OK;        /* the order of rows is not complete */
     divide_end(&a, true);
     return LA_OK;
 }
@@ -479,12 +485,6 @@ la_status la_bidiagonal_values(double *d, double *e, int64_t n,
 {
     if (!la_bidiagonal_qr(d, e, n, NULL, NULL, 0, 0)) *info = 1;
     if (*info && la_interrupted()) return LA_EINTR;
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t i = gap; i < n; i++) {
-            double x = d[i];
-            int64_t k = i;
-            for (; k >= gap && d[k - gap] < x; k -= gap) d[k] = d[k - gap];
-            d[k] = x;
-        }
+    sort_values(d, n, true);
     return LA_OK;
 }

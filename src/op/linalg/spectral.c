@@ -83,7 +83,7 @@ typedef struct own_job {
     la_mats a;
     char *values;
     la_mats u, v;             /* vectors: columns of u, adjoints of rows of v */
-    bool upper;
+    bool upper, full;         /* eigh: which triangle; svd: all of U */
 } own_job;
 
 /* Reads matrix i for a reduction of m x n; false: info says that an element is
@@ -358,7 +358,7 @@ static la_status svd_by_lapack(job *j, const la_batch *b, bool full)
 static la_status own_svd_vectors(const own_job *j, int64_t i, la_condenser *r,
                                  char *scratch)
 {
-    int64_t m = r->m, n = r->n, cols = j->upper ? m : n;
+    int64_t m = r->m, n = r->n, cols = j->full ? m : n;
     bool wide = j->b->m < j->b->n;
     double *x = (double *)(void *)scratch, *y = x + n * n;
     double *large = y + n * n, *small = large + m * cols * r->parts;
@@ -402,7 +402,7 @@ static la_status own_svd_of_one(void *context, int64_t i, char *scratch)
 static la_status own_svd(job *j, const la_batch *b, bool full)
 {
     int64_t m = la_max(b->m, b->n), n = b->k, cols = full ? m : n;
-    own_job o = {.b = b, .upper = full, .values = j->values};
+    own_job o = {.b = b, .full = full, .values = j->values};
     LA_TRY(la_reduction_check(m, n, full && b->out[2] ? m : 0));
     LA_LET(keep, la_matrices_of(b->a, &b->shape, false, &keep, &o.a));
     size_t bytes = la_reduction_bytes(b->field.dtype, m, n);
