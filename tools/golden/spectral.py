@@ -9,16 +9,13 @@ import sys
 
 import torch
 
-from golden import FIELDS, LOOSE, TOLERANCE, Tagged, case, square, write
+from golden import FIELDS, Tagged, looser, square, write
 
 
 def values():
     L = torch.linalg
     for dtype in FIELDS:
-        loose = LOOSE.get(dtype, TOLERANCE[dtype])
-
-        def call(name, fn, *args, **kwargs):
-            case(name, fn, *args, tol=loose, **kwargs)
+        call = looser(dtype)
         n = 20 if dtype in (torch.float32, torch.complex128) else 9
         for shape in ((3, 3), (2, 4, 4), (n, n), (3, 5), (2, 5, 3),
                       (n - 2, n), (0, 0), (0, 3, 3), (4, 0)):
@@ -35,10 +32,7 @@ def values():
 def functions():
     L = torch.linalg
     for dtype in FIELDS:
-        loose = LOOSE.get(dtype, TOLERANCE[dtype])
-
-        def call(name, fn, *args, **kwargs):
-            case(name, fn, *args, tol=loose, **kwargs)
+        call = looser(dtype)
         one, some = square(3, 3, dtype=dtype), square(2, 4, 4, dtype=dtype)
         tall, large = square(2, 5, 3, dtype=dtype), square(9, 11, dtype=dtype)
         rank2 = tall[0] @ square(3, 2, dtype=dtype) @ square(2, 5, dtype=dtype)
