@@ -84,7 +84,7 @@ int la_require(lua_State *L)
 bool la_is_embedded(const char *name, size_t n)
 {
     for (const la_embedded *e = table; e->module; e++)
-        if (strncmp(e->module, "lunarray.", 9) == 0
+        if (la_is_module_name(e->module)
             && strlen(e->module + 9) == n
             && memcmp(e->module + 9, name, n) == 0) return true;
     return false;

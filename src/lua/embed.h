@@ -4,6 +4,7 @@
 
 #include <lua.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Put a loader for every embedded module into package.preload; what stands
 ** there already is kept. luaopen_lunarray calls it, and so does la_openlibs.
@@ -16,5 +17,11 @@ void la_open_embedded(lua_State *L);
 int la_require(lua_State *L);
 /* Is there a module lunarray.<name>? */
 bool la_is_embedded(const char *name, size_t n);
+/* Does the name (of a module, of a chunk) begin with "lunarray."? Such names
+** are the library's. */
+static inline bool la_is_module_name(const char *name)
+{
+    return strncmp(name, "lunarray.", 9) == 0;
+}
 
 #endif

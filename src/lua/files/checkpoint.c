@@ -20,6 +20,7 @@
 #include "base/size.h"
 #include "api/files.h"
 #include "base/ascii.h"
+#include "lua/embed.h"
 
 #define TREE "lunarray.tree"
 enum { DEEPEST = 64 };
@@ -555,7 +556,7 @@ void la_collect_metadata(lua_State *L, la_archive *a, int at, int arg)
         int key = lua_gettop(L) - 1;
         const char *k = check_text(L, key, arg, &n);
         const char *text = check_text(L, key + 1, arg, &m);
-        if (n >= 9 && memcmp(k, "lunarray.", 9) == 0)
+        if (la_is_module_name(k))
             la_raise_arg(L, arg, "save", "metadata: names that begin with "
                          "'lunarray.' are taken");
         LA_CHECK(L, "save", la_notes_add(&a->metadata, k, n, text, m));

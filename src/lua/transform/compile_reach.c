@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "lua/embed.h"
 #include "lua/transform/compile.h"
 #include "op/op.h"
 
@@ -100,21 +101,25 @@ static void reach_watch_whole(reach_walk *w, int at, int32_t n)
 
 /* ---- what is no function of its arguments ---- */
 
-/* Is the value on the top that of a library of Lua's, under one of the
-** names? */
-static bool reach_is_of(lua_State *L, const char *library,
-                        const char *const *names)
+/* Has that library of Lua's the value on the top, under one of the names (NULL:
+** any)? Without a library it is the table of all of them. */
+static bool reach_has(lua_State *L, const char *library,
+                      const char *const *names)
 {
     int top = lua_gettop(L);
     bool is = false;
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    lua_getfield(L, -1, library);
-    for (; lua_istable(L, top + 2) && *names && !is; names++) {
-        lua_pushstring(L, *names);
-        lua_rawget(L, top + 2);
-        is = lua_rawequal(L, -1, top);
-        lua_pop(L, 1);
-    }
+    if (library) lua_getfield(L, -1, library);
+    int table = lua_gettop(L);
+    if (lua_istable(L, table))
+        for (lua_pushnil(L); !is && lua_next(L, table);
+             lua_settop(L, table + 1)) {
+            if (!lua_rawequal(L, -1, top)) continue;
+            is = !names;
+            for (int i = 0; names && names[i] && !is; i++)
+                is = lua_type(L, -2) == LUA_TSTRING
+                    && strcmp(lua_tostring(L, -2), names[i]) == 0;
+        }
     lua_settop(L, top);
     return is;
 }
@@ -123,20 +128,10 @@ static bool reach_is_of(lua_State *L, const char *library,
 ** arguments? */
 static bool reach_is_plain(lua_State *L)
 {
-    static const char *const libraries[] = {LUA_GNAME, LUA_MATHLIBNAME,
-        LUA_STRLIBNAME, LUA_TABLIBNAME, LUA_UTF8LIBNAME};
-    int top = lua_gettop(L);
-    bool is = false;
-    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        lua_getfield(L, top + 1, libraries[i]);
-        for (lua_pushnil(L); lua_istable(L, top + 2) && lua_next(L, top + 2);
-             lua_pop(L, 1))
-            is = is || lua_rawequal(L, -1, top);
-        lua_settop(L, top + 1);
-    }
-    lua_settop(L, top);
-    return is;
+    return reach_has(L, LUA_GNAME, NULL) || reach_has(L, LUA_MATHLIBNAME, NULL)
+        || reach_has(L, LUA_STRLIBNAME, NULL)
+        || reach_has(L, LUA_TABLIBNAME, NULL)
+        || reach_has(L, LUA_UTF8LIBNAME, NULL);
 }
 
 /* Is the function on the top one of this library: with the state, or the name
@@ -146,7 +141,7 @@ static bool reach_is_library(lua_State *L)
     bool is = false;
     if (!lua_getupvalue(L, -1, 1)) return false;
     if (lua_type(L, -1) == LUA_TSTRING)
-        is = strncmp(lua_tostring(L, -1), "lunarray.", 9) == 0;
+        is = la_is_module_name(lua_tostring(L, -1));
     else is = lua_touserdata(L, -1) == la_state_of(L);
     lua_pop(L, 1);
     return is;
@@ -160,21 +155,11 @@ static bool reach_is_live(lua_State *L)
         "load", "loadfile", "dofile", "require", NULL};
     static const char *const draws[] = {"random", "randomseed", NULL};
     static const char *const libraries[] = {LUA_OSLIBNAME, LUA_IOLIBNAME,
-        LUA_DBLIBNAME, LUA_LOADLIBNAME};
-    if (lua_istable(L, -1)) {
-        bool is = false;
-        lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-            lua_getfield(L, -1, libraries[i]);
-            is = is || lua_rawequal(L, -1, -3);
-            lua_pop(L, 1);
-        }
-        lua_pop(L, 1);
-        return is;
-    }
+        LUA_DBLIBNAME, LUA_LOADLIBNAME, NULL};
+    if (lua_istable(L, -1)) return reach_has(L, NULL, libraries);
     if (!lua_iscfunction(L, -1)) return false;
-    if (reach_is_of(L, LUA_GNAME, effects)
-        || reach_is_of(L, LUA_MATHLIBNAME, draws)) return true;
+    if (reach_has(L, LUA_GNAME, effects)
+        || reach_has(L, LUA_MATHLIBNAME, draws)) return true;
     return !reach_is_library(L) && !reach_is_plain(L);
 }
 
@@ -212,7 +197,7 @@ static bool reach_is_known(const char *name)
         "coroutine", "utf8", "debug", "package", "lunarray"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
-    return strncmp(name, "lunarray.", 9) == 0;
+    return la_is_module_name(name);
 }
 
 /* Modules of the library and of Lua, which 'require' has loaded, count as
@@ -292,14 +277,13 @@ static void reach_absent(reach_walk *w, int table, const char *code, size_t n)
             || la_op_first(code + i, length)) continue;
         lua_pushlstring(L, code + i, length);
         lua_pushfstring(L, "%p.%s", lua_topointer(L, table),
-                        lua_tostring(L, -1));
-        bool met = lua_rawget(L, w->seen) != LUA_TNIL;
-        lua_pop(L, 1);
+                        lua_tostring(L, -1));       /* which was met */
         lua_pushvalue(L, -1);
+        bool met = lua_rawget(L, w->seen) != LUA_TNIL;
+        lua_pushvalue(L, top + 1);
         if (!met && lua_rawget(L, table) == LUA_TNIL) {
             reach_watch(w, table, top + 1, 0);
-            lua_pushfstring(L, "%p.%s", lua_topointer(L, table),
-                            lua_tostring(L, top + 1));
+            lua_pushvalue(L, top + 2);
             lua_pushboolean(L, 1);
             lua_rawset(L, w->seen);
         }
@@ -381,7 +365,7 @@ static bool reach_is_ours(lua_State *L, int at)
     lua_Debug ar;
     lua_pushvalue(L, at);
     lua_getinfo(L, ">S", &ar);
-    return strncmp(ar.short_src, "lunarray.", 9) == 0;
+    return la_is_module_name(ar.short_src);
 }
 
 static void reach_table(reach_walk *w, int at)

@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "lua/embed.h"
 #include "lua/transform/compile.h"
 #include "op/dispatch.h"
 #include "op/op.h"
@@ -26,11 +27,6 @@ static const char record_refs, record_listeners;
 
 /* ---- where ---- */
 
-static bool record_is_ours(const char *chunk)
-{
-    return strncmp(chunk, "lunarray.", 9) == 0;
-}
-
 /* The line of the innermost function that is not of the library. */
 static int record_where(void *host, const char **chunk)
 {
@@ -40,7 +36,7 @@ static int record_where(void *host, const char **chunk)
         lua_getinfo(w->L, "l", &ar);
         if (ar.currentline <= 0) continue;
         lua_getinfo(w->L, "S", &ar);
-        if (record_is_ours(ar.short_src)) continue;
+        if (la_is_module_name(ar.short_src)) continue;
         memcpy(w->chunk, ar.short_src, sizeof w->chunk);
         *chunk = w->chunk;
         return ar.currentline;
