@@ -65,7 +65,8 @@ if arg[2] then
   for k, part in ipairs{{"one picture", texture}, {"the other", target},
     {"the first by the map found", warped(texture, found:detach())}} do
     panels[k] = plot.heatmap(part[2][{1, 1}], {title = part[1], low = 0,
-      high = texture:max():item(), colormap = "magma", colorbar = false, aspect = "equal"})
+      high = texture:max():item(), colormap = "magma", colorbar = false,
+      aspect = "equal"})
   end
   plot.grid(panels):save(arg[2], {width = 960, height = 360, scale = 1})
 end

@@ -135,8 +135,8 @@ local SCATTER = {label = "any", color = "any", marker = "any",
 -- of these lie beyond the end that is given, it stands for both.
 local function ends(name, values, o)
   if o.low and o.high and o.low > o.high then
-    error(("%s: low (%.6g) is above high (%.6g)"):format(name, o.low, o.high),
-      0)
+    error(name .. numbers.format(": low (%.6g) is above high (%.6g)", o.low,
+      o.high), 0)
   end
   local low, high = marks.limits_of(values)
   if not (low <= high) then low, high = o.low or o.high, o.high or o.low end
