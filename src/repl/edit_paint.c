@@ -49,7 +49,7 @@ int edit_width_of(const char *text, size_t n, int at)
 typedef struct position { int row, column; } position;
 
 /* The position behind a character that has columns, a tab or a line end. False
-** for others and at the window's edge: libedit shows them in ways of its own. */
+** for others and at the window's edge: libedit has ways of its own for them. */
 static bool advance(position *at, wchar_t c, int columns)
 {
     if (c == L'\n') {

@@ -21,8 +21,8 @@ const char *edit_history_find(const char *begin, size_t n, int back);
 /* ---- edit_paint.c ---- */
 
 /* The surroundings of a line: 'prompt' is all that stands before it, 'above'
-** the text that does, without its last line end (NULL: none). 'paint' is the one
-** of repl_callbacks. */
+** the text that does, without its last line end (NULL: none). 'paint' is as in
+** repl_callbacks. */
 typedef struct edit_look {
     const char *(*paint)(void *context, const char *text, size_t n,
                          size_t from, long cursor);
