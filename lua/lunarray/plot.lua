@@ -264,6 +264,11 @@ function methods.band(fig, x, low, high, options)
   x = x ~= nil and arguments.series("band", x) or counted(low)
   arguments.same("band", x, low)
   arguments.same("band", x, high)
+  local last = fig.marks[#fig.marks]
+  if o.color == nil and last and last.swatch == "line" then
+    o.color = ("#%06x"):format(last.color)       -- the curve that it belongs to
+  end
+  o.alpha = o.alpha or 0.3
   fig:add(dress(fig, "band", marks.band{x = x, low = low, high = high}, o, 1))
 end
 
