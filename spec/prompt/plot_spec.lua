@@ -206,8 +206,8 @@ describe("plot as SVG", function()
 
   it("lays a legend where no bar of a stack is, and a band under its curve",
     function()
-    local fig = plot.bar({"a", "b", "c"}, {{1, 2, 9}, {1, 1, 9}}, {stacked = true,
-      label = {"one", "two"}})
+    local fig = plot.bar({"a", "b", "c"}, {{1, 2, 9}, {1, 1, 9}}, {
+      stacked = true, label = {"one", "two"}})
     local x = fig:svg{width = 640, height = 420}:match
       '<text x="([%d.]+)"[^>]*>one<'
     assert.is_true(tonumber(x) < 300, x)

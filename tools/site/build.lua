@@ -24,7 +24,8 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery building jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance programs plot figures lockstep"},
+  {"Guides", "indexing numerics autograd performance programs plot "
+    .. "figures lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "your-program engines embedding extending web platforms "
     .. "environment"},
