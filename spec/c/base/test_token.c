@@ -437,7 +437,8 @@ static void states_move(void **state)
 
 /* ---- Lua states on threads ---- */
 
-/* Loops without an operation end too, through pcall. */
+/* Loops without an operation end too, through pcall. The error names la.parallel
+** or, where the threads have not begun yet, what it calls before. */
 static void threads_of_a_script_stop(void **state)
 {
     static const char *const bodies[] = {
@@ -456,11 +457,11 @@ static void threads_of_a_script_stop(void **state)
         snprintf(script, sizeof script, "work[[%s]]", bodies[i]);
         atomic_store(&started, true);
         pthread_create(&thread, NULL, cancel_soon, k);
-        stops(L, script, LA_ECANCEL, "parallel.map: stopped by the host");
+        stops(L, script, LA_ECANCEL, ": stopped by the host");
         pthread_join(thread, NULL);
         la_token_clear(k);
         la_set_deadline(k, 20000000);
-        stops(L, script, LA_EDEADLINE, "parallel.map: stopped: the deadline");
+        stops(L, script, LA_EDEADLINE, ": stopped: the deadline");
         la_token_clear(k);
         run(L, "local r = work 'return 7' assert(r[1] == 7 and r[3] == 7)");
     }
