@@ -77,7 +77,7 @@ describe("a name that is not there", function()
     assert.truthy(text:find("foreign_spec.lua:%d+: "))
   end)
 
-  modules.needing("signal image", it)("gives all of a theme to pairs", function()
+  modules.needing("signal image", it)("gives a whole theme to pairs", function()
     local program = [[
       local la = require "lunarray"
       local names = {}

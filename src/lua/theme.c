@@ -105,8 +105,8 @@ static int load_member(lua_State *L)
     return 1;
 }
 
-/* Members of the theme's Lua module become fields of the theme; names that begin
-** with "_" are its own affair. */
+/* Members of the theme's Lua module become fields of the theme, but for names
+** that begin with "_", which are for its own use. */
 static void fill_from_module(lua_State *L, const char *theme)
 {
     if (lua_isnil(L, lua_upvalueindex(UP_MODULE))
