@@ -64,7 +64,7 @@ static int find_last(const uint32_t *list, int n, uint32_t x)
     return low - 1;
 }
 
-/* The place of 'x' among them; -1: none. */
+/* Where 'x' is among them; -1: none. */
 static int find_code(const uint32_t *list, int n, uint32_t x)
 {
     int k = find_last(list, n, x);
@@ -209,8 +209,8 @@ static uint32_t composed_of(uint32_t a, uint32_t b)
     const la_unicode_tables *all = la_unicode_tables_here();
     int k = find_last(all->composing, all->ncompositions, a);
     for (; k >= 0 && all->composing[k] == a; k--) {
-        int place = all->compositions[k];
-        if (all->second[place] == b) return all->canonical[place];
+        int index = all->compositions[k];
+        if (all->second[index] == b) return all->canonical[index];
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* The tables of unicode_data.h as arrays. */
 #include "modules/tokenizer/unicode_tables.h"
 
-#include "base/runtime/runtime.h"
+#include "base/once.h"
 #include "modules/tokenizer/unicode_data.h"
 
 static uint32_t categories[UNICODE_CATEGORIES], classes[UNICODE_CLASSES];
@@ -63,18 +63,18 @@ static void unpack_classes(const char *at)
     }
 }
 
-/* Puts a place among the n sorted ones so far; parts of ever higher codes are
+/* Puts an index among the n sorted ones so far; parts of ever higher codes are
 ** nearly in order. */
-static void insert_composition(int n, int place)
+static void insert_composition(int n, int index)
 {
     for (; n > 0; n--) {
         int before = compositions[n - 1];
-        if (first[before] < first[place]
-            || (first[before] == first[place]
-                && second[before] < second[place])) break;
+        if (first[before] < first[index]
+            || (first[before] == first[index]
+                && second[before] < second[index])) break;
         compositions[n] = (uint16_t)before;
     }
-    compositions[n] = (uint16_t)place;
+    compositions[n] = (uint16_t)index;
 }
 
 static void unpack_canonical(const char *at)

@@ -21,7 +21,7 @@ typedef struct la_unicode_tables {
     ** itself, and the second (0: none), which has none */
     const uint32_t *canonical, *first, *second;
     /* which of them join their parts again, sorted by these: the first parts,
-    ** places in the lists above */
+    ** indices of the lists above */
     const uint32_t *composing;
     const uint16_t *compositions;
     /* compatible decompositions: a code, and where its parts begin, the whole
