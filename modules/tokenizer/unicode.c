@@ -64,7 +64,7 @@ static int find_last(const uint32_t *list, int n, uint32_t x)
     return low - 1;
 }
 
-/* Where 'x' is among them; -1: none. */
+/* The index of 'x' among them; -1: none. */
 static int find_code(const uint32_t *list, int n, uint32_t x)
 {
     int k = find_last(list, n, x);

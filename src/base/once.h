@@ -1,4 +1,4 @@
-/* What the first to come does for all threads of the process. */
+/* Functions that run once in a process, whichever thread comes first. */
 #ifndef LA_BASE_ONCE_H
 #define LA_BASE_ONCE_H
 
