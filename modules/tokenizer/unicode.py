@@ -148,8 +148,8 @@ def main():
                   " which\n** unicode_tables.c reads.\n*/\n"
                   "#ifndef LA_TOKENIZER_UNICODE_DATA_H\n"
                   "#define LA_TOKENIZER_UNICODE_DATA_H\n\n" % u.unidata_version)
-        out.write("enum {\n    UNICODE_CATEGORIES = %d,\n    UNICODE_LOWER = %d,"
-                  "\n    UNICODE_CLASSES = %d,\n    UNICODE_CANONICAL = %d,\n"
+        out.write("enum {\n    UNICODE_CATEGORIES = %d,\n"
+                  "    UNICODE_LOWER = %d,\n    UNICODE_CLASSES = %d,\n    UNICODE_CANONICAL = %d,\n"
                   "    UNICODE_COMPOSITIONS = %d,\n    UNICODE_COMPATIBLE = %d,"
                   "\n    UNICODE_PARTS = %d\n};\n\n"
                   % (len(list(categories())) // 2, len(list(lower())) // 3,
