@@ -20,7 +20,7 @@ PER_CALL := \
 # Functions of base/libm are the kernels of scalars.
 IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox base/scratch \
   $(addprefix lua/,args args_plain attr build_options call_op from_table bracket item meta state values) \
-  $(addprefix op/,conv create fft index linalg move nn random rows scan sort) \
+  $(addprefix op/,conv create eigen fft index linalg move nn random rows scan sort) \
   $(addprefix op/reduce/,argmax var_norm)
 $(foreach f,$(PER_CALL) base/libm,$(eval OPT_$(f) := -O3))
 $(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2 $(DENSE)))
@@ -28,6 +28,7 @@ $(foreach f,$(IN_LOOPS),$(eval OPT_$(f) := -O2 $(DENSE)))
 # once in a larger call, whose loops go over blocks and arguments.
 CALL_LISTS := $(wildcard src/op/nn/loss*.c $(patsubst %,src/op/%/*composite.[c],conv fft linalg nn random rows) \
   $(patsubst %,src/op/%.c,fft/fft fft/freq fft/plans fft/roots linalg/distance linalg/lapack linalg/ldl \
-    linalg/lowrank linalg/lstsq linalg/lu linalg/norms linalg/operands linalg/pinv linalg/reduce linalg/tensors \
-    move/combinations nn/embedding nn/quantize nn/recurrent nn/rope random/dropout sort/unique) \
-  $(patsubst %,src/vmap/%.c,indexing special) modules/*/lua/*.c)
+    linalg/lowrank linalg/lstsq linalg/lu linalg/norms linalg/operands linalg/pinv linalg/spectral linalg/tensors \
+    eigen/reduce move/combinations move/pad nn/embedding nn/quantize nn/recurrent nn/rope random/dropout \
+    random/random sort/unique) \
+  $(patsubst %,src/vmap/%.c,indexing special) modules/*/lua/*.c $(patsubst %,modules/%/io/*.c,gguf onnx pickle torch7))

@@ -3,13 +3,7 @@
 
 #include <string.h>
 
-#include "modules/tokenizer/unicode_canonical.h"
-#include "modules/tokenizer/unicode_categories.h"
-#include "modules/tokenizer/unicode_compatible.h"
-#include "modules/tokenizer/unicode_compatible_texts.h"
-#include "modules/tokenizer/unicode_compositions.h"
-
-#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
+#include "modules/tokenizer/unicode_tables.h"
 
 /* ---- UTF-8 ---- */
 
@@ -58,23 +52,30 @@ void la_utf8_put(la_bytes *out, uint32_t c)
 
 /* ---- properties ---- */
 
-/* The last of n sorted numbers, 'step' apart, that is at most 'x'; -1: none. */
-static int find_last(const uint32_t *list, int n, int step, uint32_t x)
+/* The last of n sorted numbers that is at most 'x'; -1: none. */
+static int find_last(const uint32_t *list, int n, uint32_t x)
 {
     int low = 0, high = n;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (list[middle * step] <= x) low = middle + 1;
+        if (list[middle] <= x) low = middle + 1;
         else high = middle;
     }
     return low - 1;
 }
 
+/* The index of 'x' among them; -1: none. */
+static int find_code(const uint32_t *list, int n, uint32_t x)
+{
+    int k = find_last(list, n, x);
+    return k >= 0 && list[k] == x ? k : -1;
+}
+
 la_letter_kind la_unicode_category(uint32_t code)
 {
-    int k = find_last(unicode_categories, COUNT(unicode_categories), 1,
-                      code << 8 | 0xff);
-    return (la_letter_kind)(unicode_categories[k] & 0xff);
+    const la_unicode_tables *t = la_unicode_tables_here();
+    int k = find_last(t->categories, t->ncategories, code << 8 | 0xff);
+    return (la_letter_kind)(t->categories[k] & 0xff);
 }
 
 bool la_unicode_is_space(uint32_t c)
@@ -87,12 +88,12 @@ bool la_unicode_is_space(uint32_t c)
 uint32_t la_unicode_lower(uint32_t c)
 {
     if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-    for (int k = 0; k < COUNT(unicode_lower); k += 3) {
-        uint32_t first = (uint32_t)unicode_lower[k];
-        uint32_t last = (uint32_t)unicode_lower[k + 1] & 0xffffff;
-        uint32_t step = (uint32_t)unicode_lower[k + 1] >> 24;
-        if (c >= first && c <= last && (c - first) % step == 0)
-            return (uint32_t)((int32_t)c + unicode_lower[k + 2]);
+    const la_unicode_tables *t = la_unicode_tables_here();
+    for (int k = 0; k < t->nlower; k++) {
+        const la_small_letters *run = t->lower + k;
+        if (c >= run->first && c <= run->last
+            && (c - run->first) % run->step == 0)
+            return (uint32_t)((int32_t)c + run->difference);
     }
     return c;
 }
@@ -116,10 +117,9 @@ void la_unicode_put_lower(la_bytes *out, const char *text, size_t n)
 static unsigned class_of(uint32_t c)
 {
     if (c < 0x300) return 0;
-    int k = find_last(unicode_classes, COUNT(unicode_classes), 1,
-                      c << 8 | 0xff);
-    return k >= 0 && unicode_classes[k] >> 8 == c ? unicode_classes[k] & 0xff
-                                                  : 0;
+    const la_unicode_tables *t = la_unicode_tables_here();
+    int k = find_last(t->classes, t->nclasses, c << 8 | 0xff);
+    return k >= 0 && t->classes[k] >> 8 == c ? t->classes[k] & 0xff : 0;
 }
 
 /* Codes are kept as 32-bit numbers until they are in order. */
@@ -132,34 +132,25 @@ static void put_code(la_bytes *out, uint32_t c)
 enum { SYLLABLE = 0xac00, LEAD = 0x1100, VOWEL = 0x1161, TAIL = 0x11a7,
        VOWELS = 21, TAILS = 28, SYLLABLES = 19 * VOWELS * TAILS };
 
-/* Texts of the tables are UTF-16. */
-static void put_units(la_bytes *out, const uint16_t *u, const uint16_t *end)
+/* A character that has no canonical parts, or its compatible ones. */
+static void put_part(la_bytes *out, const la_unicode_tables *t, uint32_t c,
+                     bool compatible)
 {
-    for (; u < end; u++) {
-        bool pair = *u >= 0xd800 && *u < 0xdc00;
-        put_code(out, pair ? 0x10000 + ((uint32_t)(*u - 0xd800) << 10)
-                             + (uint32_t)(u[1] - 0xdc00) : *u);
-        u += pair;
+    int k = compatible ? find_code(t->compatible, t->ncompatible, c) : -1;
+    if (k < 0) {
+        put_code(out, c);
+        return;
     }
+    int from = t->starts[k], n = t->starts[k + 1] - from;
+    la_bytes_put(out, t->parts + from, (size_t)n * sizeof *t->parts);
 }
 
-/* The compatible parts of the first character of a text, or itself; returns the
-** text behind it. */
-static const uint16_t *put_part(la_bytes *out, const uint16_t *u)
-{
-    int j = find_last(compatible_codes, COUNT(compatible_codes), 1, *u);
-    const uint16_t *end = u + 1 + (*u >= 0xd800 && *u < 0xdc00);
-    if (j < 0 || compatible_codes[j] != *u) put_units(out, u, end);
-    else put_units(out, compatible_texts + compatible_starts[j],
-                   compatible_texts + compatible_starts[j + 1]);
-    return end;
-}
-
-/* The parts of a character, in the end: the tables hold whole decompositions,
-** canonical ones without their compatible parts. */
+/* The parts of a character, in the end: first parts are taken apart again, the
+** second ones wait for them. */
 static void put_decomposed(la_bytes *out, uint32_t c, bool compatible)
 {
-    uint32_t s = c - SYLLABLE;
+    enum { DEEPEST = 8 };
+    uint32_t s = c - SYLLABLE, behind[DEEPEST];
     if (c < 0xa0) {
         put_code(out, c);
         return;
@@ -170,23 +161,15 @@ static void put_decomposed(la_bytes *out, uint32_t c, bool compatible)
         if (s % TAILS) put_code(out, TAIL + s % TAILS);
         return;
     }
-    int k = find_last(canonical_codes, COUNT(canonical_codes), 1, c);
-    if (k >= 0 && canonical_codes[k] == c && !compatible) {
-        put_units(out, canonical_texts + canonical_starts[k],
-                  canonical_texts + canonical_starts[k + 1]);
-        return;
+    const la_unicode_tables *t = la_unicode_tables_here();
+    int n = 0;
+    for (int k; n < DEEPEST; c = t->first[k]) {
+        k = find_code(t->canonical, t->ncanonical, c);
+        if (k < 0) break;
+        if (t->second[k]) behind[n++] = t->second[k];
     }
-    if (k >= 0 && canonical_codes[k] == c) {    /* its parts may go on */
-        const uint16_t *u = canonical_texts + canonical_starts[k];
-        const uint16_t *end = canonical_texts + canonical_starts[k + 1];
-        while (u < end) u = put_part(out, u);
-        return;
-    }
-    k = compatible ? find_last(compatible_codes, COUNT(compatible_codes), 1, c)
-                   : -1;
-    if (k < 0 || compatible_codes[k] != c) put_code(out, c);
-    else put_units(out, compatible_texts + compatible_starts[k],
-                   compatible_texts + compatible_starts[k + 1]);
+    put_part(out, t, c, compatible);
+    while (n > 0) put_part(out, t, behind[--n], compatible);
 }
 
 /* Marks in a row are sorted by class, those of one class stay in order: a pass
@@ -223,10 +206,12 @@ static uint32_t composed_of(uint32_t a, uint32_t b)
     uint32_t l = a - LEAD, v = b - VOWEL, s = a - SYLLABLE, t = b - TAIL;
     if (l < 19 && v < VOWELS) return SYLLABLE + (l * VOWELS + v) * TAILS;
     if (s < SYLLABLES && s % TAILS == 0 && t > 0 && t < TAILS) return a + t;
-    const uint32_t *list = unicode_compositions;
-    int k = find_last(list, COUNT(unicode_compositions) / 3, 3, a);
-    for (; k >= 0 && list[3 * k] == a; k--)
-        if (list[3 * k + 1] == b) return list[3 * k + 2];
+    const la_unicode_tables *all = la_unicode_tables_here();
+    int k = find_last(all->composing, all->ncompositions, a);
+    for (; k >= 0 && all->composing[k] == a; k--) {
+        int index = all->compositions[k];
+        if (all->second[index] == b) return all->canonical[index];
+    }
     return 0;
 }
 

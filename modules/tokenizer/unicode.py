@@ -1,58 +1,47 @@
 """Writes what la.tokenizer knows of Unicode, from Python's unicodedata:
 
-    python3 unicode.py          # writes unicode_*.h here
+    python3 unicode.py          # writes unicode_data.h here
 """
 import os
 import unicodedata as u
 
 CATEGORIES = ("Cn Cc Cf Co Cs Ll Lm Lo Lt Lu Mc Me Mn Nd Nl No Pc Pd Pe Pf Pi "
               "Po Ps Sc Sk Sm So Zl Zp Zs").split()
+HANGUL = range(0xac00, 0xd7a4)      # follows a rule
 ALL = [c for c in range(0x110000) if not 0xd800 <= c < 0xe000]
+DECOMPOSED = [c for c in ALL if u.decomposition(chr(c)) and c not in HANGUL]
+BITS = 5                            # of a number in a letter; one says: more
 
 
-out = None
+def packed(numbers):
+    """Letters from '~' down, the low bits of a number first."""
+    letters = ""
+    for v in numbers:
+        assert v >= 0
+        while v >> BITS:
+            letters += chr(ord("~") - (v % 32 + 32))
+            v >>= BITS
+        letters += chr(ord("~") - v)
+    return letters
 
 
-def begin(name, what):
-    global out
-    here = os.path.dirname(os.path.abspath(__file__))
-    out = open(os.path.join(here, name + ".h"), "w")
-    guard = "LA_TOKENIZER_" + name.upper() + "_H"
-    out.write("/*\n** Unicode %s:\n** %s. Made by unicode.py.\n*/\n"
-              "#ifndef %s\n#define %s\n\n#include <stdint.h>\n\n"
-              % (u.unidata_version, what, guard, guard))
-
-
-def array(kind, name, values, what):
-    out.write("/* %s */\n" % what)
-    out.write("static const %s %s[%d] = {\n" % (kind, name, len(values)))
-    line = "   "
-    for i, v in enumerate(values):
-        text = " %d%s" % (v, "," if i + 1 < len(values) else "};")
-        if len(line) + len(text) > 80:
-            out.write(line + "\n")
-            line = "   "
-        line += text
-    out.write(line + "\n\n")
-
-
-def end():
-    out.write("#endif\n")
-    out.close()
+def signed(v):
+    return v * 2 if v >= 0 else -v * 2 - 1
 
 
 def categories():
-    runs, last = [], None
+    """Runs: how far from the last one, the category."""
+    last, kind = 0, None
     for c in range(0x110000):
         k = CATEGORIES.index(u.category(chr(c)))
-        if k != last:
-            runs.append(c << 8 | k)
-            last = k
-    return runs
+        if k != kind:
+            yield from (c - last, k)
+            last, kind = c, k
 
 
 def lower():
-    """first, last | step << 24 (1 or 2), difference."""
+    """Runs: how far from the end of the last one, how many steps of 1 or 2, the
+    difference."""
     runs = []
     for c in ALL:
         t = chr(c).lower()
@@ -65,64 +54,111 @@ def lower():
                 runs[-1][1], runs[-1][2] = c, step
                 continue
         runs.append([c, c, 0, d])
-    return [v for f, l, s, d in runs for v in (f, l | (s or 1) << 24, d)]
+    end = 0
+    for first, last, step, d in runs:
+        step = step or 1
+        yield from (first - end, (last - first) // step * 2 + step - 1,
+                    signed(d))
+        end = last
 
 
-def utf16(text):
-    b = text.encode("utf-16-le")
-    return [b[i] | b[i + 1] << 8 for i in range(0, len(b), 2)]
-
-
-def decompositions(compat):
-    """Codes, where their texts begin, the texts one behind the other."""
-    codes, starts, data = [], [], []
+def classes():
+    """Marks: how far from the last one, the combining class."""
+    last, kind = 0, 0
     for c in ALL:
-        if 0xac00 <= c <= 0xd7a3:
-            continue            # Hangul follows a rule
-        raw = u.decomposition(chr(c))
-        if raw and raw.startswith("<") == compat:
-            codes.append(c)
-            starts.append(len(data))
-            data += utf16(u.normalize("NFKD" if compat else "NFD", chr(c)))
-    return codes, starts + [len(data)], data
+        k = u.combining(chr(c))
+        if k:
+            yield (c - last) * 2 + (k != kind)
+            if k != kind:
+                yield k
+            last, kind = c, k
 
 
-def compositions():
-    pairs = []
-    for c in ALL:
+def canonical():
+    """Codes: how far from the last one; is there a second part, do the parts
+    compose; the first part from that of the last one; the second."""
+    last = first = 0
+    for c in DECOMPOSED:
         raw = u.decomposition(chr(c))
-        if not raw or raw.startswith("<") or 0xac00 <= c <= 0xd7a3:
+        if raw.startswith("<"):
             continue
         parts = [int(p, 16) for p in raw.split()]
-        if len(parts) == 2 and u.normalize("NFC", chr(c)) == chr(c):
-            pairs.append((parts[0], parts[1], c))
-    return [v for t in sorted(pairs) for v in t]
+        pair = len(parts) == 2
+        assert not pair or canonical_of(parts[1]) == ""
+        composed = pair and u.normalize("NFC", chr(c)) == chr(c)
+        yield from ((c - last) * 4 + pair * 2 + composed,
+                    signed(parts[0] - first))
+        if pair:
+            yield parts[1]
+        last, first = c, parts[0]
 
 
-begin("unicode_categories", "categories and small letters")
-array("uint32_t", "unicode_categories", categories(),
-      "The first of a run << 8 | category.")
-array("int32_t", "unicode_lower", lower(),
-      "Runs: first, last | step << 24, difference.")
-end()
-begin("unicode_canonical", "canonical decompositions")
-codes, starts, data = decompositions(False)
-array("uint32_t", "canonical_codes", codes, "Codes in order.")
-array("uint16_t", "canonical_starts", starts, "Begins of their texts.")
-array("uint16_t", "canonical_texts", data, "Whole decompositions, UTF-16.")
-end()
-begin("unicode_compatible", "compatible decompositions")
-codes, starts, data = decompositions(True)
-array("uint32_t", "compatible_codes", codes, "Codes in order.")
-array("uint16_t", "compatible_starts", starts, "Begins of their texts.")
-end()
-begin("unicode_compatible_texts", "texts of compatible decompositions")
-array("uint16_t", "compatible_texts", data, "Whole decompositions, UTF-16.")
-end()
-begin("unicode_compositions", "canonical compositions, combining classes")
-array("uint32_t", "unicode_compositions", compositions(),
-      "First, second, what they are together; sorted.")
-array("uint32_t", "unicode_classes",
-      [c << 8 | u.combining(chr(c)) for c in ALL if u.combining(chr(c))],
-      "Code << 8 | combining class.")
-end()
+def canonical_of(c):
+    raw = u.decomposition(chr(c))
+    return "" if raw.startswith("<") else raw
+
+
+def compatible():
+    """Codes: how far from the last one, the length of the whole decomposition,
+    each part from the one before it."""
+    last = part = 0
+    for c in DECOMPOSED:
+        if not u.decomposition(chr(c)).startswith("<"):
+            continue
+        text = [ord(t) for t in u.normalize("NFKD", chr(c))]
+        yield (c - last) * 2 + (len(text) > 1)
+        if len(text) > 1:
+            yield len(text)
+        for t in text:
+            yield signed(t - part)
+            part = t
+        last = c
+
+
+def string(out, name, numbers, what):
+    letters = packed(numbers)
+    doc = " ".join((what.__doc__ or "").split())
+    line = "/*"
+    for word in (doc + " */").split():
+        if len(line) + 1 + len(word) > 80:
+            out.write(line + "\n")
+            line = "**"
+        line += " " + word
+    out.write("%s\nstatic const char %s[] =\n" % (line, name))
+    line = ""
+    for i, c in enumerate(letters):
+        line += "\\" + c if c in "?\\" else c
+        if len(line) > 72 or i + 1 == len(letters):
+            out.write('    "%s"%s\n' % (line, ";" * (i + 1 == len(letters))))
+            line = ""
+    out.write("\n")
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    tables = (("unicode_categories", categories), ("unicode_lower", lower),
+              ("unicode_classes", classes), ("unicode_canonical", canonical),
+              ("unicode_compatible", compatible))
+    compat = [c for c in DECOMPOSED if u.decomposition(chr(c))[0] == "<"]
+    texts = sum(len(u.normalize("NFKD", chr(c))) for c in compat)
+    pairs = [c for c in DECOMPOSED if " " in canonical_of(c)
+             and u.normalize("NFC", chr(c)) == chr(c)]
+    with open(os.path.join(here, "unicode_data.h"), "w") as out:
+        out.write("/*\n** Unicode %s, made by unicode.py: numbers in letters,"
+                  " which\n** unicode_tables.c reads.\n*/\n"
+                  "#ifndef LA_TOKENIZER_UNICODE_DATA_H\n"
+                  "#define LA_TOKENIZER_UNICODE_DATA_H\n\n" % u.unidata_version)
+        out.write("enum {\n    UNICODE_CATEGORIES = %d,\n"
+                  "    UNICODE_LOWER = %d,\n    UNICODE_CLASSES = %d,\n    UNICODE_CANONICAL = %d,\n"
+                  "    UNICODE_COMPOSITIONS = %d,\n    UNICODE_COMPATIBLE = %d,"
+                  "\n    UNICODE_PARTS = %d\n};\n\n"
+                  % (len(list(categories())) // 2, len(list(lower())) // 3,
+                     sum(u.combining(chr(c)) > 0 for c in ALL),
+                     len(DECOMPOSED) - len(compat), len(pairs), len(compat),
+                     texts))
+        for name, numbers in tables:
+            string(out, name, numbers(), numbers)
+        out.write("#endif\n")
+
+
+main()

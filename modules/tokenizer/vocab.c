@@ -40,7 +40,7 @@ static size_t capacity_for(int64_t n)
 ** compared with what the file can hold. */
 static la_status put_zeros(la_bytes *b, size_t n)
 {
-    static const char zeros[4096];
+    static char zeros[4096];   /* constant ones would be bytes of the file */
     for (size_t k; n > 0 && !b->status; n -= k) {
         k = n < sizeof zeros ? n : sizeof zeros;
         la_bytes_put(b, zeros, k);

@@ -35,8 +35,8 @@ local crossing = {
 -- also include what kernels share (kernel/each and simd), its folder lua what
 -- the binding has for functions in C, and its folder io what readers share.
 local CORE = [[
-  lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h
-  base/half.h base/size.h base/status.h base/philox.h
+  lunarray.h base/ascii.h base/decimal.h base/dtype.h base/format.h
+  base/half.h base/once.h base/philox.h base/size.h base/status.h
   base/libm/libm.h
   base/runtime/context.h base/runtime/interrupt.h base/runtime/memory.h
   base/runtime/thread_pool.h base/runtime/token.h kernel/kernel.h

@@ -9,8 +9,8 @@
 #include "grad/formulas/formula.h"
 #include "grad/graph.h"
 
+#include "base/once.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
 #include "base/trace.h"
 #include "op/dispatch.h"
 #include "op/host/hosted.h"

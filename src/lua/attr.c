@@ -57,10 +57,8 @@ void la_push_shape(lua_State *L, int n, const int64_t *list)
         lua_rawseti(L, -2, i + 1);
     }
     if (la_new_metatable(L, SHAPE_NAME, "a shape's metatable is locked")) {
-        lua_pushcfunction(L, shape_equal);
-        lua_setfield(L, -2, "__eq");
-        lua_pushcfunction(L, attr_shape_text);
-        lua_setfield(L, -2, "__tostring");
+        la_set_event(L, "__eq", shape_equal);
+        la_set_event(L, "__tostring", attr_shape_text);
     }
     la_take_metatable(L);
 }

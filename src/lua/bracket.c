@@ -371,8 +371,7 @@ void la_open_index(lua_State *L, int lib)
 {
     lua_newuserdatauv(L, 0, 0);
     la_new_metatable(L, LA_NEWAXIS_NAME, NULL);
-    lua_pushcfunction(L, newaxis_text);
-    lua_setfield(L, -2, "__tostring");
+    la_set_event(L, "__tostring", newaxis_text);
     la_take_metatable(L);
     lua_setfield(L, lib, "newaxis");
 }

@@ -163,8 +163,7 @@ static void set_walks(lua_State *L, int table, lua_CFunction index,
     lua_pushvalue(L, table);
     lua_pushcclosure(L, index, 1);
     lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, pairs);
-    lua_setfield(L, -2, "__pairs");
+    la_set_event(L, "__pairs", pairs);
     la_set_own_metatable(L, table);
 }
 

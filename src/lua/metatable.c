@@ -16,6 +16,12 @@ bool la_new_metatable(lua_State *L, const char *name, const char *lock)
     return true;
 }
 
+void la_set_event(lua_State *L, const char *event, lua_CFunction fn)
+{
+    lua_pushcfunction(L, fn);
+    lua_setfield(L, -2, event);
+}
+
 void la_set_metatable(lua_State *L, const char *name)
 {
     luaL_setmetatable(L, name);

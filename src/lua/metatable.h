@@ -16,6 +16,8 @@
 ** new, and is to be filled. 'lock' is what getmetatable gives for an object,
 ** NULL for false. Raises for want of memory. */
 bool la_new_metatable(lua_State *L, const char *name, const char *lock);
+/* The event, "__gc" or the like, of the metatable on the top. */
+void la_set_event(lua_State *L, const char *event, lua_CFunction fn);
 /* Pops the metatable that la_new_metatable pushed, for the object under it. */
 static inline void la_take_metatable(lua_State *L)
 {

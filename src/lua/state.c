@@ -158,8 +158,7 @@ static la_state *new_state(lua_State *L, la_runtime *rt)
     s->main = lua_tothread(L, -1);
     lua_pop(L, 1);
     lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, state_gc);
-    lua_setfield(L, -2, "__gc");
+    la_set_event(L, "__gc", state_gc);
     la_set_own_metatable(L, -2);
     atomic_fetch_add(&rt->states, 1);       /* from here on state_gc runs */
     la_token *token = la_token_new();
@@ -204,8 +203,7 @@ static int box_gc(lua_State *L)
 static void new_box_metatable(lua_State *L)
 {
     la_new_metatable(L, LA_BOX_NAME, NULL);
-    lua_pushcfunction(L, box_gc);
-    lua_setfield(L, -2, "__gc");
+    la_set_event(L, "__gc", box_gc);
     lua_pop(L, 1);
 }
 

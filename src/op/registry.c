@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/once.h"
 #include "base/runtime/runtime.h"
 #include "kernel/reduce/reduce_loops.h"
 #include "op/families.h"

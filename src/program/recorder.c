@@ -16,9 +16,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/once.h"
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/runtime.h"
 #include "grad/graph.h"
 #include "op/call.h"
 #include "op/dispatch.h"

@@ -28,12 +28,16 @@ local function io_headers(path, found)
   return found
 end
 
+-- Folders of src/op without rows of their own, and the family they serve.
+local SERVES = {eigen = "linalg"}
+
 -- nil for what every library has.
 local known_of = {}
 function families.of(path)
   local folder = path:match("^src/op/(%w+)/")
     or path:match("^modules/([%w_]+)/")
-  if folder or not is_interface(path) then return folder end
+  if folder then return SERVES[folder] or folder end
+  if not is_interface(path) then return nil end
   if known_of[path] == nil then
     local found = io_headers(path, {})
     found.zip, found.bytes = nil, nil

@@ -27,6 +27,7 @@ local ROWS = {
   {"^src/op/[vimcs]", "spec/op/move", "index tensor_view view_faults"},
   {"^src/op/[fml]", "spec/op/matmul", "gemm"},
   {"^src/op/linalg", "spec/op/matmul"},
+  {"^src/op/eigen", "spec/op/matmul"},
   {"^src/op/[nc]", "spec/op/nn spec/nn/nn_spec", "conv"},
   {"^src/op/random", "spec/op/random"},
   {"^src/kernel", "spec/registry/golden spec/registry/dtypes"},

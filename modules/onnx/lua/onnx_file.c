@@ -18,10 +18,8 @@ la_onnx_file *la_push_onnx_file(lua_State *L)
 {
     la_onnx_file *f = lua_newuserdatauv(L, sizeof *f, 0);
     *f = (la_onnx_file){0};
-    if (la_new_metatable(L, FILE_NAME, NULL)) {
-        lua_pushcfunction(L, file_gc);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, FILE_NAME, NULL))
+        la_set_event(L, "__gc", file_gc);
     la_take_metatable(L);
     return f;
 }

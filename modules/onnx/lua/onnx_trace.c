@@ -188,10 +188,8 @@ static trace *trace_push(lua_State *L)
     trace *t = lua_newuserdatauv(L, sizeof *t, 0);
     *t = (trace){.observer = {trace_begin, trace_end, trace_recorded}};
     if (la_new_metatable(L, TRACE_NAME, NULL)) {
-        lua_pushcfunction(L, trace_gc);
-        lua_setfield(L, -2, "__gc");
-        lua_pushcfunction(L, trace_close);
-        lua_setfield(L, -2, "__close");
+        la_set_event(L, "__gc", trace_gc);
+        la_set_event(L, "__close", trace_close);
     }
     la_take_metatable(L);
     return t;

@@ -42,10 +42,8 @@ static reading *push_reading(lua_State *L, la_open_file *source)
     memset(r, 0, sizeof *r);
     r->L = L;
     r->source = source;
-    if (la_new_metatable(L, READING_NAME, NULL)) {
-        lua_pushcfunction(L, reading_gc);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, READING_NAME, NULL))
+        la_set_event(L, "__gc", reading_gc);
     la_take_metatable(L);
     return r;
 }

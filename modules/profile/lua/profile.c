@@ -168,10 +168,8 @@ static void push_metatable(lua_State *L)
         {"sums", record_sums, 1}, {NULL, NULL, 0}};
     if (!la_new_metatable(L, RECORD_NAME, "a profile's metatable is locked"))
         return;
-    lua_pushcfunction(L, record_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, record_close);
-    lua_setfield(L, -2, "__close");
+    la_set_event(L, "__gc", record_gc);
+    la_set_event(L, "__close", record_close);
     la_set_methods(L, methods);
 }
 

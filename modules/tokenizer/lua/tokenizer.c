@@ -55,10 +55,8 @@ static void *push_object(lua_State *L, size_t bytes, const char *name,
 {
     void *p = lua_newuserdatauv(L, bytes, 0);
     memset(p, 0, bytes);
-    if (la_new_metatable(L, name, NULL)) {
-        lua_pushcfunction(L, gc);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, name, NULL))
+        la_set_event(L, "__gc", gc);
     la_take_metatable(L);
     return p;
 }

@@ -236,7 +236,7 @@ la_status la_device_move(la_device d, void *to, int64_t to_offset,
 la_status la_device_clear(la_device d, void *block, int64_t offset,
                           int64_t bytes)
 {
-    static const char zeros[1 << 12];
+    static char zeros[1 << 12];   /* constant ones would be bytes of the file */
     const int64_t most = sizeof zeros;
     for (int64_t at = 0; at < bytes; at += most)
         LA_TRY(la_device_write(d, block, offset + at, zeros,

@@ -14,8 +14,6 @@
 #ifndef LA_BASE_RUNTIME_RUNTIME_H
 #define LA_BASE_RUNTIME_RUNTIME_H
 
-#include <pthread.h>
-
 #include "base/runtime/context.h"
 #include "base/status.h"
 
@@ -43,14 +41,6 @@ void la_runtime_choose(la_runtime *rt);
 ** end of the process. 'visit' takes no lock but that of the runtime's memory
 ** and frees nothing. */
 void la_runtimes_each(void (*visit)(la_runtime *));
-
-/* 'fn' runs once in the process; whoever comes meanwhile waits. */
-typedef pthread_once_t la_once;
-#define LA_ONCE PTHREAD_ONCE_INIT
-static inline void la_run_once(la_once *once, void (*fn)(void))
-{
-    pthread_once(once, fn);
-}
 
 /* Hook of op/registry.c: registrations in 'rt' go; called with nothing of it
 ** alive. */

@@ -164,6 +164,7 @@ static lines whole_row(const la_pooling *p)
 #define CHOOSE i32_select
 #define LANES i32_iota(0)
 #define WIDE(x) f32_##x
+#include "kernel/conv/pool_lines.inc"
 #define ELEM float
 #define LOAD1(x) (x)
 #define SAVE1(x) (x)
@@ -205,6 +206,7 @@ static lines whole_row(const la_pooling *p)
 #define CHOOSE i64_select
 #define LANES i64_iota(0)
 #define WIDE(x) f64_##x
+#include "kernel/conv/pool_lines.inc"
 #define ELEM double
 #define LOAD1(x) (x)
 #define SAVE1(x) (x)

@@ -57,10 +57,8 @@ la_archive *la_push_archive(lua_State *L)
 {
     checkpoint *c = lua_newuserdatauv(L, sizeof *c, 0);
     memset(c, 0, sizeof *c);
-    if (la_new_metatable(L, ARCHIVE_NAME, NULL)) {
-        lua_pushcfunction(L, archive_gc);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, ARCHIVE_NAME, NULL))
+        la_set_event(L, "__gc", archive_gc);
     la_take_metatable(L);
     return &c->archive;
 }

@@ -125,10 +125,8 @@ static la_open_file *push_file(lua_State *L, const char *name,
     la_open_file *file = lua_newuserdatauv(L, sizeof *file, 1);
     *file = (la_open_file){.name = name, .in = {.fd = -1}};
     if (la_new_metatable(L, LOAD_NAME, NULL)) {
-        lua_pushcfunction(L, load_end);
-        lua_setfield(L, -2, "__gc");
-        lua_pushcfunction(L, load_end);
-        lua_setfield(L, -2, "__close");
+        la_set_event(L, "__gc", load_end);
+        la_set_event(L, "__close", load_end);
     }
     la_take_metatable(L);
     file->path = lua_pushstring(L, path);

@@ -68,7 +68,6 @@ void la_open_plot(lua_State *L, int lib)
         lua_setfield(L, -2, functions[k].name);
     }
     lua_getmetatable(L, -1);
-    lua_pushcfunction(L, plot_call);
-    lua_setfield(L, -2, "__call");
+    la_set_event(L, "__call", plot_call);
     lua_pop(L, 2);
 }

@@ -226,8 +226,7 @@ static void push_generator_metatable(lua_State *L)
 {
     if (!la_new_metatable(L, GENERATOR_NAME, NULL)) return;
     la_set_methods(L, generator_methods);
-    lua_pushcfunction(L, generator_text);
-    lua_setfield(L, -2, "__tostring");
+    la_set_event(L, "__tostring", generator_text);
 }
 
 /* The string at the top of the stack, if it is 'name', byte for byte. */

@@ -128,10 +128,8 @@ static la_mode *push_own(lua_State *L, la_state *s)
         lua_pop(L, 1);
         la_mode *fresh = lua_newuserdatauv(L, sizeof *fresh, 0);
         *fresh = (la_mode){.state = s};
-        if (la_new_metatable(L, MODE_NAME, NULL)) {
-            lua_pushcfunction(L, mode_gc);
-            lua_setfield(L, -2, "__gc");
-        }
+        if (la_new_metatable(L, MODE_NAME, NULL))
+        la_set_event(L, "__gc", mode_gc);
         la_take_metatable(L);
         lua_pushthread(L);
         lua_pushvalue(L, -2);

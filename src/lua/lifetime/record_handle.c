@@ -385,8 +385,8 @@ static int record_text(lua_State *L)
 
 /* ---- pushing ---- */
 
-/* Set 'event' of the metatable on the top; the upvalue is popped. */
-static void set_event(lua_State *L, const char *event, lua_CFunction fn)
+/* la_set_event with the upvalue on the top, which is popped. */
+static void record_event(lua_State *L, const char *event, lua_CFunction fn)
 {
     la_closure(L, fn);
     lua_setfield(L, -2, event);
@@ -397,21 +397,18 @@ static void new_metatable(lua_State *L)
     la_new_metatable(L, LA_RECORD_NAME, "a record's metatable is locked");
     lua_newtable(L);
     lua_pushnil(L);
-    set_event(L, "get", record_get);
+    record_event(L, "get", record_get);
     lua_pushnil(L);
-    set_event(L, "set", record_set);
-    set_event(L, "__index", record_index);
+    record_event(L, "set", record_set);
+    record_event(L, "__index", record_index);
     lua_pushnil(L);
-    set_event(L, "__newindex", record_newindex);
+    record_event(L, "__newindex", record_newindex);
     lua_pushnil(L);
     la_closure(L, record_next);
-    set_event(L, "__pairs", record_pairs);
-    lua_pushcfunction(L, record_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, record_length);
-    lua_setfield(L, -2, "__len");
-    lua_pushcfunction(L, record_text);
-    lua_setfield(L, -2, "__tostring");
+    record_event(L, "__pairs", record_pairs);
+    la_set_event(L, "__gc", record_gc);
+    la_set_event(L, "__len", record_length);
+    la_set_event(L, "__tostring", record_text);
     lua_pop(L, 1);
 }
 

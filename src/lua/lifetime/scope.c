@@ -453,8 +453,7 @@ static int fn_keep(lua_State *L)
 void la_open_scopes(lua_State *L, la_state *s, int meta)
 {
     la_new_metatable(L, GUARD_NAME, NULL);
-    lua_pushcfunction(L, guard_gc);
-    lua_setfield(L, -2, "__gc");
+    la_set_event(L, "__gc", guard_gc);
     lua_pop(L, 1);
     lua_createtable(L, 64, 0);
     lua_newtable(L);

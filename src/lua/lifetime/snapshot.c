@@ -185,12 +185,9 @@ void la_open_snapshots(lua_State *L, int lib)
         {"free", snapshot_free, 1}, {"restore", snapshot_restore, 1},
         {NULL, NULL, 0}};
     la_new_metatable(L, SNAPSHOT_NAME, "a snapshot's metatable is locked");
-    lua_pushcfunction(L, snapshot_free);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, snapshot_free);
-    lua_setfield(L, -2, "__close");
-    lua_pushcfunction(L, snapshot_text);
-    lua_setfield(L, -2, "__tostring");
+    la_set_event(L, "__gc", snapshot_free);
+    la_set_event(L, "__close", snapshot_free);
+    la_set_event(L, "__tostring", snapshot_text);
     la_set_methods(L, methods);
     la_closure(L, fn_snapshot);
     lua_setfield(L, lib, "snapshot");

@@ -69,12 +69,9 @@ static void push_holders(lua_State *L)
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
     la_new_metatable(L, STORAGE_NAME, "a storage's metatable is locked");
-    lua_pushcfunction(L, storage_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, storage_bytes);
-    lua_setfield(L, -2, "__len");
-    lua_pushcfunction(L, storage_text);
-    lua_setfield(L, -2, "__tostring");
+    la_set_event(L, "__gc", storage_gc);
+    la_set_event(L, "__len", storage_bytes);
+    la_set_event(L, "__tostring", storage_text);
     la_set_methods(L, methods);
     lua_pop(L, 1);
     la_push_weak_table(L, &holders_key, "v");

@@ -279,10 +279,8 @@ static void add_finalizer(lua_State *L)
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    if (la_new_metatable(L, FINALIZER_NAME, NULL)) {
-        lua_pushcfunction(L, finalize);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, FINALIZER_NAME, NULL))
+        la_set_event(L, "__gc", finalize);
     la_take_metatable(L);
     lua_rawset(L, -4);
 }

@@ -420,10 +420,8 @@ static int push_scope(lua_State *L, la_state *state, bool on)
 {
     scope *s = lua_newuserdatauv(L, sizeof(*s), 1);
     s->done = true;
-    if (la_new_metatable(L, SCOPE_NAME, "a scope's metatable is locked")) {
-        lua_pushcfunction(L, scope_end);
-        lua_setfield(L, -2, "__close");
-    }
+    if (la_new_metatable(L, SCOPE_NAME, "a scope's metatable is locked"))
+        la_set_event(L, "__close", scope_end);
     la_take_metatable(L);
     s->mark = la_open_mode(L, state, !on);
     lua_setiuservalue(L, -2, 1);
@@ -531,10 +529,8 @@ static int push_anomaly(lua_State *L, la_state *s)
 {
     anomaly *a = lua_newuserdatauv(L, sizeof(*a), 0);
     a->done = true;
-    if (la_new_metatable(L, ANOMALY_NAME, "a scope's metatable is locked")) {
-        lua_pushcfunction(L, anomaly_end);
-        lua_setfield(L, -2, "__close");
-    }
+    if (la_new_metatable(L, ANOMALY_NAME, "a scope's metatable is locked"))
+        la_set_event(L, "__close", anomaly_end);
     la_take_metatable(L);
     a->before = set_anomaly(L, s, true);
     a->done = false;

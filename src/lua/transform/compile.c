@@ -60,12 +60,9 @@ static la_called *compile_new_entry(lua_State *L)
     *e = (la_called){0};
     if (la_new_metatable(L, LA_PROGRAM_NAME, NULL)) {
         la_set_methods(L, la_entry_methods);
-        lua_pushcfunction(L, compile_entry_gc);
-        lua_setfield(L, -2, "__gc");
-        lua_pushcfunction(L, compile_steps);
-        lua_setfield(L, -2, "__len");
-        lua_pushcfunction(L, la_program_tostring);
-        lua_setfield(L, -2, "__tostring");
+        la_set_event(L, "__gc", compile_entry_gc);
+        la_set_event(L, "__len", compile_steps);
+        la_set_event(L, "__tostring", la_program_tostring);
     }
     la_take_metatable(L);
     lua_newtable(L);
@@ -397,8 +394,7 @@ la_compiled *la_new_compiled(lua_State *L, int f)
         lua_pushnil(L);
         la_closure(L, la_call_compiled);
         lua_setfield(L, -2, "__call");
-        lua_pushcfunction(L, compile_gc);
-        lua_setfield(L, -2, "__gc");
+        la_set_event(L, "__gc", compile_gc);
     }
     la_take_metatable(L);
     lua_pushvalue(L, f);

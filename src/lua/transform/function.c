@@ -141,8 +141,7 @@ static void push_ctx(lua_State *L)
         la_set_methods(L, methods);
         lua_getfield(L, -1, "__index");
         lua_createtable(L, 0, 1);
-        lua_pushcfunction(L, ctx_missing);
-        lua_setfield(L, -2, "__index");
+        la_set_event(L, "__index", ctx_missing);
         la_set_own_metatable(L, -2);
         lua_pop(L, 1);
     }

@@ -240,8 +240,7 @@ static void push_removal(lua_State *L)
         {"remove", hook_remove, 1}, {NULL, NULL, 0}};
     lua_createtable(L, 2, 0);
     if (la_new_metatable(L, "lunarray.hook", "a hook's metatable is locked")) {
-        lua_pushcfunction(L, hook_remove);
-        lua_setfield(L, -2, "__close");
+        la_set_event(L, "__close", hook_remove);
         la_set_methods(L, methods);
     }
     la_take_metatable(L);

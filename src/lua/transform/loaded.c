@@ -207,12 +207,9 @@ static void loaded_methods(lua_State *L)
     lua_pushnil(L);
     la_closure(L, loaded_call);
     lua_setfield(L, -2, "__call");
-    lua_pushcfunction(L, loaded_length);
-    lua_setfield(L, -2, "__len");
-    lua_pushcfunction(L, loaded_tostring);
-    lua_setfield(L, -2, "__tostring");
-    lua_pushcfunction(L, loaded_gc);
-    lua_setfield(L, -2, "__gc");
+    la_set_event(L, "__len", loaded_length);
+    la_set_event(L, "__tostring", loaded_tostring);
+    la_set_event(L, "__gc", loaded_gc);
 }
 
 void la_push_loaded(lua_State *L, la_prog_list *list)

@@ -292,10 +292,8 @@ static int fn_run(lua_State *L)
 /* la.parallel.run; the rest of la.parallel is in Lua. */
 void la_open_parallel(lua_State *L, int lib)
 {
-    if (la_new_metatable(L, GROUP_NAME, NULL)) {
-        lua_pushcfunction(L, group_gc);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (la_new_metatable(L, GROUP_NAME, NULL))
+        la_set_event(L, "__gc", group_gc);
     lua_pop(L, 1);
     lua_getfield(L, lib, "parallel");
     lua_pushnil(L);

@@ -11,24 +11,6 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* The dim that argument k names, from 0. */
-static la_status along_dim_find_dim(const la_frame *f, int k, int *dim)
-{
-    return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
-}
-
-/* A 0-dim tensor counts as one of sizes {1}: its only index is 1. */
-static int64_t along_dim_size_at(const la_tensor *t, int dim)
-{
-    return t->ndim ? la_sizes(t)[dim] : 1;
-}
-
-/* The stride of the dim in bytes; 0 where there is none. */
-static int64_t step_at(const la_tensor *t, int dim)
-{
-    return t->ndim ? la_strides(t)[dim] * (int64_t)la_itemsize(t) : 0;
-}
-
 /* LA_EDTYPE or LA_ESHAPE unless it is a vector (or 0-dim) of integers; the
 ** values are checked later. 'what' names the operation. */
 static la_status list_of_indices(const la_tensor *index, int arg,
@@ -48,7 +30,7 @@ la_status la_meta_index_select(la_frame *f)
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     la_shape s = la_shape_of(self);
     int dim;
-    LA_TRY(along_dim_find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     LA_TRY(list_of_indices(index, 3, "index_select()"));
     if (self->ndim > 0) s.sizes[dim] = index->numel;
     else if (index->numel != 1)
@@ -78,8 +60,8 @@ la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     LA_READING r = {.dim = dim, .arg = arg,
-                    .size = along_dim_size_at(self, dim),
-                    .stride = step_at(self, dim)};
+                    .size = la_walk_size(self, dim),
+                    .stride = la_walk_step(self, dim)};
     LA_TRY(la_reading_begin(f, index, &r));
     if (out->numel == 0) return LA_OK;
     return out->ndim > 0 && la_walk_is_few(out)
@@ -89,7 +71,7 @@ la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
 la_status la_impl_index_select(la_frame *f)
 {
     int dim;
-    LA_TRY(along_dim_find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     return la_read_slices(f, dim, la_arg(f, 2), 3);
 }
 
@@ -101,7 +83,7 @@ static la_status slices_fit(la_frame *f, const char *what)
     char a[256], b[256];
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2), *src = la_arg(f, 3);
     int dim;
-    LA_TRY(along_dim_find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     LA_TRY(list_of_indices(index, 3, what));
     if (src->dtype != self->dtype)
         return la_error_at(LA_EDTYPE, 4, "%s: self and source expected to have "
@@ -148,9 +130,9 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
     la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
     LA_READING r = {.arg = 3};
     int bad = 0;
-    LA_TRY(along_dim_find_dim(f, 1, &p.dim));
+    LA_TRY(la_walk_dim(f, 1, &p.dim));
     r.dim = p.dim;
-    r.size = along_dim_size_at(self, p.dim);
+    r.size = la_walk_size(self, p.dim);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     LA_TRY(la_target_begin(f));
     if (is_value) p.shape.sizes[p.dim] = r.index->numel;
@@ -221,7 +203,7 @@ la_status la_meta_index_fill(la_frame *f)
 {
     la_tensor *value = la_arg(f, 3);
     int dim;
-    LA_TRY(along_dim_find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     LA_TRY(list_of_indices(la_arg(f, 2), 3, "index_fill_()"));
     if (value->ndim != 0)
         return la_error_at(LA_ESHAPE, 4, "index_fill_ only supports a "

@@ -49,16 +49,6 @@ static la_status no_larger(const la_tensor *index, const la_tensor *other,
     return LA_OK;
 }
 
-static la_status find_dim(const la_frame *f, int k, int *dim)
-{
-    return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
-}
-
-static int64_t size_at(const la_tensor *t, int dim)
-{
-    return t->ndim ? la_sizes(t)[dim] : 1;
-}
-
 /* ---- gather ---- */
 
 /* The dims of the result are self's and index's: their names must agree. */
@@ -80,7 +70,7 @@ la_status la_meta_gather(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     if (index->numel > 0) {
         LA_TRY(la_index_dtype(index, 3, "gather()"));
         LA_TRY(same_rank(index, self, "input"));
@@ -97,10 +87,9 @@ la_status la_impl_gather(la_frame *f)
     la_walk_shape shape = la_walk_of(out);
     LA_READING r = {.arg = 3};
     if (out->numel == 0) return LA_OK;
-    LA_TRY(find_dim(f, 1, &r.dim));
-    r.size = size_at(self, r.dim);
-    if (self->ndim > 0)
-        r.stride = la_strides(self)[r.dim] * (int64_t)la_itemsize(self);
+    LA_TRY(la_walk_dim(f, 1, &r.dim));
+    r.size = la_walk_size(self, r.dim);
+    r.stride = la_walk_step(self, r.dim);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     LA_LET(from, la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
     LA_LET(at, la_walk_view(r.index, &shape, 0, &at));
@@ -137,7 +126,7 @@ la_status la_impl_take_along_dim(la_frame *f)
         LA_TRY(la_run(reshape, &a, self, la_v_ints(&all, 1)));
         LA_TRY(la_run(reshape, &b, index, la_v_ints(&all, 1)));
     } else {
-        LA_TRY(find_dim(f, 2, &dim));
+        LA_TRY(la_walk_dim(f, 2, &dim));
         if (self->ndim != index->ndim)
             return la_error_at(LA_ESHAPE, 2, "take_along_dim(): input and "
                                "indices should have the same number of "
@@ -162,7 +151,7 @@ static la_status check_index(la_frame *f, const char *what)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     int dim;
-    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(la_walk_dim(f, 1, &dim));
     if (index->numel > 0) {
         LA_TRY(la_index_dtype(index, 3, what));
         LA_TRY(same_rank(index, self, "self"));
@@ -199,10 +188,10 @@ static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
     la_scatter_plan p = {.shape = la_walk_of(la_arg(f, 2))};
     LA_READING r = {.arg = 3};
     int bad = 0;
-    LA_TRY(find_dim(f, 1, &p.dim));
+    LA_TRY(la_walk_dim(f, 1, &p.dim));
     if (la_arg(f, 2)->numel == 0) return la_target_begin(f);
     r.dim = p.dim;
-    r.size = size_at(self, p.dim);
+    r.size = la_walk_size(self, p.dim);
     LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     LA_LET(at, la_walk_view(r.index, &p.shape, 0, &at));
     LA_LET(from,

@@ -29,6 +29,22 @@ la_status la_walk_view(la_tensor *t, const la_walk_shape *shape, uint64_t zero,
 la_status la_walk_along(la_tensor *t, const la_walk_shape *shape, int dim,
                         la_tensor **out);
 
+/* The dim that argument k names, from 0. */
+static inline la_status la_walk_dim(const la_frame *f, int k, int *dim)
+{
+    return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
+}
+/* A 0-dim tensor counts as one of sizes {1}, whose stride is 0. */
+static inline int64_t la_walk_size(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_sizes(t)[dim] : 1;
+}
+/* The stride of the dim in bytes. */
+static inline int64_t la_walk_step(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_strides(t)[dim] * (int64_t)la_itemsize(t) : 0;
+}
+
 /* So few elements in so few dims go to a loop as they lie: to find an order for
 ** them costs more than any order can give. */
 static inline bool la_walk_is_few(const la_tensor *t)

@@ -1,6 +1,6 @@
 /* The library of LAPACK, opened once and never closed. */
 #include "op/linalg/lapack_library.h"
-#include "base/runtime/runtime.h"
+#include "base/once.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 ** pivoted_cholesky: semidefinite matrices, column by column (LAPACK's pstf2,
 ** but from the left, so that its work are passes over the columns before).
 */
-#include "op/linalg/reduce.h"
+#include "op/eigen/reduce.h"
 
 #include <math.h>
 

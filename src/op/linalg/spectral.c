@@ -2,12 +2,12 @@
 ** Eigenvalues and singular values. Those of small real matrices, symmetric ones
 ** or with singular values, come from Jacobi's method, a group of matrices at a
 ** time (kernel/linalg/jacobi.inc); others from our own decompositions
-** (op/linalg/reduce.h), or from LAPACK where LUNARRAY_LAPACK asks for it.
+** (op/eigen/reduce.h), or from LAPACK where LUNARRAY_LAPACK asks for it.
 */
-#include "op/linalg/divide.h"
+#include "op/eigen/divide.h"
 #include "op/linalg/lapack.h"
-#include "op/linalg/reduce.h"
-#include "op/linalg/schur.h"
+#include "op/eigen/reduce.h"
+#include "op/eigen/schur.h"
 
 #include "base/runtime/memory.h"
 #include "op/move/copy.h"

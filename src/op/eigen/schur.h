@@ -1,15 +1,15 @@
 /*
 ** Eigenvalues and vectors of a general matrix: balanced, reduced to Hessenberg
-** form (op/linalg/reduce.h), brought to triangular form by QR iterations.
+** form (op/eigen/reduce.h), brought to triangular form by QR iterations.
 ** Blocks of some size take many pairs of shifts at once, whose reflectors are
 ** gathered for a window and applied by matrix products (Braman, Byers and
 ** Mathias, SIAM J. Matrix Anal. Appl. 23, 2002); smaller ones a pair at a time
 ** (Francis). Vectors are solutions with the triangular matrix, by blocks.
 */
-#ifndef LA_OP_LINALG_SCHUR_H
-#define LA_OP_LINALG_SCHUR_H
+#ifndef LA_OP_EIGEN_SCHUR_H
+#define LA_OP_EIGEN_SCHUR_H
 
-#include "op/linalg/reduce.h"
+#include "op/eigen/reduce.h"
 
 /* Bytes of scratch, besides those of the reduction. */
 size_t la_general_work(la_dtype dtype, int64_t n);

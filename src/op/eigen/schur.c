@@ -1,7 +1,7 @@
 /*
 ** Schur forms and eigenvectors of general matrices, real and complex ones.
 */
-#include "op/linalg/schur.h"
+#include "op/eigen/schur.h"
 
 #include <math.h>
 
@@ -95,23 +95,8 @@ static void schur_pair(schur_number a, schur_number b, schur_number c,
 
 #define SCHUR_AT(t, i) ((schur_number){(t)[2 * (i)], (t)[2 * (i) + 1]})
 
-#define JOIN__(a, b) a##_##b
-#define JOIN_(a, b) JOIN__(a, b)
-#define FN(name) JOIN_(name, TAG)
-
-#define PARTS 1
-#define TAG f64
-#include "op/linalg/schur.inc"
-#undef PARTS
-#undef TAG
-#define PARTS 2
-#define TAG c128
-#include "op/linalg/schur.inc"
-#undef PARTS
-#undef TAG
-#undef FN
-#undef JOIN_
-#undef JOIN__
+#define BODY "op/eigen/schur.inc"
+#include "op/eigen/each_parts.inc"
 
 /* ---- complex triangular form, vectors ---- */
 

@@ -1,15 +1,15 @@
 /*
 ** Real tridiagonal and bidiagonal matrices, in double precision: what is left
 ** of eigenvalues and singular values of matrices of any dtype after their
-** reduction (op/linalg/reduce.h). Values alone come from QR iterations, vectors
+** reduction (op/eigen/reduce.h). Values alone come from QR iterations, vectors
 ** from divide and conquer: small blocks by QR iterations are joined pairwise,
 ** each time by an equation for the new values and matrix products.
 **
 ** Calls return LA_EINTR or LA_ENOMEM with results half done; *info is 1 where
 ** an iteration did not converge. Elements should be at most near 1.
 */
-#ifndef LA_OP_LINALG_DIVIDE_H
-#define LA_OP_LINALG_DIVIDE_H
+#ifndef LA_OP_EIGEN_DIVIDE_H
+#define LA_OP_EIGEN_DIVIDE_H
 
 #include "op/linalg/blocked.h"
 

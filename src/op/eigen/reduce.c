@@ -1,7 +1,7 @@
 /*
 ** Reductions of matrices of real and of complex numbers.
 */
-#include "op/linalg/reduce.h"
+#include "op/eigen/reduce.h"
 
 #include <math.h>
 
@@ -16,29 +16,14 @@ enum {
     PIECE = 1 << 21           /* elements of a pass between two questions */
 };
 
-#define JOIN__(a, b) a##_##b
-#define JOIN_(a, b) JOIN__(a, b)
-#define FN(name) JOIN_(name, TAG)
-
 typedef struct la_reducer {
     la_status (*tridiagonal)(const la_condenser *);
     la_status (*bidiagonal)(const la_condenser *);
     la_status (*hessenberg)(const la_condenser *);
 } la_reducer;
 
-#define PARTS 1
-#define TAG f64
-#include "op/linalg/reduce.inc"
-#undef PARTS
-#undef TAG
-#define PARTS 2
-#define TAG c128
-#include "op/linalg/reduce.inc"
-#undef PARTS
-#undef TAG
-#undef FN
-#undef JOIN_
-#undef JOIN__
+#define BODY "op/eigen/reduce.inc"
+#include "op/eigen/each_parts.inc"
 
 static const la_reducer *reducer_of(const la_condenser *r)
 {

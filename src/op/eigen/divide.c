@@ -5,7 +5,7 @@
 ** what is exchanged or rotated lies together. The tree of blocks is a loop over
 ** its levels.
 */
-#include "op/linalg/divide.h"
+#include "op/eigen/divide.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 ** A root is kept as its distance from the nearer pole, so that differences from
 ** all poles are exact to the last digits.
 */
-#include "op/linalg/divide.h"
+#include "op/eigen/divide.h"
 
 #include <float.h>
 #include <math.h>

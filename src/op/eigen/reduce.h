@@ -4,13 +4,13 @@
 ** general ones by Hessenberg form (LAPACK's sytrd, gebrd and gehrd: panels of
 ** columns, behind which the rest is updated by matrix products). All compute in
 ** double precision, real or complex, whatever the dtype of the matrix. The
-** condensed matrices are solved by op/linalg/divide.h and op/linalg/schur.h.
+** condensed matrices are solved by op/eigen/divide.h and op/eigen/schur.h.
 **
 ** Steps ask whether to go on, and return LA_EINTR or LA_ENOMEM with results
 ** half done. How blocks are cut depends on sizes alone.
 */
-#ifndef LA_OP_LINALG_REDUCE_H
-#define LA_OP_LINALG_REDUCE_H
+#ifndef LA_OP_EIGEN_REDUCE_H
+#define LA_OP_EIGEN_REDUCE_H
 
 #include "kernel/linalg/columns.h"
 #include "op/linalg/linalg.h"

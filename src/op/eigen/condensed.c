@@ -4,7 +4,7 @@
 ** 1990, as LAPACK's bdsqr: without a shift where that would cost small values
 ** their digits).
 */
-#include "op/linalg/divide.h"
+#include "op/eigen/divide.h"
 
 #include <float.h>
 #include <math.h>
