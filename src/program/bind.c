@@ -78,13 +78,6 @@ static la_status bind_piece(la_prog *p, int32_t slot)
     return la_bind_slot(p, slot, t);
 }
 
-static bool bind_is_piece(const la_prog *p, const la_prog_slot *s)
-{
-    if (p->live || s->first < 0 || s->escapes) return false;
-    return s->kind == LA_SLOT_STEP ? s->memory == LA_MEMORY_ARENA
-        : s->kind == LA_SLOT_CONST && s->written;
-}
-
 /* ---- making ---- */
 
 static la_status bind_arena(la_prog *p)
@@ -93,7 +86,7 @@ static la_status bind_arena(la_prog *p)
     if (!p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);
-        if (bind_is_piece(p, s)) LA_TRY(bind_piece(p, i));
+        if (la_prog_in_arena(p, s)) LA_TRY(bind_piece(p, i));
         else if (s->kind == LA_SLOT_CONST && !s->written && !s->escapes)
             LA_TRY(la_bind_slot(p, i, s->own));
     }
@@ -182,7 +175,7 @@ void la_bind_leave(la_prog *p)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);
-        if (bind_is_piece(p, s)
+        if (la_prog_in_arena(p, s)
             || (s->kind == LA_SLOT_CONST && !s->written && !s->escapes))
             continue;
         if (!p->bind->bases[i] || s->kept) continue;
