@@ -77,7 +77,7 @@ static inline const la_any *item_at(const reader *r, int at)
 
 /* ---- errors ---- */
 
-/* An argument by name has its place in the caller's array as well; one that is
+/* An argument by name has its index in the caller's array as well; one that is
 ** not there has that of its parameter. */
 #define BY_NAME(at, k) (at)
 #define LEFT_OUT(k) (-1 - (k))
@@ -335,7 +335,7 @@ static const char *put_out(reader *r, int at, int k)
     return NULL;
 }
 
-/* In op/arguments.inc: two lists of one length stand one after the other, and
+/* Lists of op/arguments.inc: two of one length stand one after the other, and
 ** cells are a list of integers, as in a frame. */
 static bool read_ints(reader *r, int at, int arg, la_type type, la_value *v);
 
@@ -373,8 +373,8 @@ static void sort_items(reader *r, int n)
         if (r->given[i].name) r->items[k++] = &r->given[i];
 }
 
-/* The arguments for 'op'. False with 'status' set, but for a quiet reader, which
-** leaves LA_OK where another overload may fit. */
+/* Reads the arguments for 'op'. False with 'status' set; a quiet reader leaves
+** LA_OK there where another overload may fit. */
 static bool read_arguments(reader *r, const la_op *op, int n, bool quiet)
 {
     int at = 1;

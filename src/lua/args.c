@@ -295,7 +295,7 @@ static const char *put_out(reader *r, int at, int k)
     return NULL;
 }
 
-/* In op/arguments.inc: the lists that follow are made of such. */
+/* Readers of op/arguments.inc that the lists below are made of. */
 static bool read_ints(reader *r, int at, int arg, la_type type, la_value *v);
 static bool read_entry(reader *r, int at, int arg, la_type type, int64_t *out);
 

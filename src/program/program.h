@@ -435,8 +435,8 @@ bool la_prog_slots_meet(const la_prog_slot *a, const la_prog_slot *b);
 
 /* ---- check.c ---- */
 
-/* What holds after each pass and of each file: steps read what is there by
-** then, results are there. LA_ESTATE names the step. */
+/* Checks what holds after each pass and of each file: steps read what is there
+** by then, results are there. LA_ESTATE names the step. */
 la_status la_prog_verify(const la_prog *p);
 /* Before a run, in the debug build: slots are used after they are made, pieces
 ** lie in the arena and those of the same time apart, steps name views, groups
