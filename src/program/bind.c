@@ -26,6 +26,10 @@ static size_t bind_slots_bytes(const la_prog *p)
 
 /* ---- slots ---- */
 
+/* Shows all views of the slot the memory of 'base'. A view that is a whole
+** tensor of somebody's is that tensor itself, so that version counters and
+** history stay one. The error can come from objects alone: a host may give one
+** that begins elsewhere than in the recording. */
 la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
 {
     const la_prog_slot *s = la_prog_slot_at(p, slot);
@@ -48,6 +52,8 @@ la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
     return LA_OK;
 }
 
+/* The views show nothing after it: a program at rest keeps no memory of its
+** user alive. */
 void la_bind_clear(la_prog *p, int32_t slot)
 {
     const la_prog_slot *s = la_prog_slot_at(p, slot);
@@ -93,6 +99,7 @@ static la_status bind_arena(la_prog *p)
     return LA_OK;
 }
 
+/* Made at the first run and kept, as its size follows from the plan alone. */
 la_status la_bind_new(la_prog *p)
 {
     la_prog_bind *b = la_mem_zalloc(sizeof *b);
@@ -105,6 +112,7 @@ la_status la_bind_new(la_prog *p)
     return status;
 }
 
+/* Views are cleared first: their headers point into storages that go now. */
 void la_bind_free(la_prog *p)
 {
     la_prog_bind *b = p->bind;
@@ -131,6 +139,8 @@ la_tensor *la_bind_object(const la_prog *p, int32_t i,
     return o->argument >= 0 ? arguments[o->argument] : o->tensor;
 }
 
+/* What the slot shows in this run: an object's own memory, or that of the
+** gradient it has at the entry. */
 static la_status bind_object_slot(la_prog *p, int32_t i,
                                   la_tensor *const *arguments)
 {
@@ -159,6 +169,8 @@ static la_status bind_constant(la_prog *p, int32_t i)
     return LA_OK;
 }
 
+/* Constants that the program writes start from a copy in each run; others were
+** bound for good by bind_arena. */
 la_status la_bind_entry(la_prog *p, la_tensor *const *arguments)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
@@ -171,6 +183,8 @@ la_status la_bind_entry(la_prog *p, la_tensor *const *arguments)
     return LA_OK;
 }
 
+/* Drops what this run alone used. Pieces of the arena, plain constants and the
+** results of kept steps stay bound for the next. */
 void la_bind_leave(la_prog *p)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
@@ -194,6 +208,9 @@ static bool bind_is_base(const la_prog_view *v, const la_tensor *base)
         && la_same_geometry(base, v->form);
 }
 
+/* A result as a tensor of its own, which outlives the run. A view of an object
+** stays a view of it, since a caller may write through it; views of constants
+** and detached ones have no base, as eager code gives none. */
 la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
 {
     const la_prog_view *v = la_prog_view_at(p, view);
@@ -235,6 +252,8 @@ static const la_node_class class_consumed = {
     "Compiled", bind_run_consumed, NULL, NULL, NULL
 };
 
+/* A result whose history was used up inside must say so when it is asked for
+** again, as in eager code: the node of class_consumed does. */
 la_status la_bind_history(const la_prog_output *o, la_tensor *t)
 {
     la_node *n = NULL;

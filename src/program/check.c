@@ -39,6 +39,8 @@ static void check_read(void *context, int32_t view)
         || la_prog_step_at(w->p, s->maker)->dead;
 }
 
+/* One walk, without memory of its own: it also runs on programs of files, whose
+** size somebody else chose. */
 la_status la_prog_verify(const la_prog *p)
 {
     for (int32_t i = 0; i < p->steps.n; i++) {
@@ -71,6 +73,7 @@ la_status la_prog_verify(const la_prog *p)
 enum { MOST_PAIRS = 256 };      /* slots whose pieces are compared, each with
                                 ** each: longer programs check the first */
 
+/* Life, maker and piece of one slot. */
 static void verify_slot(const la_prog *p, const la_prog_slot *s)
 {
     la_assert(s->kind <= LA_SLOT_STEP && s->memory <= LA_MEMORY_TAKEN);
@@ -97,6 +100,8 @@ static void verify_apart(const la_prog *p, const la_prog_slot *a, int32_t n)
     }
 }
 
+/* Numbers of one step lie in the lists that they index. Only the first step
+** of a group says that it is in one. */
 static void verify_step(const la_prog *p, int32_t i)
 {
     const la_prog_step *s = la_prog_step_at(p, i);
