@@ -139,8 +139,8 @@ la_tensor *la_bind_object(const la_prog *p, int32_t i,
     return o->argument >= 0 ? arguments[o->argument] : o->tensor;
 }
 
-/* What the slot shows in this run: an object's own memory, or that of the
-** gradient it has at the entry. */
+/* Shows in the slot an object's own memory, or that of the gradient that it has
+** at the entry. */
 static la_status bind_object_slot(la_prog *p, int32_t i,
                                   la_tensor *const *arguments)
 {

@@ -58,7 +58,7 @@ static la_status copy_objects(la_prog *to, const la_prog *from)
     return LA_OK;
 }
 
-/* The same for names, which are owned texts. */
+/* Names are owned texts, and cleared first as well. */
 static la_status copy_names(la_prog *to, const la_prog *from)
 {
     LA_TRY(copy_list(&to->names, &from->names, sizeof(char *)));

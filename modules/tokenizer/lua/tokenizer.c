@@ -48,7 +48,7 @@ static int vocab_gc(lua_State *L)
     return 0;
 }
 
-/* The same for a pattern: la_regex_free takes a zeroed one. */
+/* Frees a pattern, also a zeroed one. */
 static int pattern_gc(lua_State *L)
 {
     la_enter_state(L);

@@ -250,8 +250,8 @@ double la_jtext_read_double(la_jtext_reader *r)
 
 /* ---- forms ---- */
 
-/* At most LA_MAX_DIMS numbers that are not negative: no tensor of ours steps
-** backwards. text_make_form checks them together. */
+/* Reads LA_MAX_DIMS numbers or fewer, none of them negative: no tensor of ours
+** steps backwards. text_make_form checks them together. */
 static int text_read_sizes(la_jtext_reader *r, const char *key, int64_t *list)
 {
     int n = 0;
