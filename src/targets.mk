@@ -15,11 +15,11 @@ PER_CALL := \
   $(addprefix grad/,engine leaf node opnode grad_record) \
   $(addprefix op/,call chain formulas dispatch frame results pointwise/pointwise view/view reduce/ops) \
   $(addprefix op/matmul/,gemm gemm_problem linear matmul)
-# These gain nothing beyond -O2: what binds such a call to Lua, operations that
+# These gain nothing beyond -O2: what binds such a call to Lua or C, operations that
 # do more than a few elements' work in it, and what computes in its own loops.
 # Functions of base/libm are the kernels of scalars.
 IN_LOOPS := io fuse vmap modules base/decimal base/decimal_exact base/philox base/scratch \
-  $(addprefix lua/,args args_plain attr build_options call_op from_table bracket item meta state values) \
+  api/api_call $(addprefix lua/,args args_plain attr build_options call_op from_table bracket item meta state values) \
   $(addprefix op/,conv create eigen fft index linalg move nn random rows scan sort) \
   $(addprefix op/reduce/,argmax var_norm)
 $(foreach f,$(PER_CALL) base/libm,$(eval OPT_$(f) := -O3))

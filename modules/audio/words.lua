@@ -26,7 +26,8 @@ see: audio.info, audio.decode, audio.save, signal.resample
 == audio.decode
 : la.audio.decode(bytes[, {dtype = "float32", first = 1, last = -1}]) ->
   samples: tensor, rate: integer
-As load, from a string with the bytes of a file.
+Reads sound from a string with the bytes of a file, as audio.load does from a
+file.
 > bytes = la.audio.encode(la.tensor({1, -2, 3}, "int16"), 8000)
 > la.audio.decode(bytes, {dtype = "int16"})
 tensor([[ 1, -2,  3]], dtype=int16)    8000
@@ -52,7 +53,7 @@ are cut.
 see: audio.load, audio.encode
 == audio.encode
 : la.audio.encode(x, rate[, {format =}]) -> string
-The bytes of the file that save would write.
+Gives the bytes of the file that audio.save would write.
 > #la.audio.encode(la.zeros(4), 8000)
 52
 see: audio.decode, audio.save

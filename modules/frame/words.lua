@@ -84,7 +84,7 @@ dim = 2 sets them side by side.
 see: frame.Frame:join, cat
 == frame.is_frame
 : la.frame.is_frame(v) -> boolean
-Is it a frame?
+Tells whether the value is a frame.
 > la.frame.is_frame(la.frame{x = 1})
 true
 == frame.size
@@ -227,7 +227,7 @@ kind.
 {"b"}
 == frame.Frame:rename
 : f:rename{old = "new"}
-Columns by other names.
+A frame whose columns have other names.
 > la.frame{a = {1}, b = {2}}:rename{a = "z"}.names
 {"z", "b"}
 == frame.Frame:to
@@ -240,7 +240,7 @@ tensor([1.0000, 2.5000,    nan], dtype=float64)
 see: frame.date
 == frame.Frame:map
 : f:map(fn[, names])
-Each column as fn(column, name) has it.
+A frame in which each column is what fn(column, name) gives.
 > f = la.frame{a = {1, 2}, b = {3, 4}}
 > f:map(function(c) return c * 10 end):tensor()
 tensor([[10, 30],
@@ -262,7 +262,7 @@ list of pairs says the order.
 see: frame.Groups:with
 == frame.Frame:agg
 : f:agg{name = recipe, ...}
-One row: a value of each recipe or function.
+A frame of one row, with a value for each recipe or function.
 > F = la.frame
 > F{x = {1, 2, 6}}:agg{n = F.size(), mean = F.mean"x"}
       mean      n
@@ -424,7 +424,7 @@ function.
 see: frame.Frame:melt
 == frame.Frame:melt
 : f:melt{id_vars=, value_vars=, var_name = "variable", value_name = "value"}
-Columns one below the other, next to their names.
+A long frame: the columns one below the other, next to a column of their names.
 > la.frame{id = {1, 2}, a = {3, 4}, b = {5, 6}}:melt{id_vars = "id"}
       id  variable  value
    int64  text      int64

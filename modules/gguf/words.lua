@@ -44,7 +44,7 @@ tensor([1., 1.])
 see: gguf.encode, gguf.load
 == gguf.encode
 : la.gguf.encode{metadata =, tensors =} -> string
-The bytes of the file that save would write.
+Gives the bytes of the file that gguf.save would write.
 > #la.gguf.encode{}
 32
 see: gguf.save, gguf.decode
@@ -65,7 +65,7 @@ The object for rows of blocks: uint8 {..., bytes}, and a word like "Q8_0".
 see: gguf.load, gguf.unpack
 == gguf.is_quantized
 : la.gguf.is_quantized(x) -> boolean
-Is it such an object?
+Tells whether the value is a tensor in blocks of few bits, as GGUF files have.
 > la.gguf.is_quantized(la.ones(2))
 false
 see: gguf.quantized

@@ -52,7 +52,7 @@ hold 1 or 3 channels. quality is that of JPEG.
 see: image.load, image.encode
 == image.encode
 : la.image.encode(x, format[, {quality = 90}]) -> string
-The bytes that image.save would write.
+Gives the bytes of the file that image.save would write.
 > la.image.encode(la.zeros(1, 1), "png"):sub(2, 4)
 PNG
 see: image.decode
@@ -82,7 +82,8 @@ tensor([0.3333, 1.0000, 1.0000])
 see: image.hsv_to_rgb
 == image.hsv_to_rgb
 : la.image.hsv_to_rgb(x) -> tensor
-The reverse of rgb_to_hsv. Hues repeat after 1.
+Converts hue, saturation and value back to red, green and blue. Hues repeat
+after 1.
 > la.image.hsv_to_rgb(la.tensor{0.5, 1, 1}:view(3, 1, 1)):flatten()
 tensor([0., 1., 1.])
 see: image.rgb_to_hsv
@@ -96,7 +97,8 @@ source: IEC 61966-2-1
 see: image.linear_to_srgb
 == image.linear_to_srgb
 : la.image.linear_to_srgb(x) -> tensor
-The reverse of srgb_to_linear.
+Converts linear light to the values that files and screens use: the inverse of
+srgb_to_linear.
 > la.image.linear_to_srgb(la.tensor{0., 0.2140, 1})
 tensor([0.0000, 0.5000, 1.0000])
 see: image.srgb_to_linear
@@ -109,7 +111,7 @@ tensor([[100.]])
 see: image.lab_to_rgb
 == image.lab_to_rgb
 : la.image.lab_to_rgb(x) -> tensor
-The reverse of rgb_to_lab, clamped to [0, 1].
+Converts CIE L*a*b* back to red, green and blue, clamped to [0, 1].
 > la.image.lab_to_rgb(la.tensor{50., 0, 0}:view(3, 1, 1)):flatten()
 tensor([0.4663, 0.4663, 0.4663])
 see: image.rgb_to_lab
@@ -143,7 +145,8 @@ source: scipy.ndimage.grey_erosion
 see: image.dilate, image.opening
 == image.dilate
 : la.image.dilate(x[, size = 3]) -> tensor
-The largest value of the same window, mirrored.
+Grows bright parts: each pixel becomes the largest value of a window, the mirror
+image of erode's.
 > la.image.dilate(la.tensor{{0., 0, 1, 0, 0}}, {1, 3})
 tensor([[0., 1., 1., 1., 0.]])
 source: scipy.ndimage.grey_dilation

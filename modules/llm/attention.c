@@ -69,6 +69,10 @@ typedef struct attention {
     int64_t groups, pages, start, window, row;  /* row: floats of a query */
 } attention;
 
+/* One unit of work: a position of the new rows and a group of query heads that
+** share keys. It sees the positions up to its own, and with a sliding window
+** only the last ones of these. Units write apart, and each adds in the order of
+** positions, so that the number of threads changes no bit. */
 static la_status attention_unit(void *context, int64_t unit, char *scratch)
 {
     const attention *j = context;
@@ -101,6 +105,8 @@ static void find_parts(const la_frame *f, attention *j, const int64_t *s)
     }
 }
 
+/* Cuts the work over threads. Scratch holds the scores of one unit; a unit's
+** cost is that of its dot products, from which the grain follows. */
 static la_status attend_all(la_frame *f, attention *j, const int64_t *s,
                             int64_t rows)
 {
@@ -117,6 +123,8 @@ static la_status attend_all(la_frame *f, attention *j, const int64_t *s,
     return status;
 }
 
+/* A page is {layers, 2, length, groups, features}, as check_pages has found.
+** Pages are borrowed: nothing of what was seen before is copied. */
 la_status la_impl_llm_attention(la_frame *f)
 {
     LA_TRY(check_pages(f));
@@ -149,6 +157,10 @@ la_status la_meta_llm_rotate(la_frame *f)
     return la_set_output(f, 0, 3, la_sizes(x), NULL, LA_FLOAT32);
 }
 
+/* Rotary positions (Su et al., "RoFormer", 2021): each pair of a head is turned
+** by an angle of its position. 'near' pairs neighbours, as GPT-J does; else
+** element i goes with i + pairs, as GPT-NeoX does. Features beyond the pairs
+** pass unchanged. */
 la_status la_impl_llm_rotate(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);

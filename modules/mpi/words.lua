@@ -23,7 +23,7 @@ needs: mpi
 see: mpi.size
 == mpi.size
 : mpi.size -> integer
-The number of ranks.
+How many ranks (processes) run the program.
 > mpi.size
 1
 needs: mpi
@@ -38,7 +38,7 @@ needs: mpi
 see: mpi.split, mpi.node
 == mpi.Comm
 : mpi.Comm
-The class of groups.
+The class of groups of ranks, for tests of what an object is.
 > mpi.Comm.part == mpi.part
 true
 needs: mpi
@@ -100,7 +100,7 @@ needs: mpi
 see: mpi.split
 == mpi.barrier
 : mpi.barrier()
-Waits until all ranks are here.
+Waits until all ranks have come to this call.
 > mpi.barrier()
 > mpi.rank
 1
@@ -188,7 +188,7 @@ needs: mpi
 see: mpi.broadcast, mpi.bcast_value, mpi.bcast_init
 == mpi.bcast_value
 : mpi.bcast_value(value[, root = 1]) -> value
-The root's value on all ranks.
+Gives every rank the value that the root passes.
 > mpi.bcast_value("go")
 go
 needs: mpi
@@ -205,14 +205,16 @@ needs: mpi
 see: mpi.all_reduce, mpi.reduce, mpi.all_reduce_init
 == mpi.all_reduce
 : mpi.all_reduce(x[, op = "sum"]) -> tensor
-As all_reduce_, into a new tensor.
+Combines the tensors of all ranks element by element and gives each rank the
+result in a new tensor.
 > mpi.all_reduce(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
 see: mpi.all_reduce_
 == mpi.reduce
 : mpi.reduce(x[, op = "sum", root = 1]) -> tensor
-As all_reduce, on the root alone; nil elsewhere.
+Combines the tensors of all ranks element by element; the root gets the result,
+the others nil.
 > mpi.reduce(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
@@ -235,21 +237,22 @@ needs: mpi
 see: mpi.gather, mpi.all_gather_value, mpi.all_gather_init
 == mpi.gather
 : mpi.gather(x[, root = 1, {ragged = false}]) -> tensor, counts: table
-As all_gather, on the root alone; nil elsewhere.
+Collects the tensors of all ranks on the root; the others get nil.
 > mpi.gather(la.tensor{1., 2})
 tensor([1., 2.])
 needs: mpi
 see: mpi.all_gather, mpi.scatter
 == mpi.all_gather_value
 : mpi.all_gather_value(value) -> table
-The values of all ranks as a table by rank.
+Gives every rank a table with the values of all ranks, by rank.
 > mpi.all_gather_value("mine")
 {"mine"}
 needs: mpi
 see: mpi.gather_value, mpi.all_gather
 == mpi.gather_value
 : mpi.gather_value(value[, root = 1]) -> table
-As all_gather_value, on the root alone; nil elsewhere.
+Gives the root a table with the values of all ranks, by rank; the others get
+nil.
 > mpi.gather_value(7)
 {7}
 needs: mpi
@@ -292,7 +295,7 @@ needs: mpi
 see: mpi.all_reduce_, mpi.bcast_init
 == mpi.bcast_init
 : mpi.bcast_init(x[, root = 1]) -> function
-Prepares a bcast of this memory.
+Prepares a bcast of this memory, which can then be started many times.
 > x = la.ones(2)
 > mpi.bcast_init(x)()
 > x
@@ -301,7 +304,7 @@ needs: mpi
 see: mpi.bcast, mpi.all_reduce_init
 == mpi.all_gather_init
 : mpi.all_gather_init(x, out) -> function
-Prepares an all_gather of this memory.
+Prepares an all_gather of this memory, which can then be started many times.
 > out = la.zeros(2)
 > mpi.all_gather_init(la.ones(2), out)()
 > out
@@ -310,7 +313,7 @@ needs: mpi
 see: mpi.all_gather, mpi.all_reduce_init
 == mpi.all_to_all_init
 : mpi.all_to_all_init(x, out) -> function
-Prepares an all_to_all of this memory.
+Prepares an all_to_all of this memory, which can then be started many times.
 > out = la.zeros(2)
 > mpi.all_to_all_init(la.ones(2), out)()
 > out
@@ -446,21 +449,21 @@ needs: mpi
 see: mpi.array:save, load
 == mpi.is_array
 : mpi.is_array(value) -> boolean
-Is the value an array over ranks?
+Tells whether the value is an array over ranks.
 > mpi.is_array(mpi.distribute(la.ones(2))), mpi.is_array(la.ones(2))
 true    false
 needs: mpi
 see: mpi.distribute
 == mpi.array:full
 : a:full() -> tensor
-The whole array on all ranks. No other function gathers.
+Gathers the whole array on all ranks. No other function does.
 > mpi.distribute(la.range(3)):full()
 tensor([1, 2, 3])
 needs: mpi
 see: mpi.array:to_block
 == mpi.array:to_block
 : a:to_block() -> tensor
-This rank's block.
+The block of the array that this rank holds, as a plain tensor.
 > mpi.distribute(la.range(3)):to_block()
 tensor([1, 2, 3])
 needs: mpi

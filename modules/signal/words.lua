@@ -25,7 +25,7 @@ see: signal.sosfiltfilt, signal.sosfilt, signal.firwin, signal.sosfreqz
 == signal.firwin
 : la.signal.firwin(numtaps, cutoff[, {window = "hamming", pass_zero = true,
   scale = true, fs = 2, width =, dtype =}]) -> tensor
-The taps of a filter of linear phase, by a window.
+Designs a filter of linear phase by the window method, and gives its taps.
 > la.signal.firwin(5, 0.5)
 tensor([0.0000, 0.2037, 0.5926, 0.2037, 0.0000], dtype=float64)
 source: scipy.signal.firwin
@@ -43,7 +43,8 @@ see: signal.sosfreqz
 == signal.sosfreqz
 : la.signal.sosfreqz(sos[, {n = 512, whole = false, fs = 2 * pi}]) ->
   frequencies: tensor, response: tensor
-Frequencies and the response of a cascade of sections.
+The frequency response of a cascade of second-order sections: frequencies and
+complex values.
 > w, h = la.signal.sosfreqz(la.signal.butter(2, 25, {fs = 100}),
 >>   {n = 4, fs = 100})
 > w

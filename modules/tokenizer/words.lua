@@ -3,7 +3,7 @@ return [==[
 = Tokenizers
 == tokenizer
 : la.tokenizer
-Texts as the numbers that language models know, and back.
+Converts texts to the numbers that language models know, and back.
 > t = la.tokenizer.decode("[UNK]\nhello\nworld\n##s\n")
 > t:encode("Hello worlds")[3], t:decode{1, 2, 3}
 3    hello worlds
@@ -26,7 +26,7 @@ tokenizer(WordPiece, 4 tokens)    3    1
 see: tokenizer.decode, gguf.load
 == tokenizer.decode
 : la.tokenizer.decode(bytes) -> tokenizer
-As load, from the bytes of a file.
+Reads a tokenizer from the bytes of a file, as tokenizer.load does from a file.
 > la.tokenizer.decode("[UNK]\na\nb\n").count
 3
 see: tokenizer.load

@@ -74,7 +74,7 @@ see: interpolate, nn.ConvTranspose2d, nn.PixelShuffle
 == nn.UpsamplingNearest2d
 : nn.UpsamplingNearest2d([{size =, scale_factor =, mode = "nearest",
   align_corners =, recompute_scale_factor =}]) -> module
-Upsample by the nearest pixel.
+Enlarges images by repeating the nearest pixel.
 > nn.UpsamplingNearest2d{scale_factor = 2}(la.tensor{{{{1., 2}}}})
 tensor([[[[1., 1., 2., 2.],
           [1., 1., 2., 2.]]]])

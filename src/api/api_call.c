@@ -1,15 +1,19 @@
 /*
-** Operations in lunarray.h: values of C become a frame's, by the schema of the
-** operation, as the arguments of a script do (lua/args.c). Nothing here raises
-** a Lua error.
+** Operations in lunarray.h: what the reader of schemas (op/arguments.inc) asks
+** of an array of C values, and the call of an operation by such. Nothing here
+** raises a Lua error.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "grad/grad.h"
 #include "api/api.h"
 #include "api/api_call.h"
+#include "base/format.h"
+#include "base/size.h"
 #include "op/call.h"
 #include "op/dispatch.h"
 #include "op/host/device_names.h"
@@ -39,406 +43,360 @@ LA_API la_any la_any_named(const char *name, la_any value)
     return value;
 }
 
-/* ---- one argument ---- */
-
-/* Dims and indices count from 1 for callers and from 0 in a frame. Negative
-** ones count from the end on both sides and stay as they are. */
-static la_status api_call_shifted(int64_t v, la_type t, int64_t *out)
-{
-    if (!la_type_counted(t)) *out = v;
-    else if (v == 0) return la_error(LA_EINDEX, "counting starts at 1");
-    else *out = v - (v > 0);
-    return LA_OK;
-}
+/* ---- the arguments of one call ---- */
 
 enum { LA_MOST_OWNED = 32 };
 
-/* Arguments of one call. Lists that had to be converted are in 'pool', numbers
-** that became tensors in 'owned'; all else is borrowed from the caller. */
-typedef struct conversion {
+/* Lists that had to be converted are in 'pool', numbers that became tensors in
+** 'owned'; all else is borrowed from the caller. 'items' are the arguments by
+** position, then those by name. 'entry' is the one of a list that is looked at.
+** 'status' is what the record of the thread says, LA_OK where it says nothing
+** of these arguments. */
+typedef struct reader {
+    const la_op *op;
+    const la_schema *schema;
     la_value args[LA_MAX_ARGS];
     la_tensor *outs[LA_MAX_RESULTS];
-    int nouts, nowned;
+    bool quiet, method;
+    int last, most;
+    int odd_word, score, nouts, nowned, used;
+    la_status status;
+    const la_any *given;        /* the caller's array */
+    const la_any *items[LA_MAX_ARGS];
+    la_any entry;
     la_tensor *owned[LA_MOST_OWNED];
     int64_t pool[LA_POOL_INTS];
-    int used;
-} conversion;
+} reader;
 
-/* Memory for 'n' integers, NULL with the record set where there is none. It
-** lasts as long as the call; nothing is given back before. */
-static int64_t *api_call_reserve(conversion *c, int64_t n)
+enum { AT_ENTRY = -1 };         /* the 'at' of 'entry' */
+
+static inline const la_any *item_at(const reader *r, int at)
 {
-    if (n < 0 || n > LA_POOL_INTS - c->used) {
-        la_error(LA_EARG, "the list is too long");
-        return NULL;
+    return at == AT_ENTRY ? &r->entry : r->items[at - 1];
+}
+
+/* ---- errors ---- */
+
+/* An argument by name has its index in the caller's array as well; one that is
+** not there has that of its parameter. */
+#define BY_NAME(at, k) (at)
+#define LEFT_OUT(k) (-1 - (k))
+
+static bool note_failure(reader *r, la_status status, int arg)
+{
+    r->status = la_blame(status, arg < 0 ? -arg
+                         : (int)(r->items[arg - 1] - r->given) + 1);
+    return false;
+}
+
+/* False; the record is left alone while another overload may fit. */
+static __attribute__((format(LA_PRINTF, 3, 4), cold)) bool
+fail(reader *r, int arg, const char *fmt, ...)
+{
+    char text[LA_ERROR_TEXT];
+    va_list list;
+    if (r->quiet) return false;
+    va_start(list, fmt);
+    la_format_list(text, sizeof(text), fmt, list);
+    va_end(list);
+    return note_failure(r, la_error(LA_EARG, "%s", text), arg);
+}
+
+#define fail_keyword fail
+
+static bool fail_zero(reader *r, int arg, const char *what)
+{
+    return r->quiet ? false
+        : note_failure(r, la_error(LA_EINDEX, "%s 0: counting starts at 1",
+                                   what), arg);
+}
+
+static bool fail_out(reader *r, int at, const char *why)
+{
+    return fail(r, at, "out: %s", why);
+}
+
+/* Memory is out: no other overload is better off. */
+static bool fail_memory(reader *r)
+{
+    r->status = LA_ENOMEM;
+    return false;
+}
+
+static const char *kind_text(reader *r, int at)
+{
+    const la_any *a = item_at(r, at);
+    switch (a->kind) {
+    case LA_ARG_NONE: return "nil";
+    case LA_ARG_TENSOR: return a->tensor ? "tensor" : "NULL";
+    case LA_ARG_INTEGER: case LA_ARG_NUMBER: return "number";
+    case LA_ARG_BOOLEAN: return "boolean";
+    case LA_ARG_TEXT: return a->text ? "string" : "NULL";
+    case LA_ARG_INTEGERS: return a->list ? "list of integers" : "NULL";
+    case LA_ARG_TENSORS: return a->list ? "list of tensors" : "NULL";
+    case LA_ARG_NUMBERS: return a->list ? "list of numbers" : "NULL";
+    case LA_ARG_TEXTS: return a->list ? "list of strings" : "NULL";
+    default: return "argument of no known kind";
     }
-    c->used += (int)n;
-    return c->pool + c->used - n;
 }
 
-/* Copied where they are counted otherwise: the caller's list is const. */
-static la_status api_call_integers(conversion *c, const int64_t *list,
-                                   int64_t n, la_type t, la_value *v)
+static bool expected(reader *r, int at, int arg, const char *what)
 {
-    if (n < 0 || (n > 0 && !list))
-        return la_error(LA_EARG, "no integers given");
-    if (!la_type_counted(t)) {
-        *v = la_v_ints(list, n);
-        return LA_OK;
-    }
-    int64_t *to = api_call_reserve(c, n);
-    if (!to) return LA_EARG;
-    for (int64_t i = 0; i < n; i++) LA_TRY(api_call_shifted(list[i], t,
-                                                            &to[i]));
-    *v = la_v_ints(to, n);
-    return LA_OK;
+    const la_any *a = item_at(r, at);
+    if (a->kind == LA_ARG_TOO_LARGE)
+        return fail(r, arg, "the integer is above 9223372036854775807");
+    if (a->kind == LA_ARG_NUMBER && strcmp(what, "number") == 0)
+        return fail(r, arg, "integer expected, got a number of type double");
+    return fail(r, arg, "%s expected, got %s", what, kind_text(r, at));
 }
 
-/* Error that names the type a parameter takes, when something else was
-** given. */
-static la_status type_error(la_type t)
+#define refuse_operand expected
+
+/* ---- single values ---- */
+
+#define LIST_WORD "list"
+#define MOST_ENTRIES LA_POOL_INTS
+
+static inline bool is_kind(const reader *r, int at, int kind)
 {
-    return la_error(LA_EARG, "%s expected", la_type_name(t));
+    return item_at(r, at)->kind == kind;
+}
+static inline bool is_nil(reader *r, int at)
+{
+    return is_kind(r, at, LA_ARG_NONE);
+}
+static inline bool is_tensor(reader *r, int at)
+{
+    return is_kind(r, at, LA_ARG_TENSOR);
+}
+static inline bool in_row(reader *r, int at)
+{
+    return is_kind(r, at, LA_ARG_INTEGER);
+}
+static inline bool is_number(reader *r, int at)
+{
+    return is_kind(r, at, LA_ARG_INTEGER) || is_kind(r, at, LA_ARG_NUMBER);
 }
 
-/* Entry k of a list of numbers: integers or doubles. */
-static la_scalar api_call_number_at(const la_any *a, int64_t k)
+static inline bool integer_at(reader *r, int at, int64_t *out)
 {
-    return a->kind == LA_ARG_INTEGERS
-        ? la_scalar_int(((const int64_t *)a->list)[k])
-        : la_scalar_float(((const double *)a->list)[k]);
+    *out = item_at(r, at)->integer;
+    return is_kind(r, at, LA_ARG_INTEGER);
 }
 
-/* Number[]: 0-dim tensors, which the call drops. */
-static la_status number_tensors(conversion *c, const la_any *a, la_value *v)
+/* A comparison in C is an int. */
+static inline bool bool_at(reader *r, int at, bool *out)
 {
-    la_tensor **first = c->owned + c->nowned;
-    if (a->count > LA_MOST_OWNED - c->nowned)
-        return la_error(LA_EARG, "the list is too long");
-    for (int64_t i = 0; i < a->count; i++) {
-        la_scalar s = api_call_number_at(a, i);
-        LA_TRY(la_tensor_from_scalar(&s, &c->owned[c->nowned]));
-        c->nowned++;
-    }
-    *v = la_v_tensors(first, a->count);
-    return LA_OK;
-}
-
-static void api_call_drop_owned(conversion *c)
-{
-    while (c->nowned > 0) la_tensor_drop(&c->owned[--c->nowned]);
-}
-
-/* Numbers as the bits of doubles, LA_VFLOATS. */
-static la_status numbers(conversion *c, const la_any *a, const la_param *p,
-                         la_value *v)
-{
-    bool boxed = p->type == LA_TYPE_TENSORS && p->numbers;
-    if ((p->type != LA_TYPE_FLOATS && !boxed) || a->count < 0
-        || (a->count && !a->list))
-        return type_error(p->type);
-    if (boxed) return number_tensors(c, a, v);
-    int64_t *to = api_call_reserve(c, a->count);
-    if (!to) return LA_EARG;
-    for (int64_t i = 0; i < a->count; i++) {
-        la_scalar s = api_call_number_at(a, i);
-        memcpy(&to[i], &s.re, sizeof s.re);
-    }
-    *v = la_v_ints(to, a->count);
-    v->tag = LA_VFLOATS;
-    return LA_OK;
-}
-
-/* One number where a list of them is expected. */
-static la_status api_call_one_number(conversion *c, const la_any *a,
-                                     const la_param *p, la_value *v)
-{
-    la_any list = *a;
-    bool whole = a->kind == LA_ARG_INTEGER;
-    list.kind = whole ? LA_ARG_INTEGERS : LA_ARG_NUMBERS;
-    list.list = whole ? (const void *)&a->integer : (const void *)&a->number;
-    list.count = 1;
-    return numbers(c, &list, p, v);
-}
-
-/* Integers fit where lists of them are expected; two lists of dims stand one
-** behind the other. */
-static la_status integer_list(conversion *c, const la_any *a,
-                              const la_param *p, la_value *v)
-{
-    la_type t = p->type;
-    bool pair = t == LA_TYPE_DIM_LISTS;
-    if (t == LA_TYPE_FLOATS || p->numbers) return numbers(c, a, p, v);
-    if (!pair && !la_type_is_ints(t))
-        return la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
-    if (pair && a->count % 2)
-        return la_error(LA_EARG, "two lists of one length expected, got %lld "
-                        "integers", (long long)a->count);
-    return api_call_integers(c, a->list, a->count, t, v);
-}
-
-/* A dim by its name, which the first argument may have. */
-static la_status api_call_dim_of(const conversion *c, const char *text,
-                                 int64_t *dim)
-{
-    const la_value *first = &c->args[0];
-    int d = text && first->tag == LA_VTENSOR
-        ? la_dim_by_name(first->tensor, text, strlen(text)) : -1;
-    if (d < 0)
-        return la_error(LA_EARG, "no dimension is named '%.40s'",
-                        text ? text : "(null)");
-    *dim = d;
-    return LA_OK;
-}
-
-/* Lists whose entries may be named. */
-static bool is_dims(la_type t)
-{
-    return t == LA_TYPE_DIMS || t == LA_TYPE_DIMS_VARIADIC;
-}
-
-/* Dims by their names, or new names. */
-static la_status texts(conversion *c, const char *const *list, int64_t n,
-                       la_type t, la_value *v)
-{
-    bool dims = is_dims(t);
-    if ((t != LA_TYPE_NAMES && !dims) || (n && !list)) return type_error(t);
-    int64_t *to = api_call_reserve(c, n);
-    const char **names = (const char **)to;
-    if (!to) return LA_EARG;
-    for (int64_t i = 0; i < n; i++) {
-        if (dims) {         /* counted from 0 already */
-            LA_TRY(api_call_dim_of(c, list[i], &to[i]));
-            continue;
-        }
-        if (!list[i]) return type_error(t);
-        names[i] = la_name_intern(list[i], strlen(list[i]));
-        if (!names[i]) return LA_ENOMEM;
-    }
-    *v = dims ? la_v_ints(to, n)
-        : (la_value){.tag = LA_VNAMES, .given = true, .names = {names, n}};
-    return LA_OK;
+    *out = item_at(r, at)->integer != 0;
+    return is_kind(r, at, LA_ARG_BOOLEAN) || is_kind(r, at, LA_ARG_INTEGER);
 }
 
 /* Texts are borrowed until the call ends. */
-static la_status api_call_word(conversion *c, const char *text, la_type t,
-                               la_value *v)
+static inline const char *text_at(reader *r, int at, size_t *n)
 {
-    if (!text) return type_error(t);
-    size_t n = strlen(text);
-    *v = la_v_string(text);
-    if (t == LA_TYPE_DTYPE) {
-        *v = la_v_dtype(la_dtype_parse(text, n));
-        if (v->dtype == LA_UNDEFINED)
-            return la_error(LA_EARG, "unknown dtype '%.40s' (known: %s)", text,
-                            la_known_dtypes);
-    } else if (t == LA_TYPE_DEVICE) {
-        v->tag = LA_VDEVICE;
-        if (!la_device_parse(text, n, &v->device))
-            return la_error(LA_EARG, "unknown device '%.40s'", text);
-    } else if (t == LA_TYPE_FORMAT) {
-        v->tag = LA_VFORMAT;
-        if (!la_format_parse(text, n, &v->format))
-            return la_error(LA_EARG, "unknown memory format '%.40s'", text);
-    } else if (t == LA_TYPE_DIM) {
-        *v = la_v_int(0);
-        return api_call_dim_of(c, text, &v->i);
-    } else if (is_dims(t)) {
-        return texts(c, &text, 1, t, v);
-    } else if (t != LA_TYPE_STR) {
-        return type_error(t);
-    }
-    return LA_OK;
+    const la_any *a = item_at(r, at);
+    if (a->kind != LA_ARG_TEXT || !a->text) return NULL;
+    *n = strlen(a->text);
+    return a->text;
 }
 
-/* The list is borrowed as it is; NULL entries only where the schema allows
-** nil. */
-static la_status tensors(const la_any *a, const la_param *p, la_value *v)
+/* No value of C is a generator. */
+static inline void *pointer_at(reader *r, int at)
 {
-    la_tensor *const *list = a->list;
-    if (p->type != LA_TYPE_TENSORS || a->count < 0 || (a->count && !list))
-        return type_error(p->type);
-    for (int64_t i = 0; i < a->count; i++)
-        if (!list[i] && !p->nullable)
-            return la_error(LA_EARG, "tensor %lld of the list is NULL",
-                            (long long)i + 1);
-    *v = la_v_tensors((la_tensor **)a->list, a->count);
-    return LA_OK;
+    (void)r, (void)at;
+    return NULL;
 }
 
-/* An integer fits numbers, dims, booleans, and lists as a list of one. */
-static la_status integer(conversion *c, const la_any *a, const la_param *p,
-                         la_value *v)
+static inline bool scalar_at(reader *r, int at, la_type type, la_scalar *out)
 {
-    la_type t = p->type;
-    switch (t) {
-    case LA_TYPE_TENSOR:
-        if (p->no_number) return la_error(LA_EARG, "tensor expected");
-        *v = la_v_int(a->integer);
-        return LA_OK;
-    case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
-    case LA_TYPE_INT: case LA_TYPE_DIM: case LA_TYPE_INDEX:
-        *v = la_v_int(a->integer);
-        return api_call_shifted(a->integer, t, &v->i);
-    case LA_TYPE_BOOL:      /* a comparison in C is an int */
-        *v = la_v_bool(a->integer != 0);
-        return LA_OK;
-    case LA_TYPE_FLOATS: return api_call_one_number(c, a, p, v);
-    default:
-        return la_type_is_ints(t) ? api_call_integers(c, &a->integer, 1, t, v)
-                                  : type_error(t);
-    }
-}
-
-/* One argument by the type of its parameter; LA_EARG where it does not fit. */
-static la_status api_call_convert(conversion *c, const la_any *a,
-                                  const la_param *p, la_value *v)
-{
-    la_type t = p->type;
-    bool fits = true;
+    const la_any *a = item_at(r, at);
     switch (a->kind) {
-    case LA_ARG_NONE: *v = la_v_none(); return LA_OK;
-    case LA_ARG_TENSOR:
-        *v = la_v_tensor(a->tensor);
-        fits = t == LA_TYPE_TENSOR && a->tensor;
-        break;
-    case LA_ARG_TENSORS: return tensors(a, p, v);
-    case LA_ARG_INTEGERS: return integer_list(c, a, p, v);
-    case LA_ARG_NUMBERS: return numbers(c, a, p, v);
-    case LA_ARG_TEXTS: return texts(c, a->list, a->count, t, v);
-    case LA_ARG_TEXT: return api_call_word(c, a->text, t, v);
-    case LA_ARG_NUMBER:
-        if (t == LA_TYPE_FLOATS) return api_call_one_number(c, a, p, v);
-        *v = la_v_float(a->number);
-        fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR
-            || (t == LA_TYPE_TENSOR && !p->no_number);
-        break;
+    case LA_ARG_INTEGER: *out = la_scalar_int(a->integer); return true;
+    case LA_ARG_NUMBER: *out = la_scalar_float(a->number); return true;
     case LA_ARG_BOOLEAN:
-        *v = la_v_bool(a->integer != 0);
-        fits = t == LA_TYPE_BOOL || t == LA_TYPE_SCALAR
-            || (t == LA_TYPE_TENSOR && !p->no_number);
+        *out = la_scalar_bool(a->integer != 0);
+        return type != LA_TYPE_FLOAT;
+    default: return false;
+    }
+}
+
+static inline int tensor_at(reader *r, int at, int arg, int k, la_value *v)
+{
+    (void)arg, (void)k;
+    const la_any *a = item_at(r, at);
+    if (a->kind != LA_ARG_TENSOR || !a->tensor) return 0;
+    *v = la_v_tensor(a->tensor);
+    return 1;
+}
+
+static inline const la_tensor *first_tensor(reader *r)
+{
+    return r->args[0].tag == LA_VTENSOR ? r->args[0].tensor : NULL;
+}
+
+/* ---- lists ---- */
+
+static inline bool is_list(reader *r, int at)
+{
+    int kind = item_at(r, at)->kind;
+    return kind == LA_ARG_INTEGERS || kind == LA_ARG_TENSORS
+        || kind == LA_ARG_NUMBERS || kind == LA_ARG_TEXTS;
+}
+
+static int64_t count_at(reader *r, int at)
+{
+    const la_any *a = item_at(r, at);
+    bool there = a->count == 0 || (a->count > 0 && a->list);
+    return is_list(r, at) && there ? a->count : -1;
+}
+
+static int entry_at(reader *r, int at, int64_t i)
+{
+    const la_any *a = item_at(r, at);
+    switch (a->kind) {
+    case LA_ARG_INTEGERS:
+        r->entry = la_any_int(((const int64_t *)a->list)[i]);
         break;
-    case LA_ARG_INTEGER: return integer(c, a, p, v);
-    case LA_ARG_TOO_LARGE:
-        return la_error(LA_EARG, "the integer is above 9223372036854775807");
-    default: return la_error(LA_EARG, "the argument is of no known kind");
+    case LA_ARG_NUMBERS:
+        r->entry = la_any_double(((const double *)a->list)[i]);
+        break;
+    case LA_ARG_TEXTS:
+        r->entry = la_any_text(((const char *const *)a->list)[i]);
+        break;
+    default: r->entry = la_any_tensor(((la_tensor *const *)a->list)[i]);
     }
-    return fits ? LA_OK : type_error(t);
+    return AT_ENTRY;
 }
 
-/* ---- the arguments of a call ---- */
+#define leave_entry(r) ((void)(r))
+#define settle_list(r, at) ((void)0)
+#define end_list(r, at, arg, n) true
+#define is_object(r, at) true
 
-/* Integers by position behind each other fill a varargs parameter. *i ends
-** behind the last one taken. */
-static la_status variadic(conversion *c, int n, const la_any *args, int *i,
-                          la_type t, la_value *v)
+/* Nothing is given back before the call ends. */
+static int64_t *reserve(reader *r, int arg, int64_t n)
 {
-    int64_t *list = api_call_reserve(c, 0);
-    int count = 0;
-    for (; *i < n && args[*i].kind == LA_ARG_INTEGER && !args[*i].name; ++*i) {
-        if (!api_call_reserve(c, 1)) return LA_EARG;
-        LA_TRY(api_call_shifted(args[*i].integer, t, &list[count++]));
+    if (n > LA_POOL_INTS - r->used) {
+        fail(r, arg, "the lists are too long: they have more than %d entries",
+             LA_POOL_INTS);
+        return NULL;
     }
-    *v = la_v_ints(list, count);
-    return LA_OK;
+    r->used += (int)n;
+    return r->pool + r->used - n;
 }
 
-/* So do tensors where a list of them is expected. */
-static la_status api_call_tensors_in_row(conversion *c, int n,
-                                         const la_any *args, int *i,
-    la_value *v)
+/* Integers that are counted as in a frame: however many there are. */
+static inline bool borrow_ints(reader *r, int at, la_type type, la_value *v)
 {
-    la_tensor **list = (la_tensor **)api_call_reserve(c, 0);
-    int count = 0;
-    for (; *i < n && args[*i].kind == LA_ARG_TENSOR && !args[*i].name; ++*i) {
-        if (!args[*i].tensor) return la_error(LA_EARG, "a tensor is NULL");
-        if (!api_call_reserve(c, 1)) return LA_EARG;
-        list[count++] = args[*i].tensor;
+    const la_any *a = item_at(r, at);
+    if (a->kind != LA_ARG_INTEGERS || la_type_counted(type)
+        || type == LA_TYPE_FLOATS || count_at(r, at) < 0) return false;
+    *v = la_v_ints(a->list, a->count);
+    return true;
+}
+
+/* A list of tensors is borrowed as it is, and put_tensor finds in it what it
+** would write. Numbers become tensors of the call's own. */
+static la_tensor **box(reader *r, int at, int arg, int64_t n)
+{
+    const la_any *a = at ? item_at(r, at) : NULL;
+    if (a && a->kind == LA_ARG_TENSORS) return (la_tensor **)a->list;
+    if (a && n > LA_MOST_OWNED - r->nowned) {
+        fail(r, arg, "more than %d numbers for tensors", LA_MOST_OWNED);
+        return NULL;
     }
-    *v = la_v_tensors(list, count);
-    return LA_OK;
+    la_tensor **list = a ? r->owned + r->nowned
+                         : (la_tensor **)reserve(r, arg, n);
+    for (int64_t i = 0; list && i < n; i++) list[i] = NULL;
+    return list;
 }
 
-/* out = a tensor, or a list of them for several results. */
-static la_status read_outs(conversion *c, const la_schema *s, const la_any *a)
+static bool put_tensor(reader *r, int at, int arg, int64_t i, bool numbers,
+                       la_tensor **out)
 {
-    la_tensor *const *list = a->kind == LA_ARG_TENSOR ? &a->tensor : a->list;
-    int64_t n = a->kind == LA_ARG_TENSOR ? 1 : a->count;
-    bool fits = a->kind == LA_ARG_TENSOR || a->kind == LA_ARG_TENSORS;
-    if (!fits || !list || n != s->nresults)
-        return la_error(LA_EARG, "out: %d tensor%s expected, one for each "
-                        "result", s->nresults, s->nresults == 1 ? "" : "s");
-    for (int k = 0; k < (int)n; k++) {
-        if (!list[k]) return la_error(LA_EARG, "out: a tensor is NULL");
-        c->outs[k] = list[k];
-    }
-    c->nouts = (int)n;
-    return LA_OK;
+    la_scalar s;
+    const la_any *a = item_at(r, at);
+    if (a->kind == LA_ARG_TENSOR && !a->tensor)
+        return fail(r, arg, "a tensor is NULL");
+    if (a->kind == LA_ARG_TENSOR && *out != a->tensor) *out = a->tensor;
+    if (a->kind == LA_ARG_TENSOR || i < 0 || !numbers
+        || !scalar_at(r, at, LA_TYPE_TENSOR, &s)) return true;
+    la_status status = la_tensor_from_scalar(&s, out);
+    if (status) return note_failure(r, status, arg);
+    r->nowned++;
+    return true;
 }
 
-/* Parameter k takes args[*i], and *i goes on behind what it took. */
-static la_status by_position(conversion *c, const la_schema *s, int n,
-                             const la_any *args, int *i, int k)
+static const char *put_out(reader *r, int at, int k)
 {
-    const la_param *p = &s->params[k];
-    if (k >= s->nparams)
-        return la_error(LA_EARG, "at most %d arguments expected", s->nparams);
-    if (la_type_is_variadic(p->type) && args[*i].kind == LA_ARG_INTEGER)
-        return variadic(c, n, args, i, p->type, &c->args[k]);
-    if (p->type == LA_TYPE_TENSORS && args[*i].kind == LA_ARG_TENSOR)
-        return api_call_tensors_in_row(c, n, args, i, &c->args[k]);
-    return api_call_convert(c, &args[(*i)++], p, &c->args[k]);
+    const la_any *a = item_at(r, at);
+    if (a->kind != LA_ARG_TENSOR || !a->tensor) return "tensor expected";
+    r->outs[k] = a->tensor;
+    return NULL;
 }
 
-/* Like a keyword in Lua; "out" is one of every operation that has the form. */
-static la_status by_name(conversion *c, const la_op *op, const la_schema *s,
-                         const la_any *a)
+/* Lists of op/arguments.inc: two of one length stand one after the other, and
+** cells are a list of integers, as in a frame. */
+static bool read_ints(reader *r, int at, int arg, la_type type, la_value *v);
+
+static bool read_dim_lists(reader *r, int at, int arg, la_value *v)
 {
-    if ((op->forms & LA_OUT_FORM) && strcmp(a->name, "out") == 0)
-        return read_outs(c, s, a);
-    int k = la_schema_find(s, a->name, strlen(a->name));
-    if (k < 0)
-        return la_error(LA_EARG, "there is no parameter '%.40s'", a->name);
-    return api_call_convert(c, a, &s->params[k], &c->args[k]);
+    int64_t n = count_at(r, at);
+    if (n < 0 || n % 2 != 0)
+        return expected(r, at, arg, "two lists of dimensions, of one length,");
+    return read_ints(r, at, arg, LA_TYPE_DIM_LISTS, v);
 }
 
-/* Defaults for what was not given; varargs may be none. */
-static la_status api_call_complete(conversion *c, const la_schema *s)
+static bool read_cells(reader *r, int at, int arg, la_value *v)
 {
-    for (int k = 0; k < s->nrequired; k++) {
-        const la_param *p = &s->params[k];
-        la_value *v = &c->args[k];
-        if (v->tag != LA_VNONE || !p->required || p->optional) continue;
-        if (!la_type_is_variadic(p->type))
-            return la_error_at(LA_EARG, k + 1, "%s expected, got nothing",
-                               la_type_name(p->type));
-        *v = la_v_ints(c->pool, 0);
-    }
-    return LA_OK;
+    return read_ints(r, at, arg, LA_TYPE_CELLS, v);
 }
 
-/* Named arguments may come in any order; a later one replaces an earlier one of
-** the same parameter. *fitted is how many of them were taken: of overloads that
-** all do not fit, the one that most arguments fit speaks. */
-static la_status read_args(conversion *c, const la_op *op, int n,
-                           const la_any *args, int *fitted)
+#define ends_positions(r, at, k) false
+#define takes_more(r, at, k) 0
+#define NIL_IS_LEFT_OUT true
+#include "op/arguments.inc"
+
+static void drop_numbers(reader *r)
 {
-    const la_schema *s = la_schema_of(op);
+    while (r->nowned > 0) la_tensor_drop(&r->owned[--r->nowned]);
+}
+
+/* Arguments by position first, which is the order in which they are read. */
+static void sort_items(reader *r, int n)
+{
     int k = 0;
-    api_call_drop_owned(c);
-    c->used = c->nouts = 0;
-    if (s->broken) return la_schema_fault(op->signature);
-    for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
-    for (int i = 0; i < n;) {
-        int at = i;
-        la_status status = args[i].name ? by_name(c, op, s, &args[i++])
-                                        : by_position(c, s, n, args, &i, k++);
-        *fitted = at;
-        if (__builtin_expect(status != LA_OK, 0))
-            return la_blame(status, at + 1);
+    for (int i = 0; i < n; i++)
+        if (!r->given[i].name) r->items[k++] = &r->given[i];
+    r->last = k;
+    for (int i = 0; i < n && k < n; i++)
+        if (r->given[i].name) r->items[k++] = &r->given[i];
+}
+
+/* Reads the arguments for 'op'. False with 'status' set; a quiet reader leaves
+** LA_OK there where another overload may fit. */
+static bool read_arguments(reader *r, const la_op *op, int n, bool quiet)
+{
+    int at = 1;
+    drop_numbers(r);
+    r->op = op;
+    r->schema = la_schema_of(op);
+    r->quiet = quiet;
+    r->used = r->score = 0;
+    r->status = LA_OK;
+    if (r->schema->broken) {
+        r->status = la_schema_fault(op->signature);
+        return false;
     }
-    *fitted = n;
-    return api_call_complete(c, s);
+    r->most = r->schema->nparams;
+    begin_reading(r);
+    if (!read_positional(r, &at)) return false;
+    if (at <= r->last) return too_many(r, at);
+    for (int i = at; i <= n; i++, r->score += 2) {
+        const char *name = r->items[i - 1]->name;
+        if (!read_keyword(r, i, name, strlen(name))) return false;
+    }
+    return fill_defaults(r);
 }
 
 /* ---- calls ---- */
@@ -447,54 +405,58 @@ static la_status read_args(conversion *c, const la_op *op, int n,
 ** it needs besides is the operation's own: a call allocates nothing else.
 ** Results are owned by the caller after LA_OK. What was written (self, or the
 ** tensors of out=) is given back, retained. */
-static la_status api_call_run(const la_op *op, bool inplace, conversion *c,
+static la_status api_call_run(const la_op *op, bool inplace, reader *r,
                               la_value *results)
 {
     la_frame f;
     bool self = inplace || (op->forms & LA_MUTATES);
-    la_tensor *first = c->args[0].tag == LA_VTENSOR ? c->args[0].tensor : NULL;
+    la_tensor *first = r->args[0].tag == LA_VTENSOR ? r->args[0].tensor : NULL;
     if (self && !first)
         return la_error_at(LA_EARG, 1, "tensor expected to work on in place");
     f.op = op;
-    f.form = c->nouts ? LA_OUT : inplace ? LA_INPLACE : LA_FUNCTIONAL;
+    f.form = r->nouts ? LA_OUT : inplace ? LA_INPLACE : LA_FUNCTIONAL;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
-        f.outs[k] = k < c->nouts ? c->outs[k] : NULL;
+        f.outs[k] = k < r->nouts ? r->outs[k] : NULL;
     if (inplace) f.outs[0] = first;
-    LA_TRY(la_do_frame(&f, la_schema_of(op)->nparams, c->args));
-    if (!self && !c->nouts) {
+    LA_TRY(la_do_frame(&f, la_schema_of(op)->nparams, r->args));
+    if (!self && !r->nouts) {
         memcpy(results, f.results, sizeof(f.results));
         return LA_OK;
     }
     la_drop_results(&f);
     if (self) results[0] = la_v_tensor(la_tensor_retain(first));
-    for (int k = 0; k < c->nouts && !self; k++)
-        results[k] = la_v_tensor(la_tensor_retain(c->outs[k]));
+    for (int k = 0; k < r->nouts && !self; k++)
+        results[k] = la_v_tensor(la_tensor_retain(r->outs[k]));
     return LA_OK;
 }
 
 la_status la_api_call(const la_callable *what, int n, const la_any *args,
                       la_value *results)
 {
-    conversion c;
+    reader r;
     const la_op *best = what->op;
-    int fitted = 0, most = -1;
+    la_status status = LA_OK;
+    int most = -1;
     uint32_t forms = what->inplace ? LA_INPLACE_FORM : LA_ANY;
     if (n < 0 || n > LA_MAX_ARGS || (n > 0 && !args))
         return la_error(LA_EARG, "at most %d arguments expected", LA_MAX_ARGS);
     if (__builtin_expect(!la_autograd_kernel, 0)) la_grad_init();
     LA_TRY(la_op_usable(what->op));
-    c.nowned = 0;
-    for (const la_op *op = what->op; op; op = op->state->next) {
+    r.nowned = 0;
+    r.method = false;
+    r.given = args;
+    sort_items(&r, n);
+    bool fits = false;
+    for (const la_op *op = what->op; op && !fits && !status;
+         op = op->state->next) {
         if (!(op->forms & forms)) continue;
-        if (!read_args(&c, op, n, args, &fitted)) {
-            la_status status = api_call_run(op, what->inplace, &c, results);
-            api_call_drop_owned(&c);
-            return status;
-        }
-        if (fitted >= most) best = op;
-        if (fitted > most) most = fitted;
+        fits = read_arguments(&r, op, n, true);
+        if (!fits && r.score >= most) best = op;
+        most = la_max(most, r.score);
+        status = r.status;
     }
-    la_status status = read_args(&c, best, n, args, &fitted);
-    api_call_drop_owned(&c);
+    if (!fits && !status) fits = read_arguments(&r, best, n, false);
+    status = fits ? api_call_run(r.op, what->inplace, &r, results) : r.status;
+    drop_numbers(&r);
     return status;
 }

@@ -26,6 +26,10 @@ static size_t bind_slots_bytes(const la_prog *p)
 
 /* ---- slots ---- */
 
+/* Shows all views of the slot the memory of 'base'. A view that is a whole
+** tensor of somebody's is that tensor itself, so that version counters and
+** history stay one. The error can come from objects alone: a host may give one
+** that begins elsewhere than in the recording. */
 la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
 {
     const la_prog_slot *s = la_prog_slot_at(p, slot);
@@ -48,6 +52,8 @@ la_status la_bind_slot(la_prog *p, int32_t slot, la_tensor *base)
     return LA_OK;
 }
 
+/* The views show nothing after it: a program at rest keeps no memory of its
+** user alive. */
 void la_bind_clear(la_prog *p, int32_t slot)
 {
     const la_prog_slot *s = la_prog_slot_at(p, slot);
@@ -78,13 +84,6 @@ static la_status bind_piece(la_prog *p, int32_t slot)
     return la_bind_slot(p, slot, t);
 }
 
-static bool bind_is_piece(const la_prog *p, const la_prog_slot *s)
-{
-    if (p->live || s->first < 0 || s->escapes) return false;
-    return s->kind == LA_SLOT_STEP ? s->memory == LA_MEMORY_ARENA
-        : s->kind == LA_SLOT_CONST && s->written;
-}
-
 /* ---- making ---- */
 
 static la_status bind_arena(la_prog *p)
@@ -93,13 +92,14 @@ static la_status bind_arena(la_prog *p)
     if (!p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);
-        if (bind_is_piece(p, s)) LA_TRY(bind_piece(p, i));
+        if (la_prog_in_arena(p, s)) LA_TRY(bind_piece(p, i));
         else if (s->kind == LA_SLOT_CONST && !s->written && !s->escapes)
             LA_TRY(la_bind_slot(p, i, s->own));
     }
     return LA_OK;
 }
 
+/* Made at the first run and kept, as its size follows from the plan alone. */
 la_status la_bind_new(la_prog *p)
 {
     la_prog_bind *b = la_mem_zalloc(sizeof *b);
@@ -112,6 +112,7 @@ la_status la_bind_new(la_prog *p)
     return status;
 }
 
+/* Views are cleared first: their headers point into storages that go now. */
 void la_bind_free(la_prog *p)
 {
     la_prog_bind *b = p->bind;
@@ -138,6 +139,8 @@ la_tensor *la_bind_object(const la_prog *p, int32_t i,
     return o->argument >= 0 ? arguments[o->argument] : o->tensor;
 }
 
+/* Shows in the slot an object's own memory, or that of the gradient that it has
+** at the entry. */
 static la_status bind_object_slot(la_prog *p, int32_t i,
                                   la_tensor *const *arguments)
 {
@@ -166,6 +169,8 @@ static la_status bind_constant(la_prog *p, int32_t i)
     return LA_OK;
 }
 
+/* Constants that the program writes start from a copy in each run; others were
+** bound for good by bind_arena. */
 la_status la_bind_entry(la_prog *p, la_tensor *const *arguments)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
@@ -178,11 +183,13 @@ la_status la_bind_entry(la_prog *p, la_tensor *const *arguments)
     return LA_OK;
 }
 
+/* Drops what this run alone used. Pieces of the arena, plain constants and the
+** results of kept steps stay bound for the next. */
 void la_bind_leave(la_prog *p)
 {
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);
-        if (bind_is_piece(p, s)
+        if (la_prog_in_arena(p, s)
             || (s->kind == LA_SLOT_CONST && !s->written && !s->escapes))
             continue;
         if (!p->bind->bases[i] || s->kept) continue;
@@ -201,6 +208,9 @@ static bool bind_is_base(const la_prog_view *v, const la_tensor *base)
         && la_same_geometry(base, v->form);
 }
 
+/* A result as a tensor of its own, which outlives the run. A view of an object
+** stays a view of it, since a caller may write through it; views of constants
+** and detached ones have no base, as eager code gives none. */
 la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
 {
     const la_prog_view *v = la_prog_view_at(p, view);
@@ -242,6 +252,8 @@ static const la_node_class class_consumed = {
     "Compiled", bind_run_consumed, NULL, NULL, NULL
 };
 
+/* A result whose history was used up inside must say so when it is asked for
+** again, as in eager code: the node of class_consumed does. */
 la_status la_bind_history(const la_prog_output *o, la_tensor *t)
 {
     la_node *n = NULL;

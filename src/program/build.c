@@ -11,6 +11,8 @@
 
 /* ---- lists ---- */
 
+/* Doubles the capacity, from 16 on. The bound leaves room for sums of two
+** numbers of items in 32 bits. Addresses of items hold until the next call. */
 void *la_prog_add(la_prog_list *list, size_t size)
 {
     if (list->n == list->capacity) {
@@ -55,6 +57,8 @@ static const void *build_value_block(const la_value *v)
     return v->tag == LA_VNAMES ? (const void *)v->names.list : v->str.text;
 }
 
+/* Tensors stay out of it because a step names them by views: a copy that held
+** them would keep a whole recording's memory alive. */
 la_status la_prog_copy_value(la_value *to, const la_value *from)
 {
     size_t bytes = build_value_bytes(from);
@@ -95,6 +99,8 @@ static bool build_looks_like(const la_tensor *form, const la_tensor *t)
         && memcmp(la_sizes(form), la_sizes(t), 2 * (size_t)t->ndim * 8) == 0;
 }
 
+/* A walk over the slot's views, which are few: one for each way in which the
+** program looks at one storage. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
                         const la_prog_view *like)
 {
@@ -128,6 +134,8 @@ bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b)
         && build_looks_like(a->form, b->form);
 }
 
+/* Walks over the views of the slot, as la_prog_view_of does; what differs
+** besides the gradient's flag does not matter here. */
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad)
 {
     const la_prog_view *own = la_prog_view_at(p, view);
@@ -167,6 +175,8 @@ la_status la_prog_take_arguments(la_prog_step *s, int n)
     return LA_OK;
 }
 
+/* Leaves the step as one without arguments, so that a second drop does
+** nothing. */
 static void build_drop_step(la_prog_step *s)
 {
     la_loop_free(s->loop);
@@ -183,6 +193,8 @@ static void build_drop_step(la_prog_step *s)
 
 void la_prog_cut_step(la_prog_step *s) { build_drop_step(s); }
 
+/* Bindings go first: headers of views show memory that the lists own.
+** 'recorded' has none of its own, so that this is no deep recursion. */
 void la_prog_free(la_prog *p)
 {
     if (!p) return;

@@ -42,6 +42,8 @@ static la_status copy_slots(la_prog *to, const la_prog *from)
     return LA_OK;
 }
 
+/* Forms are cleared before the first is copied: a copy that fails half way is
+** freed like a whole one. */
 static la_status copy_objects(la_prog *to, const la_prog *from)
 {
     LA_TRY(copy_list(&to->objects, &from->objects, sizeof(la_prog_object)));
@@ -56,6 +58,7 @@ static la_status copy_objects(la_prog *to, const la_prog *from)
     return LA_OK;
 }
 
+/* Names are owned texts, and cleared first as well. */
 static la_status copy_names(la_prog *to, const la_prog *from)
 {
     LA_TRY(copy_list(&to->names, &from->names, sizeof(char *)));

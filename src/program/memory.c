@@ -13,8 +13,6 @@
 
 #include "base/runtime/memory.h"
 
-enum { LINE = 64 };
-
 /* Steps of a group use what they use from its first to its last one. */
 typedef struct memory_walk { la_prog *p; int32_t step, first; } memory_walk;
 
@@ -52,18 +50,16 @@ static void memory_lives(la_prog *p)
     }
 }
 
-/* A slot is worked on in the arena: it is made there, or is a constant that the
-** program writes, of which each run works on a copy. */
-static bool memory_in_arena(const la_prog_slot *s)
+bool la_prog_in_arena(const la_prog *p, const la_prog_slot *s)
 {
-    if (s->first < 0) return false;
-    return s->kind == LA_SLOT_CONST ? s->written && !s->escapes
-        : s->kind == LA_SLOT_STEP && s->memory == LA_MEMORY_ARENA;
+    if (p->live || s->first < 0 || s->escapes) return false;
+    return s->kind == LA_SLOT_STEP ? s->memory == LA_MEMORY_ARENA
+        : s->kind == LA_SLOT_CONST && s->written;
 }
 
 static int64_t memory_piece(const la_prog_slot *s)
 {
-    return (s->nbytes + LINE - 1) / LINE * LINE;
+    return (s->nbytes + LA_PROG_LINE - 1) / LA_PROG_LINE * LA_PROG_LINE;
 }
 
 typedef struct memory_entry { int64_t bytes; int32_t slot; } memory_entry;
@@ -75,7 +71,7 @@ static int memory_larger(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-static bool memory_meets(const la_prog_slot *a, const la_prog_slot *b)
+bool la_prog_slots_meet(const la_prog_slot *a, const la_prog_slot *b)
 {
     if (a->kept || b->kept) return true;
     int32_t first = a->kind == LA_SLOT_CONST ? 0 : a->first;
@@ -94,7 +90,7 @@ static int64_t memory_fit(la_prog *p, const memory_entry *list, int32_t n,
         moved = false;
         for (int32_t i = 0; i < n; i++) {
             const la_prog_slot *s = la_prog_slot_at(p, list[i].slot);
-            if (share && !memory_meets(own, s)) continue;
+            if (share && !la_prog_slots_meet(own, s)) continue;
             if (at >= s->at + list[i].bytes || at + list[n].bytes <= s->at)
                 continue;
             at = s->at + list[i].bytes;
@@ -117,7 +113,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
             && la_prog_step_at(p, s->maker)->kind == LA_STEP_LOOP;
         s->memory = s->inner || given ? LA_MEMORY_TAKEN
             : s->escapes ? LA_MEMORY_NEW : LA_MEMORY_ARENA;
-        if (p->live || !memory_in_arena(s)) continue;
+        if (!la_prog_in_arena(p, s)) continue;
         list[n++] = (memory_entry){memory_piece(s), i};
         note->bytes += memory_piece(s);
     }

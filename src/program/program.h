@@ -424,9 +424,27 @@ la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
 ** out, NULL-ended, or is NULL. */
 la_status la_prog_plan(la_prog *p, const char *const *without);
 
-/* ---- showing ---- */
+/* ---- memory.c ---- */
 
-struct la_text;
+enum { LA_PROG_LINE = 64 };     /* pieces of the arena begin at such bytes */
+/* Has the slot a piece of the arena? It is made there, or is a constant that
+** the program writes, of which each run works on a copy. */
+bool la_prog_in_arena(const la_prog *p, const la_prog_slot *s);
+/* Are both in use at some step? Their pieces must not overlap then. */
+bool la_prog_slots_meet(const la_prog_slot *a, const la_prog_slot *b);
+
+/* ---- check.c ---- */
+
+/* Checks what holds after each pass and of each file: steps read what is there
+** by then, results are there. LA_ESTATE names the step. */
 la_status la_prog_verify(const la_prog *p);
+/* Before a run, in the debug build: slots are used after they are made, pieces
+** lie in the arena and those of the same time apart, steps name views, groups
+** and packs that there are. */
+#ifdef LA_DEBUG
+void la_prog_verify_plan(const la_prog *p);
+#else
+static inline void la_prog_verify_plan(const la_prog *p) {}
+#endif
 
 #endif

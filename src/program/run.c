@@ -581,6 +581,7 @@ la_status la_prog_begin(la_prog *p, la_tensor *const *arguments)
 {
     static const la_prog_host nobody;
     run_state r = {p, arguments, NULL, &nobody};
+    la_prog_verify_plan(p);
     if (!p->bind) LA_TRY(la_bind_new(p));
     if (p->alone && !p->spare) LA_TRY(la_spare_new(p));
     p->busy = true;

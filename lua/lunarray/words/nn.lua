@@ -43,7 +43,8 @@ of their assignment. Give them to an optimiser.
 see: nn.Module:named_parameters, nn.Module:buffers, optim.Optimizer
 == nn.Module:named_parameters
 : net:named_parameters() -> iterator
-Iterates over names, as in state_dict, and parameters.
+Iterates over all parameters: the name of each, as state_dict has it, and the
+tensor.
 > for name, p in nn.Linear(2, 3):named_parameters() do
 >>   print(name, p.shape)
 >> end
@@ -59,7 +60,8 @@ means of norms.
 see: nn.Module:named_buffers, nn.Module:register_buffer
 == nn.Module:named_buffers
 : net:named_buffers() -> iterator
-Iterates over names and buffers.
+Iterates over all buffers (tensors that are saved but not trained): name and
+tensor.
 > for name, b in nn.BatchNorm1d(4):named_buffers() do
 >>   print(name, b.shape)
 >> end
@@ -75,7 +77,8 @@ The modules in the fields of this one, but not those inside of them.
 see: nn.Module:modules, nn.Module:named_children
 == nn.Module:named_children
 : net:named_children() -> iterator
-Iterates over names of fields and the modules in them.
+Iterates over the modules that are fields of this one: the field's name and the
+module.
 > net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
 > for name, child in net:named_children() do print(name, child) end
 0    Linear(in_features=2, out_features=3, bias=true)
@@ -116,7 +119,8 @@ tensor([1., 1.], requires_grad=True)
 see: nn.Parameter, nn.Module:register_buffer
 == nn.Module:add_module
 : net:add_module(name, module)
-The same as an assignment to a field.
+Makes a module a part of this one under a name, as an assignment to a field
+does.
 > net = nn.Identity()
 > net:add_module("out", nn.Linear(2, 1))
 > net
@@ -137,7 +141,7 @@ your own.
 see: nn.Module:register_forward_pre_hook
 == nn.Module:register_forward_pre_hook
 : net:register_forward_pre_hook(hook) -> handle
-Calls hook(module, inputs...) before each forward.
+Calls hook(module, inputs...) before each forward. What it returns is ignored.
 > net = nn.ReLU()
 > handle = net:register_forward_pre_hook(function(_, x) print(x.shape) end)
 > y = net(la.ones(2, 3))
@@ -168,7 +172,8 @@ false
 see: x:requires_grad_, nn.Module:zero_grad
 == nn.Module:zero_grad
 : net:zero_grad() -> net
-Sets the gradients of all parameters to nil.
+Sets the gradients of all parameters to nil, so that the next backward starts
+anew.
 > net = nn.Linear(2, 1)
 > net(la.ones(1, 2)):sum():backward()
 > net:zero_grad().weight.grad
@@ -196,13 +201,13 @@ bfloat16
 see: to, nn.Module:double, nn.Module:float
 == nn.Module:double
 : net:double() -> net
-The same as to("float64").
+Converts all parameters and buffers to float64, as to("float64") does.
 > nn.Linear(2, 3):double().weight.dtype
 float64
 see: nn.Module:to
 == nn.Module:float
 : net:float() -> net
-The same as to("float32").
+Converts all parameters and buffers to float32, as to("float32") does.
 > nn.Linear(2, 3):double():float().weight.dtype
 float32
 see: nn.Module:to
@@ -375,13 +380,14 @@ tensor([0.5000, 0.5000])
 see: nn.init.kaiming_uniform_, nn.init.xavier_uniform_, nn.Module:apply
 == nn.init.uniform_
 : nn.init.uniform_(x[, low = 0, high = 1, generator]) -> tensor
-Uniform between low and high.
+Fills the tensor with random numbers between low and high, all equally likely.
 > nn.init.uniform_(la.empty(100), 2, 3):ge(2):all()
 true
 see: uniform_, nn.init.normal_
 == nn.init.normal_
 : nn.init.normal_(x[, mean = 0, std = 1, generator]) -> tensor
-Normal of this mean and standard deviation.
+Fills the tensor with random numbers of the normal distribution with this mean
+and standard deviation.
 > nn.init.normal_(la.empty(2, 3)).shape
 {2, 3}
 see: normal_, nn.init.trunc_normal_
@@ -395,19 +401,19 @@ true
 see: nn.init.normal_
 == nn.init.constant_
 : nn.init.constant_(x, value) -> tensor
-One value everywhere.
+Fills the tensor with one value.
 > nn.init.constant_(la.empty(2), 3)
 tensor([3., 3.])
 see: fill_
 == nn.init.zeros_
 : nn.init.zeros_(x) -> tensor
-Zeros: for biases.
+Fills the tensor with zeros: the usual start for biases.
 > nn.init.zeros_(la.empty(2))
 tensor([0., 0.])
 see: nn.init.ones_
 == nn.init.ones_
 : nn.init.ones_(x) -> tensor
-Ones: for the scales of norms.
+Fills the tensor with ones: the usual start for the scales of norms.
 > nn.init.ones_(la.empty(2))
 tensor([1., 1.])
 see: nn.init.zeros_
@@ -447,7 +453,8 @@ see: nn.init.kaiming_normal_, nn.init.calculate_gain
 == nn.init.kaiming_normal_
 : nn.init.kaiming_normal_(x[, {a = 0, mode = "fan_in", nonlinearity =
   "leaky_relu", generator =}]) -> tensor
-Normal of standard deviation gain / sqrt(fan).
+Fills the tensor with normal random numbers of standard deviation gain /
+sqrt(fan), for layers before a ReLU.
 > nn.init.kaiming_normal_(la.empty(8, 3, 3, 3),
 >>   {nonlinearity = "relu"}).shape
 {8, 3, 3, 3}

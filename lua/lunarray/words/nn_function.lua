@@ -129,7 +129,8 @@ tensor([0.5000, 0.5000])
 see: softmax, nn.LogSoftmax
 == nn.Softmin
 : nn.Softmin(dim) -> module
-Softmax of -x.
+Converts scores along a dim to shares that sum to 1, the smallest score getting
+the largest share: the softmax of -x.
 > nn.Softmin(1)(la.tensor{0., 0})
 tensor([0.5000, 0.5000])
 see: softmin, nn.Softmax

@@ -33,7 +33,7 @@ Joins dims to one. Use it between convolutions and nn.Linear.
 see: flatten, nn.Unflatten
 == nn.Unflatten
 : nn.Unflatten(dim, sizes) -> module
-Splits a dim.
+Splits one dim into several, whose sizes multiply to its size.
 > nn.Unflatten(2, {3, 4})(la.zeros(2, 12)).shape
 {2, 3, 4}
 see: unflatten, nn.Flatten

@@ -179,7 +179,7 @@ impulse responses, coefficients.
 see: plot.bar, plot.line
 == plot.fill_between
 : plot.fill_between(x, low, high[, {color=, alpha = 0.3, label=}]) -> figure
-The area between two curves; the same as plot.band.
+Fills the area between two curves, as plot.band does.
 > plot.fill_between({1, 2}, {0, 0}, {1, 2});
 2.0┤                                                      ⠄⠄⠄⠄⠄⠄
    │                                         ⠄⠄⠄⠄⠄⠄⠄⠅⠅⠅⠅⠅⠅⠅⠅⠅⠅⠅⠅
@@ -357,7 +357,7 @@ The step, the last values, the speed and the time left, as one line.
 see: plot.live
 == plot.Live:figure
 : live:figure() -> figure
-The curves so far.
+Gives a figure of the curves as they are so far.
 > live = plot.live{write = function() end}
 > live:update{loss = 1}
 > #live:figure().marks
@@ -392,20 +392,20 @@ true
 see: plot.Figure:svg, plot.Figure:pdf, plot.Figure:png, plot.animate
 == plot.Figure:svg
 : figure:svg([{width=, height=}]) -> string
-The figure as SVG.
+Gives the figure as a string of SVG.
 > plot.line({1, 2}):svg():sub(1, 4)
 <svg
 see: plot.Figure:save
 == plot.Figure:png
 : figure:png([{width=, height=, scale = 2}]) -> string
-The figure as the bytes of a PNG file.
+Gives the bytes of a PNG file that shows the figure.
 > plot.line({1, 2}):png():sub(2, 4)
 PNG
 needs: image
 see: plot.Figure:pixels
 == plot.Figure:pixels
 : figure:pixels([{width=, height=, scale = 2}]) -> tensor
-The figure as an image {3, height, width}, uint8.
+Draws the figure into an image: a uint8 tensor {3, height, width}.
 > fig = plot.line({1, 2}, {size = {300, 200}})
 > fig:pixels().shape
 {3, 400, 600}

@@ -31,7 +31,7 @@ integer
 see: manual_seed
 == initial_seed
 : la.initial_seed() -> integer
-The seed of the default generator.
+The number that the default generator was last seeded with.
 > la.initial_seed()
 1
 see: manual_seed
@@ -46,7 +46,8 @@ true
 see: set_rng_state, fork_rng
 == set_rng_state
 : la.set_rng_state(state)
-Continues from a state of get_rng_state.
+Makes the default generator go on from a state that get_rng_state gave, so that
+the same numbers follow.
 > la.manual_seed(7)
 > state, a = la.get_rng_state(), la.rand(2)
 > la.set_rng_state(state)

@@ -10,7 +10,7 @@ The sizes as a list that compares and prints: x.shape[1] is the size of dim 1.
 see: x:size, x.ndim, x:numel
 == x.dtype
 : x.dtype -> string
-The name of the dtype: la.float32 == "float32".
+The name of the dtype as a string: la.float32 == "float32".
 > la.tensor{1, 2}.dtype, la.tensor{1.5}.dtype
 int64    float32
 see: to, promote_types
@@ -117,7 +117,7 @@ gives a list.
 see: x.shape
 == x:stride
 : x:stride([dim]) -> integer, ...
-Steps along the dims, in elements.
+How many elements apart neighbours lie, along each dim or along one.
 > la.zeros(2, 3):stride()
 3    1
 > la.zeros(2, 3):t():stride()
@@ -131,20 +131,20 @@ The position of the first element in the storage, from 1.
 see: x:stride, x:storage
 == x:element_size
 : x:element_size() -> integer
-Bytes of an element.
+How many bytes one element takes.
 > la.ones(1):element_size()
 4
 aka: itemsize
 see: x:nbytes, finfo
 == x:nbytes
 : x:nbytes() -> integer
-Bytes of all elements.
+How many bytes all elements take together.
 > la.ones(10, 10):nbytes()
 400
 see: x:untyped_storage_size, memory
 == x:untyped_storage_size
 : x:untyped_storage_size() -> integer
-Bytes of the storage, which views share.
+How many bytes the storage has, which all views of it share.
 > la.ones(10)[1]:untyped_storage_size()
 40
 see: x:storage
@@ -244,7 +244,7 @@ aka: summary
 see: histc, x.shape
 == x:tostring_raw
 : x:tostring_raw() -> string
-The bytes of the elements in order.
+A string with the bytes of all elements in row-major order.
 > #la.ones(3):tostring_raw()
 12
 aka: tobytes
@@ -274,7 +274,8 @@ tensor([11, 22])
 see: x:apply_, x:map2_
 == x:map2_
 : x:map2_(y, z, f) -> tensor
-As map_, with f(a, b, c).
+Replaces every element a by f(a, b, c), where b and c are the elements of y and
+z at the same position (both broadcast).
 > la.zeros(2):map2_(la.ones(2), la.ones(2),
 >>   function(a, b, c) return b + c end)
 tensor([2., 2.])
@@ -327,13 +328,13 @@ pointer.
 see: x:unlock, x:data_ptr
 == x:unlock
 : x:unlock() -> tensor
-Ends a lock.
+Allows writing again after x:lock().
 > la.ones(2):lock():unlock()
 tensor([1., 1.])
 see: x:lock
 == x:new_tensor
 : x:new_tensor(data[, options]) -> tensor
-As la.tensor, with x's dtype.
+Makes a tensor of a table or number as la.tensor does, with x's dtype.
 > la.ones(1, {dtype = "float64"}):new_tensor({1, 2})
 tensor([1., 2.], dtype=float64)
 see: tensor, new_zeros
@@ -341,7 +342,7 @@ see: tensor, new_zeros
 : x:rename{"N", "C"} -> tensor
 : x:rename{C = "channel"} -> tensor
 : x:rename() -> tensor
-A view with other names of dims, or without names.
+A view whose dims have new names, or none.
 > la.zeros(2, 3):rename{"N", "C"}.names
 {"N", "C"}
 see: x.names, x:refine_names
@@ -410,7 +411,7 @@ The circle's number and Euler's.
 see: inf
 == inf
 : la.inf -> number
-Infinity.
+Infinity, which is larger than any number.
 > -la.inf < 0
 true
 see: nan, isinf

@@ -185,21 +185,21 @@ Sets the next learning rate. ReduceLROnPlateau needs step(value).
 see: optim.Optimizer:step
 == optim.Scheduler:get_last_lr
 : schedule:get_last_lr() -> list of numbers
-The learning rates of all groups.
+A list with the current learning rate of each group.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > optim.StepLR(opt, {step_size = 1}):get_last_lr()
 {1.0}
 see: optim.Optimizer
 == optim.Scheduler:state_dict
 : schedule:state_dict() -> table
-The state of a schedule, for la.save.
+A table of the schedule's state, which la.save can write.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > optim.StepLR(opt, {step_size = 1}):state_dict().last_epoch
 0
 see: optim.Scheduler:load_state_dict
 == optim.Scheduler:load_state_dict
 : schedule:load_state_dict(state)
-Continues from the state of another run.
+Makes the schedule continue from the state of another run.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.StepLR(opt, {step_size = 1})
 > schedule:load_state_dict{last_epoch = 2, base_lrs = {1}}
@@ -395,7 +395,7 @@ tensor(2)    tensor(20)
 see: data.DataLoader, data.Subset
 == data.Subset
 : data.Subset(dataset, indices) -> dataset
-Some samples of a dataset.
+A dataset of some samples of another, named by their numbers.
 > set = data.Subset(data.TensorDataset(la.range(5)), {2, 4})
 > #set, (set:get(2))
 2    tensor(4)
@@ -466,7 +466,7 @@ tensor([5, 1])
 see: data.collate
 == data.progress
 : data.progress(n[, {desc =, file =, quiet =}]) -> iterator
-The same as la.progress.
+Shows how far a loop has come, as la.progress does.
 > total = 0
 > for k in data.progress(3, {quiet = true}) do total = total + k end
 > total

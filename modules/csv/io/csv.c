@@ -34,6 +34,15 @@ const char *la_csv_find(const char *p, const char *end, char a, char b)
     return p;
 }
 
+const char *la_csv_closing(const char *p, const char *end, bool *doubled)
+{
+    for (;; p += 2) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p || p + 1 == end || p[1] != '"') return p;
+        if (doubled) *doubled = true;
+    }
+}
+
 /* CRLF or LF at 'p'? Its length, or 0. */
 static size_t line_end(const la_csv *c, const char *p)
 {
@@ -84,16 +93,6 @@ static void look_for_lone(int64_t begin, int64_t end, void *context)
     if (lone) atomic_store_explicit(&job->found, true, memory_order_relaxed);
 }
 
-/* Behind the closing quote of the field at p, or the end. */
-static char *behind_quotes(char *p, char *end)
-{
-    for (p++;; p += 2) {
-        p = memchr(p, '"', (size_t)(end - p));
-        if (!p) return end;
-        if (p + 1 == end || p[1] != '"') return p + 1;
-    }
-}
-
 /* A quote opens a field where one begins. */
 la_status la_csv_unify(const la_csv *c, char *p)
 {
@@ -107,7 +106,8 @@ la_status la_csv_unify(const la_csv *c, char *p)
             poll = p + (1 << 20);
         }
         if (begins && *p == '"') {
-            p = behind_quotes(p, end);
+            const char *closing = la_csv_closing(p + 1, end, NULL);
+            p = closing ? p + (closing + 1 - p) : end;
             begins = false;
             continue;
         }

@@ -39,6 +39,9 @@ bool la_csv_more(la_csv *);
 /* The next field of a row. LA_EIO for a quote without its end, or with
 ** something behind it; LA_ENOMEM. */
 la_status la_csv_next(la_csv *, la_csv_field *out);
+/* The closing quote of a field whose text begins at p, or NULL. *doubled is set
+** where the text has doubled ones; it may be NULL. */
+const char *la_csv_closing(const char *p, const char *end, bool *doubled);
 /* The first of two bytes from p on, or 'end'. */
 const char *la_csv_find(const char *p, const char *end, char a, char b);
 /* Pass over n lines, which may end with lone CRs. */

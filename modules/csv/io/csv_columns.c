@@ -78,11 +78,8 @@ static const char *columns_next_row(const char *p, const char *end,
             p++;
             continue;
         }
-        for (p++;; p += 2) {
-            p = memchr(p, '"', (size_t)(end - p));
-            if (!p) return end;
-            if (p + 1 == end || p[1] != '"') break;
-        }
+        p = la_csv_closing(p + 1, end, NULL);
+        if (!p) return end;
         p++;
     }
 }
@@ -116,15 +113,16 @@ static void look_at_gaps(la_csv_table *t)
     }
 }
 
-/* Parts of lines, unless a quote says that lines need not be rows. */
-bool la_csv_split(la_csv_table *t)
+/* Parts of lines, unless a quote says that lines need not be rows. Where a byte
+** of numbers separates fields, plain_number would read over their end. */
+void la_csv_split(la_csv_table *t)
 {
-    if (memchr("+-.0123456789eE", t->start.separator, 15)) return false;
     counting job = {.table = t};
     int64_t step = (t->start.end - t->start.at) / (LA_CSV_PARTS - 1) + 1;
     if (step < PART) step = PART;
     look_at_gaps(t);
-    t->odd_numbers = t->marks.decimal != '.' || t->marks.thousands;
+    t->odd_numbers = t->marks.decimal != '.' || t->marks.thousands
+        || memchr("+-.0123456789eE", t->start.separator, 15);
     cut_anywhere(t, step);
     la_parallel_for(t->nparts, 1, columns_count_rows, &job);
     if (atomic_load(&job.quotes)) cut_between_rows(t, step);
@@ -133,7 +131,6 @@ bool la_csv_split(la_csv_table *t)
         t->parts[k].first = t->rows;
         t->rows += t->parts[k].rows;
     }
-    return true;
 }
 
 /* ---- values ---- */
@@ -314,25 +311,6 @@ static inline bool columns_end_plain(la_csv *c, const char *p, bool *last)
     return true;
 }
 
-/* Skips a field without parsing it. */
-static bool pass_field(la_csv *c, bool *last)
-{
-    const char *p = c->at;
-    if (p < c->end && *p == '"') {
-        for (p++;; p += 2) {
-            p = memchr(p, '"', (size_t)(c->end - p));
-            if (!p) return false;
-            if (p + 1 == c->end || p[1] != '"') break;
-        }
-        p++;
-    } else {
-        p = la_csv_find(p, c->end, c->separator, '\n');
-    }
-    if (p < c->end) return columns_end_plain(c, p, last);
-    c->at = c->end;
-    return *last = true;
-}
-
 bool la_csv_store_text(const la_csv_table *t, la_csv_column *c, int64_t part,
                        int64_t row, const la_csv_field *f)
 {
@@ -343,25 +321,23 @@ bool la_csv_store_text(const la_csv_table *t, la_csv_column *c, int64_t part,
     return true;
 }
 
-/* The bounds of a field in quotes, which 'at' has begun. */
-static bool columns_quoted(la_csv *c, la_csv_field *f, bool *last)
+/* The bounds of a field in quotes. */
+static bool quoted_bounds(la_csv *c, la_csv_field *f, bool *last)
 {
-    const char *p = c->at + 1;
-    *f = (la_csv_field){.quoted = true, .raw = p};
-    for (;; p += 2) {
-        p = memchr(p, '"', (size_t)(c->end - p));
-        if (!p) return false;
-        if (p + 1 == c->end || p[1] != '"') break;
-        f->doubled = true;
-    }
-    f->nraw = (size_t)(p - f->raw);
+    const char *from = c->at + 1;
+    *f = (la_csv_field){.quoted = true, .raw = from};
+    const char *p = la_csv_closing(from, c->end, &f->doubled);
+    if (!p) return false;
+    f->nraw = (size_t)(p - from);
     c->at = c->end;
     return p + 1 == c->end ? *last = true : columns_end_plain(c, p + 1, last);
 }
 
-/* The bounds of a field without them. */
-static inline bool columns_bare(la_csv *c, la_csv_field *f, bool *last)
+/* The bounds of any field, which is passed over: its bytes as they are, also
+** doubled quotes, and no line is counted. */
+static inline bool field_bounds(la_csv *c, la_csv_field *f, bool *last)
 {
+    if (c->at < c->end && *c->at == '"') return quoted_bounds(c, f, last);
     const char *p = la_csv_find(c->at, c->end, c->separator, '\n');
     size_t n = (size_t)(p - c->at);
     if (n && p < c->end && *p == '\n' && p[-1] == '\r') p--, n--;
@@ -369,17 +345,6 @@ static inline bool columns_bare(la_csv *c, la_csv_field *f, bool *last)
     if (p < c->end) return columns_end_plain(c, p, last);
     c->at = c->end;
     return *last = true;
-}
-
-/* A field of a column of texts. */
-static bool columns_read_text(la_csv_table *t, la_csv *c, la_csv_column *column,
-                              int64_t part, int64_t row, bool *last)
-{
-    la_csv_field f;
-    bool quoted = c->at < c->end && *c->at == '"';
-    if (!(quoted ? columns_quoted(c, &f, last) : columns_bare(c, &f, last)))
-        return false;
-    return la_csv_store_text(t, column, part, row, &f);
 }
 
 bool la_csv_join_words(const la_csv_table *t, la_csv_column *c)
@@ -420,11 +385,13 @@ static bool columns_read_field(la_csv_table *t, la_csv *c,
 static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
                               int64_t part, int64_t row, bool *last)
 {
+    la_csv_field f;
     la_csv_value v;
     const char *from = c->at;
-    if (column->passed) return pass_field(c, last);
+    if (column->passed) return field_bounds(c, &f, last);
     if (column->words)
-        return columns_read_text(t, c, column, part, row, last);
+        return field_bounds(c, &f, last)
+            && la_csv_store_text(t, column, part, row, &f);
     if (*from == c->separator && t->empty_is_gap) {
         c->at++;
         *last = false;
@@ -439,16 +406,15 @@ static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
     return columns_take(column, row, &v);
 }
 
-/* Rows of a part, at most so many. */
-static bool columns_fill_rows(la_csv_table *t, const la_csv_part *part,
-                              int64_t most)
+/* Rows of a part, at most so many. Numbers whose quotes are doubled go through
+** the scratch memory. */
+static bool walk_rows(la_csv_table *t, const la_csv_part *part, int64_t most,
+                      la_bytes *scratch)
 {
-    /* No memory: doubled quotes are for others. */
-    la_bytes none = {.status = LA_ENOMEM};
     la_csv c = t->start;
     c.at = part->begin;
     c.end = part->end;
-    c.scratch = &none;
+    c.scratch = scratch;
     int64_t row = 0;
     for (; row < most && la_csv_more(&c); row++) {
         bool last = false;
@@ -460,6 +426,15 @@ static bool columns_fill_rows(la_csv_table *t, const la_csv_part *part,
         if (!last) return false;
     }
     return row == most || row == part->rows;
+}
+
+static bool columns_fill_rows(la_csv_table *t, const la_csv_part *part,
+                              int64_t most)
+{
+    la_bytes scratch = {0};
+    bool fine = walk_rows(t, part, most, &scratch);
+    la_bytes_free(&scratch);
+    return fine;
 }
 
 /* State that the threads share while they fill. */

@@ -4,7 +4,8 @@
 ** The text is cut into parts at the starts of rows, whose rows are counted
 ** first; then every part fills its rows. What the fields of a column have been
 ** is gathered on the way, so that a dtype that was guessed from few rows is
-** known to be right, or which one would be, after one pass.
+** known to be right, or which one would be, after one pass. Threads say only
+** that something is amiss: where it is, one walk by la_csv_next finds.
 */
 #ifndef LA_IO_CSV_COLUMNS_H
 #define LA_IO_CSV_COLUMNS_H
@@ -47,20 +48,20 @@ typedef struct la_csv_table {
     bool numbers_are_gaps;      /* some of them may be numbers */
     bool empty_is_gap;
     la_csv_marks marks;
-    bool odd_numbers;           /* with other marks than a point */
+    bool odd_numbers;           /* with other marks than a point, or between
+                                ** separators that are bytes of numbers */
     int64_t nparts;
     la_csv_part parts[LA_CSV_PARTS];
 } la_csv_table;
 
 /* Cut and count: 'rows' and the parts. A region over the threads, after which
-** la_region_status is due. False where a separator may be a part of numbers. */
-bool la_csv_split(la_csv_table *);
+** la_region_status is due. */
+void la_csv_split(la_csv_table *);
 /* Look at some rows of each of some parts. */
 void la_csv_sample(la_csv_table *);
 /* Fill all columns that are not passed: numbers, and texts. False when a field
-** or a row is not what it should be (or a field of numbers has doubled quotes),
-** where memory is out, or for a stop: then nothing in 'data' is of use. Also a
-** region. */
+** or a row is not what it should be, where memory is out, or for a stop: then
+** nothing in 'data' is of use. Also a region. */
 bool la_csv_fill(la_csv_table *);
 
 /* The sets of a column's parts become that of the first, and numbers those of

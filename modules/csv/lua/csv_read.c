@@ -5,9 +5,8 @@
 ** The file is read into memory, and unpacked there. Its rows are counted, what
 ** columns hold is guessed from some of them, and all threads fill the columns
 ** (modules/csv/io/csv_columns.h); those whose guess was wrong are filled again.
-** Where that finds anything amiss, the file is walked over twice by the caller
-** alone: once to see what its columns hold, once to fill them, with errors that
-** name lines. Whatever is owned meanwhile is in a userdata.
+** Where that finds anything amiss, the caller walks over the file up to it, for
+** an error that names the line. Whatever is owned meanwhile is in a userdata.
 */
 #include <stdio.h>
 #include <string.h>
@@ -87,23 +86,7 @@ static la_status each_row(reader *r, field_fn each)
     return LA_OK;
 }
 
-/* ---- the first pass: what columns hold ---- */
-
-/* Columns whose dtype is known, or that hold texts, are passed over. */
-static la_status csv_read_look_at(reader *r, column *c, int64_t row,
-                                  int64_t line, const la_csv_field *f)
-{
-    la_csv_value v;
-    unsigned seen = LA_CSV_SEEN_GAP;
-    if (c->is_text || c->v->forced != LA_UNDEFINED
-        || (c->v->seen & LA_CSV_SEEN_TEXT)) return LA_OK;
-    if (!la_csv_is_gap(r->t, f)) {
-        la_csv_read_as(f->text, f->n, r->t->marks, &v);
-        seen = la_csv_seen(&v);
-    }
-    c->v->seen |= seen;
-    return LA_OK;
-}
+/* ---- what columns hold ---- */
 
 /* Decides the dtype in which a column is stored while it is filled. */
 static void csv_read_decide(column *c)
@@ -125,28 +108,29 @@ static void csv_read_decide(column *c)
         ? LA_INT64 : LA_FLOAT64;
 }
 
-/* ---- the second pass: values ---- */
+/* ---- what is wrong ---- */
 
-static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
-                             const la_csv_field *f)
+/* Only a column of a dtype that was asked for refuses a value: any other takes
+** the dtype that holds all it has. */
+static la_status refuse_value(reader *r, column *c, int64_t row, int64_t line,
+                              const la_csv_field *f)
 {
     la_csv_value v;
     char why[80];
+    if (c->text || c->v->forced == LA_UNDEFINED) return LA_OK;
     bool gap = la_csv_is_gap(r->t, f);
-    la_dtype want = c->v->forced == LA_UNDEFINED ? c->v->stored : c->v->forced;
     if (!gap) la_csv_read_as(f->text, f->n, r->t->marks, &v);
     if (la_csv_store(c->v, row, gap ? NULL : &v)) return LA_OK;
-    snprintf(why, sizeof why, "does not fit %s", la_dtype_name(want));
+    snprintf(why, sizeof why, "does not fit %s", la_dtype_name(c->v->forced));
     return la_csv_bad_field(c, line, f, why);
 }
 
-/* Texts go to the only set of their column. What stands in quotes is a text,
-** whatever it says. */
-static la_status csv_read_fill(reader *r, column *c, int64_t row, int64_t line,
-                               const la_csv_field *f)
+/* Raises what made la_csv_fill fail: the first fault from the top of the file,
+** whichever thread met one first; without any, memory was out. */
+static void csv_read_raise(lua_State *L, reader *r)
 {
-    if (!c->text) return fill_number(r, c, row, line, f);
-    return la_csv_store_text(r->t, c->v, 0, row, f) ? LA_OK : LA_ENOMEM;
+    LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, refuse_value)));
+    la_raise(L, "read_csv", LA_ENOMEM);
 }
 
 /* Rows before which a line is looked for. */
@@ -389,13 +373,6 @@ static bool mend_guesses(lua_State *L, la_state *s, reader *r)
     return again;
 }
 
-/* Rows are the caller's alone once more, from nothing. */
-static bool csv_read_give_up(reader *r)
-{
-    for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].v->seen = 0;
-    return false;
-}
-
 /* Notes the first cell that is no number in a column of numbers and texts. */
 static la_status find_odd_cell(reader *r, column *c, int64_t row, int64_t line,
                                const la_csv_field *f)
@@ -460,45 +437,30 @@ static void note_odd_cells(lua_State *L, reader *r)
         LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, find_odd_cell)));
 }
 
-/* Once, when the number of rows is known. */
-static void csv_read_charge(lua_State *L, reader *r)
+/* Which columns are passed over: unwanted ones, and for a sample also those
+** that are texts whatever they hold. */
+static void pass_columns(reader *r, bool texts)
 {
-    if (!r->charged) la_charge_more(L, "read_csv", r->rows * r->ncolumns);
-    r->charged = true;
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        r->t->columns[k].passed = !r->columns[k].wanted
+            || (texts && r->columns[k].is_text);
 }
 
-/* False where something is amiss with the text, or it is not for threads. */
-static bool read_parts(lua_State *L, la_state *s, reader *r)
+static void csv_read_rows(lua_State *L, la_state *s, reader *r)
 {
-    la_csv_table *t = r->t;
-    bool fine = la_csv_split(t);
+    la_csv_split(r->t);
     LA_CHECK(L, "read_csv", la_region_status(LA_OK));
-    if (!fine) return false;
-    for (int64_t k = 0; k < r->ncolumns; k++)
-        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].is_text;
-    la_csv_sample(t);
-    r->rows = t->rows;
-    csv_read_charge(L, r);
+    pass_columns(r, true);
+    la_csv_sample(r->t);
+    r->rows = r->t->rows;
+    la_charge_more(L, "read_csv", r->rows * r->ncolumns);
     make_values(L, s, r);
-    for (int64_t k = 0; k < r->ncolumns; k++)
-        t->columns[k].passed = !r->columns[k].wanted;
+    pass_columns(r, false);
     do {
-        fine = la_csv_fill(t);
+        bool fine = la_csv_fill(r->t);
         LA_CHECK(L, "read_csv", la_region_status(LA_OK));
-        if (!fine) return csv_read_give_up(r);
+        if (!fine) csv_read_raise(L, r);
     } while (mend_guesses(L, s, r));
-    return true;
-}
-
-/* Reads by two passes of the caller, whose errors say where. Sets of texts have
-** one part then. */
-static void csv_read_read_rows(lua_State *L, la_state *s, reader *r)
-{
-    r->t->nparts = 0;
-    LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, csv_read_look_at)));
-    csv_read_charge(L, r);
-    make_values(L, s, r);
-    LA_CHECK(L, "read_csv", la_csv_in_file(r, each_row(r, csv_read_fill)));
 }
 
 /* Texts of all parts get one set. */
@@ -652,7 +614,7 @@ int la_read_csv(lua_State *L)
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);
-    if (!read_parts(L, s, &r)) csv_read_read_rows(L, s, &r);
+    csv_read_rows(L, s, &r);
     join_texts(L, &r);
     refuse_rounding(L, &r);
     if (frame) note_odd_cells(L, &r);

@@ -20,7 +20,6 @@ typedef struct la_csv_reader {
     la_csv csv;                 /* where reading is */
     la_csv_given *columns;
     int64_t ncolumns, rows;
-    bool charged;
     la_csv_table *t;
 } la_csv_reader;
 

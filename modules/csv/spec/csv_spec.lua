@@ -340,6 +340,21 @@ describe("la.read_csv of long files", function()
             {dtypes = {b = "float32"}})
   end)
 
+  it("names the first of several faults", function()
+    raises("line 3: column 'a': '300' does not fit uint8", read,
+      "a,b\n1,2\n300,1\n5\n\"x", {dtypes = {a = "uint8"}})
+    raises("line 3 has 1 field, 2 expected", read,
+      "a,b\n1,2\n5\n300,1\n", {dtypes = {a = "uint8"}})
+  end)
+
+  it("halves doubled quotes in a column that was taken for numbers", function()
+    local t = read("a\n" .. long(function(k)
+      return k == 55555 and '"1""2"' or '"7"'
+    end))
+    assert.equal('1"2', t.a[55555])
+    assert.equal("7", t.a[55556])
+  end)
+
   it("takes numbers for gaps, and separators of numbers", function()
     local t = read("a,b\n" .. long(function(k) return k % 10 .. ",-999" end),
                    {na = {"3", "-999"}})

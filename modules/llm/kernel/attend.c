@@ -22,6 +22,8 @@ static inline float added(const f32v sum[VECTORS])
     return lane[0];
 }
 
+/* VECTORS sums at once hide the latency of one fma. The order of additions
+** depends on n alone, never on the address. */
 static inline float dot(const float *a, const float *b, int64_t n)
 {
     f32v sum[VECTORS] = {{0}};
@@ -46,6 +48,8 @@ static inline void add_row(float *out, const float *v, float by, int64_t n)
     for (; j < n; j++) out[j] += by * v[j];
 }
 
+/* Scores of all heads of a group while a key is in the nearest cache. The soft
+** cap bounds them smoothly, as Gemma 2 does. */
 static void attend_scores(const la_attend *a)
 {
     int64_t n = a->last - a->first;
@@ -76,6 +80,8 @@ static void soften(float *s, int64_t n)
     for (int64_t i = 0; i < n; i++) s[i] *= by;
 }
 
+/* The whole of one position: scores, softmax, and the sum of values by their
+** weights, which reads each value once for all heads of the group. */
 static void attend_group(const la_attend *a)
 {
     int64_t n = a->last - a->first;

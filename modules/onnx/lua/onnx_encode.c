@@ -77,6 +77,9 @@ static void encode_sizes(la_bytes *out, int ndim, const int64_t *sizes)
     }
 }
 
+/* The fields dims, data_type and raw_data of a TensorProto. Raw data are
+** little-endian and contiguous, as the format asks, whatever the layout of the
+** tensor; a plain copy is owned by a handle while the bytes grow. */
 static void encode_elements(lua_State *L, la_bytes *out)
 {
     la_state *s = la_up_state(L);
@@ -223,6 +226,9 @@ int la_onnx_write(lua_State *L)
     return 0;
 }
 
+/* la.onnx.encode(t[, message]): the reverse of la.onnx.read, so that t has
+** fields by the names of onnx.proto. The bytes are in a box on the stack until
+** they are a string. */
 int la_onnx_encode(lua_State *L)
 {
     la_begin(L, "onnx.encode", 0);

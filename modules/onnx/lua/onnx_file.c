@@ -14,6 +14,8 @@ static int file_gc(lua_State *L)
     return 0;
 }
 
+/* The finalizer is there before anything is mapped: an error at any later point
+** unmaps the file. */
 la_onnx_file *la_push_onnx_file(lua_State *L)
 {
     la_onnx_file *f = lua_newuserdatauv(L, sizeof *f, 0);

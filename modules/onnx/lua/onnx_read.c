@@ -114,6 +114,8 @@ static la_onnx_file *read_external(lua_State *L, const reader *r,
 
 /* ---- tensors ---- */
 
+/* Tensors of strings have no dtype here: they become a list and a shape, which
+** metadata and label maps need. */
 static void read_push_strings(lua_State *L, const reader *r, const spot *p,
                               const la_onnx_tensor *t)
 {
@@ -149,6 +151,9 @@ static la_status read_make_tensor(lua_State *L, const reader *r,
     }
 }
 
+/* A TensorProto as {name, type, tensor}. External data
+** come from a file of their own; read_make_tensor says whose memory the
+** elements are. */
 static void read_push_tensor(lua_State *L, const reader *r, const spot *p,
                              la_proto message)
 {
@@ -201,6 +206,8 @@ static int64_t read_push_list(lua_State *L, const char *name)
     return (int64_t)lua_rawlen(L, -1);
 }
 
+/* A packed repeated field: numbers without keys between them. Writers may split
+** it into several, so that each part appends. */
 static void read_packed(lua_State *L, const reader *r, const spot *p,
                         const la_onnx_field *field, la_proto part)
 {
@@ -255,6 +262,9 @@ static void read_field(lua_State *L, const reader *r, const spot *around,
     }
 }
 
+/* A message as a table by the names of onnx.proto. Fields that no table of ours
+** has are skipped, as protobuf demands of readers. The depth is bounded,
+** because the file decides it and each level is a call in C. */
 static void read_push_message(lua_State *L, const reader *r, const spot *p,
                               la_proto message, la_onnx_kind kind, int depth)
 {
@@ -272,6 +282,8 @@ static void read_push_message(lua_State *L, const reader *r, const spot *p,
 
 /* ---- the function ---- */
 
+/* Checks the options and gives the kind of message that the bytes are, a whole
+** model unless they say otherwise. */
 static la_onnx_kind read_options(lua_State *L)
 {
     static const char *const known[] = {"message", "externals", "bytes", NULL};
@@ -317,6 +329,9 @@ static void read_from_host(lua_State *L, const reader *r)
     lua_pop(L, 1);
 }
 
+/* la.onnx.read(source[, options]): the message as tables and tensors. The
+** state's own opener of files is asked where there is one, so that a sandbox
+** reads what its host allows and nothing else. */
 int la_onnx_read(lua_State *L)
 {
     la_begin(L, "onnx.read", 0);

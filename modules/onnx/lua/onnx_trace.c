@@ -37,6 +37,8 @@ typedef struct trace {
 
 /* ---- copies of values ---- */
 
+/* Frees what trace_copy made; blocks are one entry longer than their lists, so
+** that an empty list has one too. */
 static void trace_drop(la_value *v)
 {
     switch (v->tag) {
@@ -59,6 +61,8 @@ static void trace_drop(la_value *v)
     v->tag = LA_VNONE;
 }
 
+/* Retains the tensors: those of an eager program would be gone, and their
+** addresses used again, before the trace is read. */
 static bool trace_copy_list(const la_value *v, la_value *out)
 {
     size_t n = (size_t)v->tensors.n;
@@ -110,6 +114,8 @@ static bool trace_copy(const la_value *v, la_value *out)
 
 /* ---- the observer ---- */
 
+/* Room for one more call. False without memory: trace_end
+** notes it, and nothing more is traced. */
 static bool trace_reserve(trace *t)
 {
     if (t->n < t->capacity) return true;
@@ -123,6 +129,8 @@ static bool trace_reserve(trace *t)
     return true;
 }
 
+/* A copy of the call with its results. It is in the list before its values are
+** copied, so that the finalizer frees a half-made one. */
 static bool trace_add(trace *t, const la_frame *f)
 {
     int n = f->nargs + f->nresults;
@@ -161,6 +169,9 @@ static void trace_stop(trace *t)
     t->context = NULL;
 }
 
+/* Stops the trace first: no call may be noted while the list is freed. The
+** trace can be closed and collected, in this order; the second finds
+** nothing. */
 static int trace_gc(lua_State *L)
 {
     trace *t = lua_touserdata(L, 1);
@@ -183,6 +194,8 @@ static int trace_close(lua_State *L)
     return 0;
 }
 
+/* A trace with __gc and __close: an error in the traced function ends it at
+** once, not when the collector comes. */
 static trace *trace_push(lua_State *L)
 {
     trace *t = lua_newuserdatauv(L, sizeof *t, 0);
@@ -214,6 +227,8 @@ static void trace_push_number(lua_State *L, int base, la_tensor *t)
     lua_rawsetp(L, base + NUMBERS, t);
 }
 
+/* A tensor is a number, equal for equal tensors, and says whether it stands for
+** a number of the script: exporters make a constant of that. */
 static void trace_push_tensor(lua_State *L, int base, la_tensor *t)
 {
     lua_createtable(L, 0, 2);
@@ -225,6 +240,8 @@ static void trace_push_tensor(lua_State *L, int base, la_tensor *t)
     }
 }
 
+/* A list of integers, numbers or tensors; false stands for a tensor that is
+** nil, as a hole would shorten the list. */
 static void trace_push_list(lua_State *L, int base, const la_value *v)
 {
     int64_t n = v->tag == LA_VTENSORS ? v->tensors.n : v->ints.n;
@@ -238,6 +255,8 @@ static void trace_push_list(lua_State *L, int base, const la_value *v)
     }
 }
 
+/* The value as Lua has it. Pointers (generators) are of no use outside and
+** become nil. */
 static void trace_push_value(lua_State *L, int base, const la_value *v)
 {
     switch (v->tag) {

@@ -18,6 +18,8 @@
 /* A text at 'arg' with its length. */
 typedef struct span { const char *text; size_t n; } span;
 
+/* The string stays on the Lua stack, which keeps its bytes alive: every caller
+** uses the span before it pops anything. */
 static span check_span(lua_State *L, int arg)
 {
     span s;
@@ -25,6 +27,8 @@ static span check_span(lua_State *L, int arg)
     return s;
 }
 
+/* Pushes the bytes as a string. The box that la_push_bytes made frees them
+** again, harmlessly, if Lua has no memory for the string. */
 static int push_and_free(lua_State *L, la_bytes *b)
 {
     LA_CHECK(L, NAME, b->status);
@@ -35,6 +39,8 @@ static int push_and_free(lua_State *L, la_bytes *b)
 
 /* ---- vocabularies ---- */
 
+/* Frees an object that was never filled as well: push_object zeroes it before
+** the finalizer is set, so a failure in between leaves nothing behind. */
 static int vocab_gc(lua_State *L)
 {
     la_enter_state(L);
@@ -42,6 +48,7 @@ static int vocab_gc(lua_State *L)
     return 0;
 }
 
+/* Frees a pattern, also a zeroed one. */
 static int pattern_gc(lua_State *L)
 {
     la_enter_state(L);
@@ -61,6 +68,7 @@ static void *push_object(lua_State *L, size_t bytes, const char *name,
     return p;
 }
 
+/* A field of the table of options: whatever Lua calls true. */
 static bool option_flag(lua_State *L, int at, const char *key)
 {
     lua_getfield(L, at, key);
@@ -69,6 +77,7 @@ static bool option_flag(lua_State *L, int at, const char *key)
     return yes;
 }
 
+/* An integer of the options, or what stands for a missing one. */
 static lua_Integer option_integer(lua_State *L, int at, const char *key,
                                   lua_Integer fallback)
 {
@@ -78,6 +87,9 @@ static lua_Integer option_integer(lua_State *L, int at, const char *key,
     return v;
 }
 
+/* A short text of the options with its NUL. 15 bytes hold every prefix and
+** suffix that known tokenizers write; a longer one is an error rather than
+** cut. */
 static void option_text(lua_State *L, int at, const char *key, char out[16])
 {
     size_t n = 0;
@@ -131,6 +143,8 @@ static void add_merge(lua_State *L, la_vocab *v, int32_t rank)
     la_vocab_merge(v, left, (size_t)(right - left), right + 1, m, rank);
 }
 
+/* Marks and limits of the vocabulary. A field that is missing leaves its
+** default: no unknown token, no longest word. */
 static void read_options(lua_State *L, la_vocab *v, int at)
 {
     v->unknown = (int32_t)option_integer(L, at, "unknown", -1);
@@ -154,6 +168,8 @@ static int native_vocab(lua_State *L)
     luaL_checktype(L, 5, LUA_TTABLE);
     lua_Integer n = luaL_len(L, 2), m = 0;
     if (lua_istable(L, 4)) m = luaL_len(L, 4);
+    /* Ids are 32 bits, and tables of slots have up to four times as many
+    ** entries. */
     if (n > INT32_MAX / 4 || m > INT32_MAX / 4)
         luaL_error(L, "tokenizer: too many tokens");
     la_vocab *v = push_object(L, sizeof *v, VOCAB, vocab_gc);
@@ -169,6 +185,8 @@ static int native_vocab(lua_State *L)
     return 1;
 }
 
+/* The vocabulary that each of the following functions takes first; raises for
+** any other value. */
 static la_vocab *check_vocab(lua_State *L)
 {
     return luaL_checkudata(L, 1, VOCAB);
@@ -238,6 +256,7 @@ typedef struct pieces {
     const char *open_end;
 } pieces;
 
+/* Appends a piece; there are no empty ones. */
 static void put_piece(pieces *p, const char *from, const char *to)
 {
     if (from >= to) return;
@@ -245,6 +264,7 @@ static void put_piece(pieces *p, const char *from, const char *to)
     lua_rawseti(p->L, p->list, ++p->n);
 }
 
+/* Puts the open piece: nothing that follows can join it any more. */
 static void flush(pieces *p)
 {
     if (p->open) put_piece(p, p->open, p->open_end);
@@ -271,6 +291,10 @@ static void add_part(pieces *p, const char *from, const char *to, bool match,
     *after = match;
 }
 
+/* Walks from match to match. Parts between two matches count as the opposite of
+** a match, so that one rule (add_part) serves all behaviours, with 'invert' or
+** not. 'left' bounds the steps of backtracking for the whole text, so that no
+** pattern of a file can hang a host. */
 static int split_text(lua_State *L, const la_regex *r, span s, int how,
                       bool invert)
 {
@@ -281,6 +305,8 @@ static int split_text(lua_State *L, const la_regex *r, span s, int how,
     const char *at = s.text, *first, *last = s.text;
     bool after = false;
     while (at < m.end) {
+        /* The stack may grow inside: the box on Lua's stack must own it before
+        ** anything can raise. */
         m.stack = *stack;
         la_status status = la_regex_find(r, &m, at, &first, &last);
         *stack = m.stack;
@@ -370,6 +396,7 @@ static int native_bytes(lua_State *L)
     return push_and_free(L, b);
 }
 
+/* The reverse: characters that stand for bytes become those bytes. */
 static int native_unbytes(lua_State *L)
 {
     la_begin(L, NAME, 0);

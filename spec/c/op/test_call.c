@@ -120,6 +120,31 @@ static void test_lists(void **state)
     la_release(x);
 }
 
+/* What is refused, and in which words, is the same for a script. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    la_tensor *x = range(4);
+    la_any dim = la_any_named("dim", la_any_int(1));
+    assert_null(la_call(NULL, "sum", x, dim, dim));
+    expect(LA_EARG, "sum: argument 3: argument 'dim' is given twice");
+    assert_null(la_call(NULL, "sum", x, la_any_named("dims", la_any_int(1))));
+    expect(LA_EARG, "sum: argument 2: unknown keyword 'dims' (known: self, ");
+    assert_null(la_call(NULL, "softmax", x));
+    expect(LA_EARG, "softmax: argument 2: dimension expected, got no value "
+           "for 'dim'");
+    assert_null(la_call(NULL, "softmax", x, 0));
+    expect(LA_EINDEX, "softmax: argument 2: dimension 0: counting starts at 1");
+    assert_null(la_call(NULL, "softmax", x, "row"));
+    expect(LA_EARG, "softmax: argument 2: dimension expected, got 'row': the "
+           "tensor has no names");
+    assert_null(la_call(NULL, "exp", 1, 2));
+    expect(LA_EARG, "exp: argument 2: at most 1 arguments expected, got 2");
+    assert_null(la_call(NULL, "exp", "one"));
+    expect(LA_EARG, "exp: argument 1: tensor or number expected, got string");
+    la_release(x);
+}
+
 /* Tensors behind each other and single numbers are lists, as in Lua. */
 static void test_single_values(void **state)
 {
@@ -433,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_single_values),
         cmocka_unit_test(test_numbers_as_lists),
         cmocka_unit_test(test_handles),

@@ -85,6 +85,8 @@ static la_status make_weight(la_program *g, la_tensor *t, const char *word)
     return LA_OK;
 }
 
+/* Names by number for what the host has not named yet, and weights for all
+** objects that are no arguments: they are what a host may replace. */
 static la_status make_parts(la_program *g, la_prog *p)
 {
     for (int32_t i = 0; i < p->narguments; i++)
@@ -126,6 +128,8 @@ la_status la_program_make_number(double value, la_tensor **out)
     return la_tensor_hand(&t, out);
 }
 
+/* One weight may be read as several numbers (a learning rate in each group):
+** the first use names it. */
 la_status la_program_add_number(la_program *g, int kind, la_tensor *number,
                                 const char *name)
 {
@@ -158,6 +162,8 @@ static la_status make_walk(la_program *g)
     return w->versions && w->in && w->out && w->results ? LA_OK : LA_ENOMEM;
 }
 
+/* The last step of making and of reading a program: after it nothing of the
+** recording changes, and it can run. */
 la_status la_program_finish(la_program *g)
 {
     for (int32_t i = 0; i < g->p->slots.n; i++) {

@@ -175,6 +175,8 @@ static void read_finish(la_program_reader *r, la_tensor *t, int kind,
     }
 }
 
+/* An entry of the list of tensors. Views name entries before them, so that no
+** circle is possible. */
 static void read_entry(la_program_reader *r)
 {
     size_t n;
@@ -266,6 +268,8 @@ static void read_rename(la_program_reader *r, la_program *g, int what,
         la_jtext_fail(&r->t, "a name that is there twice");
 }
 
+/* Names for what the program has; further ones, of a damaged file, are passed
+** over. */
 static void read_names(la_program_reader *r, la_program *g, int what,
                        const char *key)
 {
@@ -320,6 +324,8 @@ static void read_check_numbers(la_program_reader *r, const la_program *g)
     }
 }
 
+/* Weights are renamed after all names are known, because numbers are found by
+** the name that the file has for their weight. */
 static void read_weight_names(la_program_reader *r, la_notes *out)
 {
     la_jtext_want(&r->t, "weight names");
@@ -333,6 +339,8 @@ static void read_weight_names(la_program_reader *r, la_notes *out)
     }
 }
 
+/* The parts around the recording; la_program_finish plans it as the last
+** step. */
 static void read_parts(la_program_reader *r, la_program *g)
 {
     LA_NOTES weights = {0};
@@ -368,6 +376,8 @@ static void read_program(la_program_reader *r, la_prog_list *out)
     }
 }
 
+/* The whole text. Its order is fixed: a reader that knows what comes next needs
+** no tree of the JSON in memory. */
 static la_status read_all(la_program_reader *r, la_prog_list *out)
 {
     read_head(r);
@@ -389,6 +399,8 @@ static const la_note *read_note(const la_archive *a)
     return NULL;
 }
 
+/* Owns what the reader gathers, and frees it whatever happens; programs that
+** were read before a fault go too. */
 static la_status read_note_text(la_archive *a, const la_note *note,
                                 la_prog_list *out)
 {
@@ -410,6 +422,8 @@ static la_status read_note_text(la_archive *a, const la_note *note,
     return status;
 }
 
+/* Programs are a note in the metadata of a .safetensors file, whose tensors are
+** the weights: any tool for such files can look at them. */
 la_status la_program_read(const la_reader *from, int64_t limit,
                           la_prog_list *out)
 {

@@ -230,6 +230,8 @@ int64_t la_jtext_read_range(la_jtext_reader *r, int64_t low, int64_t high)
     return r->status ? low : v;
 }
 
+/* The bits in hexadecimal, so that NaNs, infinities and the sign of zero come
+** back exactly. */
 double la_jtext_read_double(la_jtext_reader *r)
 {
     size_t n, before = r->used;
@@ -248,6 +250,8 @@ double la_jtext_read_double(la_jtext_reader *r)
 
 /* ---- forms ---- */
 
+/* Reads LA_MAX_DIMS numbers or fewer, none of them negative: no tensor of ours
+** steps backwards. text_make_form checks them together. */
 static int text_read_sizes(la_jtext_reader *r, const char *key, int64_t *list)
 {
     int n = 0;
@@ -263,6 +267,7 @@ static int text_read_sizes(la_jtext_reader *r, const char *key, int64_t *list)
     return n;
 }
 
+/* Lazy conjugation and the like, one letter each. */
 static uint32_t text_read_bits(la_jtext_reader *r)
 {
     size_t n, before = r->used;
@@ -325,6 +330,7 @@ static la_tensor *text_make_form(la_jtext_reader *r, la_dtype dtype, int ndim,
     return form;
 }
 
+/* A header without memory, owned; NULL with the reader's status set. */
 la_tensor *la_jtext_read_form(la_jtext_reader *r)
 {
     int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS];

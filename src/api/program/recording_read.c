@@ -230,6 +230,8 @@ static void recording_scalar(la_program_reader *r, la_scalar *s)
         : la_scalar_int(i);
 }
 
+/* A text stays in the reader's memory, which outlives the checks;
+** la_prog_copy_value gives steps one of their own. */
 static void recording_string(la_program_reader *r, la_value *v)
 {
     size_t n;
@@ -382,6 +384,8 @@ static void recording_call(la_program_reader *r, la_prog *p, la_prog_step *s)
     if (!r->t.status) recording_sources(r, s);
 }
 
+/* A question and its answer. Whether it decides is not in the file: a file that
+** said no could skip the question. */
 static void recording_look(la_program_reader *r, la_prog *p, la_prog_step *s)
 {
     int64_t at = la_jtext_read_range(&r->t, 0, (int64_t)r->ops.n - 1);
@@ -452,6 +456,8 @@ static void recording_event(la_program_reader *r, la_prog *p, la_prog_step *s)
     else s->on = la_jtext_read_range(&r->t, 0, 1);
 }
 
+/* One step, whose key is its kind. Everything is LA_PROG_NONE first, so that a
+** step that fails half way can be freed and names nothing. */
 static void recording_step(la_program_reader *r, la_prog *p)
 {
     static const char *const kinds[] = {"call", "grad", "require", "look",

@@ -26,6 +26,8 @@ static la_state *state_of(lua_State *L, const char *name)
     return s;
 }
 
+/* Opens a scope of the host's kind, which la.tidy can not close: each is ended
+** by whoever began it. */
 LA_API int la_frame_begin(lua_State *L)
 {
     la_state *s = state_of(L, "la_frame_begin");
@@ -54,6 +56,8 @@ LA_API int la_frame_end(lua_State *L)
         return la_error(LA_ESTATE, "la_frame_end: no scope of la_frame_begin "
                         "is the innermost one");
     la_scope_end(L, s, s->scopes.depth - 1);
+    /* The step comes after the tensors are gone, so that the collector finds
+    ** their handles empty and has less to do. */
     if (s->policy == LA_PACE_FRAME)
         la_lua_step(L, step_size(s->frame_bytes));
     la_error_clear();
@@ -67,6 +71,8 @@ static int keep_protected(lua_State *L)
     return 0;
 }
 
+/* Everything is checked before the protected call, because a status says more
+** than a Lua error that was caught. */
 LA_API int la_keep(lua_State *L, int arg)
 {
     la_state *s = state_of(L, "la_keep");
@@ -85,6 +91,7 @@ LA_API int la_keep(lua_State *L, int arg)
     return LA_OK;
 }
 
+/* The bytes are kept for every policy; only LA_COLLECT_FRAME reads them. */
 LA_API int la_set_collector(lua_State *L, int policy, size_t bytes)
 {
     la_state *s = state_of(L, "la_set_collector");

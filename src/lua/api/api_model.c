@@ -48,6 +48,8 @@ static int model_body(lua_State *L)
     return 0;
 }
 
+/* An error that no status explains came from the script, which means from the
+** file: hosts get LA_EIO for it, with the script's text. */
 static la_status model_run(lua_State *L, const la_bytes *bytes,
                            la_program **out)
 {
@@ -76,6 +78,8 @@ static la_status model_read(const la_bytes *bytes, const char *format,
     lua_State *L = la_new_state(la_runtime_here());
     if (!L) return la_error_status();
     la_status status = model_run(L, bytes, out);
+    /* Finalizers that run while the state closes may fail and would write over
+    ** the record of the failure. */
     la_error_note note;
     la_error_keep(&note);
     lua_close(L);
@@ -109,6 +113,7 @@ static la_status model_bytes(const la_reader *in, la_bytes *out)
     return out->status;
 }
 
+/* The source is closed in every case, before its bytes are read as a model. */
 static la_status model_source(const la_source *source, const char *format,
                               la_program **out)
 {

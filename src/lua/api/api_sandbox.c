@@ -20,6 +20,7 @@ static int open_closed(lua_State *L)
     s->aside = LA_ASIDE_MOST;
     s->context.zero_memory = true;
     s->context.must_ask = true;
+    /* The hook comes last: what runs while the library opens is no script's. */
     la_open_protected(L);
     la_guard_thread(s, s->main);
     la_guard_thread(s, L);

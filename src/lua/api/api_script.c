@@ -15,12 +15,14 @@
 
 /* ---- states ---- */
 
+/* Runs protected, because luaL_openlibs raises when memory is out. */
 static int api_open_standard(lua_State *L)
 {
     luaL_openlibs(L);
     return 0;
 }
 
+/* The standard library comes first, as in a program of Lua. */
 static la_status api_open_trusted(lua_State *L, la_runtime *rt)
 {
     LA_TRY(la_open_by(L, api_open_standard));
@@ -57,6 +59,8 @@ LA_API lua_State *la_new_sandbox(const la_limits *limits)
     return api_opened(L, status, "la_new_sandbox");
 }
 
+/* Closes any state, also one that a host made by itself; NULL is allowed, as
+** for la_release. */
 LA_API void la_close_state(lua_State *L)
 {
     if (L) lua_close(L);
@@ -64,6 +68,7 @@ LA_API void la_close_state(lua_State *L)
 
 /* ---- running ---- */
 
+/* A chunk that is to run: borrowed for the call. */
 typedef struct api_script {
     const char *text, *name;
     size_t n;
@@ -80,6 +85,8 @@ static int api_run_protected(lua_State *L)
     return 0;
 }
 
+/* Runs the chunk and translates what it raised. Only texts are loaded: a
+** precompiled chunk could crash Lua. */
 static la_status api_run(lua_State *L, const api_script *s)
 {
     if (!L || (!s->text && s->n))
@@ -116,6 +123,8 @@ LA_API const char *la_push_text_of(lua_State *L, int index)
     return la_push_shown(L, index);
 }
 
+/* Receiver of what scripts print. A copy lives in an upvalue, so the host's own
+** struct may be on its stack. */
 typedef struct api_print {
     void (*print)(void *context, const char *text, size_t n);
     void *context;
@@ -152,6 +161,8 @@ static int api_set_print_protected(lua_State *L)
     return 0;
 }
 
+/* Checks what a host could get wrong, then sets the global in protected mode,
+** since the closure needs memory. */
 static la_status api_set_print(lua_State *L, const api_print *to)
 {
     if (!L || !to->print)

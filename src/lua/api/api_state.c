@@ -50,6 +50,8 @@ static int open_in(lua_State *L, la_runtime *rt, const char *function)
     return la_api_end(function, status);
 }
 
+/* A NULL runtime is the default one, so that hosts with one runtime need never
+** name it. */
 LA_API int la_openlibs_in(lua_State *L, la_runtime *rt)
 {
     return open_in(L, rt, "la_openlibs_in");
@@ -111,6 +113,8 @@ static la_status api_push(lua_State *L, la_tensor *t)
     if (!s)
         return la_error(LA_ESTATE, "the library was never opened in this Lua "
                         "state");
+    /* Memory is given back to the runtime of its tensor: no state of another
+    ** may keep it alive. */
     if (t->owner != s->context.runtime->owner)
         return la_error(LA_EARG, "the tensor belongs to another runtime than "
                         "the state");
@@ -134,6 +138,8 @@ static int push_record_protected(lua_State *L)
     return 1;
 }
 
+/* Checks the owner before anything is pushed: like a tensor, a record belongs
+** to one runtime. */
 static la_status push_record(lua_State *L, la_record *r)
 {
     if (!L || !r) return la_error(LA_EARG, "a Lua state and a record needed");

@@ -115,6 +115,11 @@ static bool cut_behind(const double *d, const double *e, int64_t i)
         || size <= UNIT * sqrt(fabs(d[i])) * sqrt(fabs(d[i + 1]));
 }
 
+/* QL or QR with implicit Wilkinson shifts, as LAPACK's steqr: each unreduced
+** block is worked on from its larger end, so that small values keep their
+** relative accuracy on graded matrices. A block of one row is an eigenvalue.
+** The bound on rounds ends what NaNs would make
+** endless. */
 bool la_tridiagonal_qr(double *d, double *e, int64_t n, double *x,
                        int64_t step, int64_t cols)
 {
@@ -158,6 +163,9 @@ static void values_sweep(double *d, double *e, int64_t near, int64_t last,
     dn[0] = sigma + gamma;
 }
 
+/* Values alone, by the variant without square roots of Pal, Walker and Kahan
+** (LAPACK's sterf): e holds squares while it runs, which is why its limit is a
+** product of squares. */
 bool la_tridiagonal_pwk(double *d, double *e, int64_t n)
 {
     int64_t rounds = 0, rotations = 0;
@@ -242,6 +250,8 @@ static void sweep_down(const bidiagonal_part *b, double shift)
     e[m - 1] = f;
 }
 
+/* One step of Golub and Kahan's implicit QR with a shift, from the bottom of
+** the block to its top: f and g are the bulge that the rotations chase. */
 static void sweep_up(const bidiagonal_part *b, double shift)
 {
     double *d = b->d, *e = b->e, c, s;
@@ -284,6 +294,9 @@ static void plain_down(const bidiagonal_part *b)
     e[b->last - 1] = h * os;
 }
 
+/* A step without a shift (Demmel and Kahan, "Accurate singular values of
+** bidiagonal matrices", 1990): it has no subtraction, so that the smallest
+** values keep all their digits. */
 static void plain_up(const bidiagonal_part *b)
 {
     double *d = b->d, *e = b->e, c = 1, s = 0, oc = 1, os = 0;
@@ -368,6 +381,10 @@ static int64_t block_start(const bidiagonal_part *b, double *largest)
     return i;
 }
 
+/* Golub and Kahan's iteration with the criteria of Demmel and Kahan. 'mu'
+** bounds the smallest singular value from below, and so does the threshold what
+** may count as zero: relative to that value, not to the largest. Signs are
+** moved into v at the end, as values are not negative. */
 bool la_bidiagonal_qr(double *d, double *e, int64_t n, double *u, double *v,
                       int64_t step, int64_t cols)
 {

@@ -45,6 +45,9 @@ size_t la_divide_work(int64_t n, int sets)
         + 4 * la_whole_lines(n * (int64_t)sizeof(int64_t));
 }
 
+/* Cuts the work memory into whole cache lines, in the order in which
+** la_divide_work counts it, and starts all sets of vectors as the
+** identity. */
 static void divide_begin(divide_all *a, char *work)
 {
     size_t square = la_whole_lines(a->n * a->n * (int64_t)sizeof(double));
@@ -296,6 +299,9 @@ static void set_kinds(const divide_all *a, const divide_join *j)
 
 /* ---- tridiagonal ---- */
 
+/* Joins two solved halves (Cuppen, 1981): diag(d) + rho z z^T, z being the last
+** row of the vectors above the cut and the first below it. What z hardly
+** touches, or equal values, deflates: no equation is solved for it. */
 static la_status tridiagonal_join(const divide_all *a, int64_t first,
                                   int64_t middle, int64_t end, int32_t *info)
 {
@@ -315,6 +321,9 @@ static la_status tridiagonal_join(const divide_all *a, int64_t first,
     return join_kept(a, &j, info);
 }
 
+/* Divide and conquer (Gu and Eisenstat, 1995), by levels from the leaves up
+** instead of by recursion. Each cut takes |e| from the two neighbours on the
+** diagonal, which makes the rest a rank-one change that the joins put back. */
 la_status la_tridiagonal_vectors(double *d, double *e, int64_t n, double *x,
                                  int64_t step, char *work, int32_t *info)
 {
@@ -386,6 +395,8 @@ static void combine_column(double *d, double *e, int64_t n, double *v,
     }
 }
 
+/* A leaf has one column more than rows unless it is the last: combine_column
+** rotates that column away first. */
 static bool bidiagonal_leaf(const divide_all *a, int64_t at, int64_t end)
 {
     int64_t n = end - at, cols = la_min(end + 1, a->n) - at;

@@ -266,6 +266,8 @@ static void normalise(double *out, const double *values, const double *by,
 
 /* ---- the whole ---- */
 
+/* Scratch of la_general_solve, in its order; counted here because the caller
+** allocates one block for each thread. */
 size_t la_general_work(la_dtype dtype, int64_t n)
 {
     la_field f = la_field_of(la_is_complex(dtype) ? LA_COMPLEX128
@@ -278,6 +280,9 @@ size_t la_general_work(la_dtype dtype, int64_t n)
         + (square > qr ? square : qr);
 }
 
+/* The Schur form, then eigenvectors of the triangle, then one product back to
+** the basis of the matrix. A real matrix leaves blocks of two for complex
+** pairs, which split_block makes triangular. */
 la_status la_general_solve(la_condenser *r, double *values, double **vectors,
                            char *scratch, int32_t *info)
 {

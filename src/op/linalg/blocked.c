@@ -13,6 +13,8 @@
 #include "base/size.h"
 #include "op/value.h"
 
+/* Only these four are computed in: callers have converted 16-bit floats and
+** integers before. */
 la_field la_field_of(la_dtype dtype)
 {
     la_field f = {dtype, NULL, (int64_t)la_dtype_size(dtype)};
@@ -25,6 +27,8 @@ la_field la_field_of(la_dtype dtype)
     return f;
 }
 
+/* A product never reads an element that it writes: with LA_SUBTRACT 'out' is
+** also the addend, element by element. */
 la_status la_mat_product(const la_field *f, la_gemm_mat a, la_gemm_mat b,
                          la_gemm_mat out, int64_t m, int64_t n, int64_t k,
                          int flags)
@@ -80,6 +84,10 @@ static void solve_diagonal(const la_field *f, la_gemm_mat t, int flags,
     la_parallel_for((k + CHUNK - 1) / CHUNK, 4, solve_columns, &s);
 }
 
+/* Solves blocks of LA_PANEL rows in their order. After block i the product is
+** taken with the last p blocks, p being the largest power of two that divides i
+** + 1: the shape of a recursion by halves, whose products are as square as they
+** can be, without the recursion. */
 la_status la_blocked_triangular(const la_field *f, la_gemm_mat t, int flags,
                                 la_gemm_mat b, int64_t n, int64_t k)
 {
@@ -121,6 +129,9 @@ static void exchange_bytes(char *p, char *q, int64_t bytes)
     }
 }
 
+/* Rows that are contiguous move whole; else column by column, so that a
+** column-major matrix is walked along its memory. 'undo' takes the exchanges
+** back in reverse. */
 void la_exchange_rows(const la_field *f, la_gemm_mat a, int64_t cols,
                       const int32_t *pivots, int64_t first, int64_t end,
                       bool undo)
@@ -168,6 +179,9 @@ static la_status lu_update(const la_field *f, la_gemm_mat a, int64_t m,
                           LA_SUBTRACT);
 }
 
+/* Products come in the order of la_blocked_triangular (Toledo, "Locality of
+** reference in LU decomposition", 1997). Columns beyond the rank are updated
+** once at the end, as no panel is in them. Between panels the host is asked. */
 la_status la_blocked_lu(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                         bool pivot, char *panel, int32_t *pivots,
                         int32_t *info)

@@ -101,6 +101,9 @@ static la_status factor_block(const la_field *f, parts *p, la_gemm_mat a,
     return LA_OK;
 }
 
+/* Householder QR by blocks (Schreiber and Van Loan, 1989): BLOCK reflectors
+** become one product I - V T V^H, which is applied to the columns on the right
+** before the next block. */
 la_status la_blocked_qr(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                         char *tau, char *work)
 {

@@ -56,6 +56,9 @@ static void ldl_make_real(matrix *m)
         AT(m, k, k) = creal(AT(m, k, k));
 }
 
+/* All dtypes are factored as complex128: an indefinite factorization is rare
+** enough that one code for all matters more than speed. Long rows ask the host
+** in between. */
 static void ldl_load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                      number *to)
 {
@@ -68,6 +71,7 @@ static void ldl_load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
         }
 }
 
+/* Rounds back to the dtype, once. */
 static void ldl_store(const la_field *f, const number *from, int64_t m,
                       int64_t n, la_gemm_mat a)
 {
@@ -256,6 +260,8 @@ typedef struct job {
     bool hermitian;
 } job;
 
+/* The strict upper part is cleared after the factorization, which works in it:
+** what is given back is L and D alone. */
 static la_status ldl_factor_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
@@ -270,6 +276,8 @@ static la_status ldl_factor_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
+/* The factors are read anew for each matrix of the batch, since scratch memory
+** is a thread's. */
 static la_status ldl_solve_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
@@ -287,6 +295,8 @@ static la_status ldl_solve_one(void *context, int64_t i, char *scratch)
 /* (A, *, hermitian) -> LD, pivots */
 LA_FORWARD(la_meta_ldl_factor, la_meta_matrices(f, true, "nn,ni"))
 
+/* Bunch and Kaufman's pivots, in LAPACK's numbering from 1, so that they can go
+** through files of other libraries. */
 la_status la_impl_ldl_factor(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
@@ -353,6 +363,8 @@ la_status la_meta_ldl_solve(la_frame *f)
                             (la_dtype)b->dtype);
 }
 
+/* Pivots come from the user: they are checked before a row is exchanged by
+** them. */
 la_status la_impl_ldl_solve(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);

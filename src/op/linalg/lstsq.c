@@ -24,6 +24,8 @@ static la_status driver_of(const la_value *v, int arg, char *out)
                        "expected");
 }
 
+/* Singular values are a result of the drivers by singular values alone; others
+** leave an empty tensor there, as PyTorch does. */
 la_status la_meta_lstsq_solve(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
@@ -125,6 +127,8 @@ static la_status by_values(la_frame *f, bool values)
     return values ? la_copy_data(la_result(f, 2), s) : LA_OK;
 }
 
+/* The driver 'a' (chosen here) tries QR first and takes singular values where
+** the rank is not full: then only these find the shortest solution. */
 la_status la_impl_lstsq_solve(la_frame *f)
 {
     la_scalar zero = la_scalar_int(0);

@@ -68,6 +68,9 @@ static bool is_odd(const int32_t *pivots, int64_t n)
     return exchanges & 1;
 }
 
+/* One matrix, in place in the result. Whatever is asked for besides
+** (determinant, solution) follows while its factors are in the cache. A
+** singular matrix ends here: info says where. */
 static la_status factor_large(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
@@ -126,6 +129,8 @@ static job lu_job_of(const la_batch *b)
 /* (A, *, pivot) -> LU, pivots int32, info int32 */
 LA_FORWARD(la_meta_lu_factor_ex, la_meta_matrices(f, false, "mn,ki,i"))
 
+/* The small kernel reads the input itself; the blocked code works in place and
+** gets a copy. */
 la_status la_impl_lu_factor_ex(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
@@ -147,6 +152,8 @@ la_status la_impl_lu_factor_ex(la_frame *f)
 LA_FORWARD(la_meta_inv, la_meta_matrices(f, true, "nn"))
 LA_FORWARD(la_meta_inv_ex, la_meta_matrices(f, true, "nn,i"))
 
+/* Solves for the identity. inv raises for a singular matrix, inv_ex only if it
+** is asked to. */
 la_status la_impl_inv_ex(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
@@ -363,6 +370,8 @@ static la_status lu_check_pivots(la_tensor *pivots, int64_t rows)
     return LA_OK;
 }
 
+/* Solves from the left or right, for the matrix or its adjoint: the four cases
+** of one pair of triangular solves. */
 la_status la_impl_lu_solve(la_frame *f)
 {
     LA_OPEN_BATCH(b, f);
@@ -399,6 +408,7 @@ la_status la_meta_lu_permutation(la_frame *f)
     return la_matrix_result(f, 0, &batch, m, m, f->args[2].dtype);
 }
 
+/* The identity with its rows exchanged in reverse order: P in A = P L U. */
 la_status la_impl_lu_permutation(la_frame *f)
 {
     la_tensor *p = la_arg(f, 0);

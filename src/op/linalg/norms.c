@@ -18,6 +18,8 @@ typedef struct order {
     bool frobenius, rows, least, spectral, nuclear;
 } order;
 
+/* Checks the order before anything is computed. nuc, 2 and -2 need singular
+** values, others only sums. */
 static la_status order_of(const la_value *v, int arg, order *out)
 {
     double p = v->tag == LA_VSCALAR ? v->scalar.re : 0;

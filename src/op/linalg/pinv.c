@@ -17,6 +17,9 @@ typedef struct limits {
     double epsilon;           /* rtol where neither is given */
 } limits;
 
+/* Without limits of the caller's, values below max(m, n) times the unit of the
+** dtype are zero, relative to the
+** largest one, as in PyTorch. */
 static limits limits_of(la_chain *w, const la_frame *f, int atol, int rtol)
 {
     la_tensor *a = la_arg(f, 0);
@@ -80,6 +83,7 @@ static la_tensor *reciprocals(la_chain *w, la_tensor *values, limits l)
     return R(where, some, R(reciprocal, values), 0.0);
 }
 
+/* V diag(1 / s) U^H, or the same by eigenvalues of a Hermitian matrix. */
 la_status la_impl_pinv(la_frame *f)
 {
     LA_CHAIN(w);

@@ -155,6 +155,8 @@ static la_status pivoted_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
+/* Diagonal pivoting stops at the first pivot below 'tol', which gives the rank:
+** the factor has that many rows that are not zero . */
 la_status la_impl_pivoted_cholesky(la_frame *f)
 {
     la_scalar zero = la_scalar_int(0);

@@ -201,6 +201,8 @@ static la_status apply_one(void *context, int64_t i, char *scratch)
                               scratch);
 }
 
+/* Multiplies by Q without making it: the reflectors below the diagonal of 'a'
+** are applied block by block. */
 la_status la_impl_householder_apply(la_frame *f)
 {
     la_tensor *tau = la_arg(f, 1);
