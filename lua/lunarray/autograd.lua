@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local autograd = {}
 
@@ -144,7 +145,7 @@ local defaults = {eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise = true, seed = 1,
 local function options_of(what, given)
   local o = {}
   for key, value in pairs(defaults) do o[key] = value end
-  for key, value in pairs(given or {}) do
+  for key, value in pairs(positions.own(given or {}, defaults)) do
     if defaults[key] == nil then
       error(what .. ": unknown option '" .. numbers.text(key)
         .. "' (known: atol, eps, fast_mode, raise, rtol, seed)", 3)

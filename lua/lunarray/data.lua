@@ -1,6 +1,7 @@
 -- lunarray.data: datasets, batches, progress bars.
 local la = require "lunarray"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local data = {}
 
@@ -139,7 +140,7 @@ local known = {batch_size = true, shuffle = true, generator = true,
 function data.DataLoader(dataset, options)
   local self = {dataset = dataset, batch_size = 1, shuffle = false,
     drop_last = false}
-  for key, value in pairs(options or {}) do
+  for key, value in pairs(positions.own(options or {}, known)) do
     if not known[key] then
       error("DataLoader: unknown option '" .. numbers.text(key) .. "' (known: "
         .. "batch_size, collate, drop_last, generator, sampler, shuffle)", 2)
@@ -219,7 +220,8 @@ function data.DistributedSampler(dataset, options)
   local mpi = package and package.loaded["lunarray.mpi"] or {}
   local self = {total = #dataset, rank = mpi.rank, size = mpi.size,
     shuffle = true, seed = 0, drop_last = false, epoch = 0}
-  for key, value in pairs(options or {}) do
+  for key, value in pairs(positions.own(options or {},
+    sampler_options)) do
     if not sampler_options[key] then
       error("DistributedSampler: unknown option '" .. numbers.text(key)
         .. "' (known: batch_size, drop_last, rank, seed, shuffle, size)", 2)

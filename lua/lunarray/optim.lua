@@ -30,7 +30,8 @@ end
 local function add_group(self, given)
   local group = {}
   for key, value in pairs(self.defaults) do group[key] = value end
-  for key, value in pairs(given) do
+  group.params = given.params
+  for key, value in pairs(positions.own(given, self.known)) do
     if key ~= "params" and not self.known[key] then
       error(string.format("%s: unknown option '%s'", self.name,
         numbers.text(key)), 4)

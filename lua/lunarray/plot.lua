@@ -20,8 +20,9 @@ local float64 = {dtype = "float64"}
 -- ---- what is given ----
 
 local function is_options(v)
-  if type(v) ~= "table" or getmetatable(v) then return false end
+  if type(v) ~= "table" then return false end
   local key = next(v)
+  if getmetatable(v) then return key == nil and #v == 0 end
   return key == nil or type(key) == "string"
 end
 

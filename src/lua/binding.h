@@ -519,6 +519,14 @@ bool la_is_list(lua_State *L, int at);
 /* A table with __len at 'at' (from 1) is replaced by a plain list of what its
 ** metamethods give, with its own keys that are strings. Their errors pass. */
 void la_take_list(lua_State *L, int at);
+/* Keys behind an __index metamethod cannot be listed. Options at 'at' that have
+** one are replaced by a plain table: their own keys, and those of 'known' that
+** stand behind __index. Its errors pass. */
+void la_take_options(lua_State *L, int at, const char *const *known);
+/* The same in parts. True where 'at' is such a table: pushes one of its own
+** keys; then each option is looked for, and the table put in its place. */
+bool la_open_options(lua_State *L, int at);
+void la_see_option(lua_State *L, int at, const char *word, size_t n);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that
 ** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);

@@ -430,6 +430,20 @@ static const la_op *first_fitting(call *c, const entry *e, bool exact,
     return NULL;
 }
 
+/* Keywords that stand behind an __index, for all overloads. */
+static void see_hidden_keywords(lua_State *L, const entry *e)
+{
+    int at = lua_gettop(L);
+    if (at == 0 || !la_open_options(L, at)) return;
+    la_see_option(L, at, "out", 3);
+    for (const la_op *op = e->op; op; op = with_form(op->state->next, e->forms))
+        for (int k = 0; k < la_schema_of(op)->nparams; k++) {
+            const la_word *word = &la_schema_of(op)->params[k].name;
+            la_see_option(L, at, word->text, (size_t)word->n);
+        }
+    lua_replace(L, at);
+}
+
 /* Overloads in the order of their rows, those that take a tensor as a tensor
 ** before those for which it is a number: a recording, which knows no value of
 ** it, finds the same. When none fits, the one that most of the arguments fit
@@ -437,6 +451,7 @@ static const la_op *first_fitting(call *c, const entry *e, bool exact,
 static __attribute__((noinline)) void find_overload(call *c, const entry *e)
 {
     const la_op *best = e->op;
+    see_hidden_keywords(c->L, e);
     begin_search(c, false);
     if (with_form(best->state->next, e->forms)
         && (first_fitting(c, e, true, &best)

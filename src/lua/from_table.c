@@ -18,9 +18,22 @@
 #include "lua/from_table.h"
 #include "lua/sandbox/sandbox.h"
 #include "op/call.h"
+#include "op/cost/fuel.h"
 #include "tensor/hash.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
+
+/* What fuel counts for tensors of tables, and tables of tensors. */
+enum { LEAF = 16, ROW = 256 };
+
+/* So many leaves of Lua, and the tables of their rows. */
+static int64_t lua_work(int ndim, const int64_t *sizes, int64_t count)
+{
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < ndim && count; d++)
+        rows = la_fuel_times(rows, sizes[d]);
+    return la_fuel_plus(la_fuel_times(LEAF, count), la_fuel_times(ROW, rows));
+}
 
 /* ---- walking a nested table ---- */
 
@@ -358,7 +371,8 @@ static void from_table(lua_State *L, int at, const char *const *known,
     } else {
         count = k.n;
     }
-    la_begin_work(L, la_up_state(L), name, 16 * count);     /* it is slow */
+    la_begin_work(L, la_up_state(L), name,
+                  lua_work(w.ndim, w.sizes, count));
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
@@ -676,7 +690,10 @@ static bool push_short(lua_State *L)
 /* Nested tables; a number for a 0-dim tensor, {re, im} for a complex one. */
 static int method_totable(lua_State *L)
 {
-    la_begin(L, "totable", numel_at(L, 1));
+    const la_handle *h = la_to_handle(L, 1);
+    const la_tensor *given = h ? h->tensor : NULL;
+    la_begin(L, "totable", !given ? 0 : lua_work(given->ndim, la_sizes(given),
+                                                 given->numel));
     if (push_short(L)) return 1;
     la_tensor *t = table_push_plain(L, 1, "totable");
     if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));

@@ -148,10 +148,13 @@ static void set_option(lua_State *L, const char *name, la_print_options *o)
 ** sci_mode=}: what is not named stays. sci_mode = "auto" decides by values. */
 static int set_printoptions(lua_State *L)
 {
+    static const char *const known[] = {"precision", "threshold", "edgeitems",
+                                        "linewidth", "sci_mode", NULL};
     la_state *s = la_enter(L);
     la_print_options o = s->context.print;
     la_check_table(L, 1, "set_printoptions");
     lua_settop(L, 1);
+    la_take_options(L, 1, known);
     if (lua_getfield(L, 1, "profile") != LUA_TNIL)
         set_profile(L, &o);
     lua_settop(L, 1);

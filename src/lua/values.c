@@ -156,6 +156,37 @@ void la_take_list(lua_State *L, int at)
     lua_replace(L, at);
 }
 
+bool la_open_options(lua_State *L, int at)
+{
+    if (lua_type(L, at) != LUA_TTABLE || la_is_list(L, at)
+        || luaL_getmetafield(L, at, "__index") == LUA_TNIL) return false;
+    lua_pop(L, 1);
+    luaL_checkstack(L, 6, "too many arguments");
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -5);
+    }
+    return true;
+}
+
+void la_see_option(lua_State *L, int at, const char *word, size_t n)
+{
+    lua_pushlstring(L, word, n);
+    lua_pushvalue(L, -1);
+    lua_gettable(L, at);
+    lua_rawset(L, -3);
+}
+
+void la_take_options(lua_State *L, int at, const char *const *known)
+{
+    if (!la_open_options(L, at)) return;
+    for (int k = 0; known[k]; k++)
+        la_see_option(L, at, known[k], strlen(known[k]));
+    lua_replace(L, at);
+}
+
 lua_Integer la_count_cells(lua_State *L, int at)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);

@@ -3,6 +3,7 @@ local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
 local multi_head = require "lunarray.multi_head"
+local positions = require "lunarray.positions"
 
 local options = nn._options
 
@@ -33,7 +34,7 @@ local known = {attn_mask = true, key_padding_mask = true, is_causal = true,
 -- over heads. Inputs are (length, batch, features), (batch, length, features)
 -- with batch_first, or (length, features).
 function Attention:forward(query, key, value, o)
-  o = o or {}
+  o = positions.own(o or {}, known)
   for name in pairs(o) do
     if not known[name] then
       error("MultiheadAttention: unknown option '" .. tostring(name) .. "'", 2)

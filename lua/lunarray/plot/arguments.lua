@@ -4,6 +4,7 @@ local la = require "lunarray"
 local colour = require "lunarray.plot.colour"
 local dates = require "lunarray.plot.dates"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local arguments = {}
 
@@ -219,7 +220,8 @@ function arguments.options(name, known, options)
     error(("%s: a table of options expected, got %s"):format(name,
       type(options)), 0)
   end
-  for key, value in pairs(options or {}) do
+  options = positions.own(options or {}, known, AXES)
+  for key, value in pairs(options) do
     if known[key] then own[key] = check(name, key, value, known[key])
     elseif AXES[key] then axes[key] = check(name, key, value, AXES[key])
     else

@@ -501,7 +501,7 @@ return function(methods, tools)
     if at ~= nil and (type(at) ~= "table" or #at ~= 2) then
       error("annotate: at: {x, y} of the text expected", 0)
     end
-    local own = {}
+    local own = setmetatable({}, {__index = options})
     for key, value in pairs(options or {}) do own[key] = value end
     own.at = nil
     if at then note("annotate", fig, at[1], at[2], text, point, own)

@@ -91,6 +91,9 @@ local function measure(name, what, f)
 end
 
 local function call(name, what, fn, args)
+  if mode == "table" and is_tensor(args[1]) then
+    what = ("%s %s %s"):format(what, args[1].dtype, args[1].shape)
+  end
   measure(name, what, function() fn(table.unpack(args, 1, args.n)) end)
 end
 

@@ -242,6 +242,8 @@ static bool generator_is(lua_State *L, const char *name)
 ** streams of counters, which several threads could share. */
 static void generator_check_options(lua_State *L, int arg)
 {
+    static const char *const all[] = {"kind", NULL};
+    la_take_options(L, arg, all);
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING
             ? lua_tostring(L, -2) : "?";

@@ -10,9 +10,9 @@
 
 /* Elements that one is worth. Multiply-adds of real floats are worth less: so
 ** many are an element. */
-enum { FUNCTION = 4, COMPLEX_FUNCTION = 24, BRANCHES = 36, SERIES = 320,
+enum { FUNCTION = 8, COMPLEX_FUNCTION = 48, BRANCHES = 36, SERIES = 640,
        DIVISION = 8, REPEAT = 32, SPECTRUM = 8, MATRIX = 128, PASSES = 64,
-       FLOAT_PRODUCTS = 8, SORTED = 2 };
+       FLOAT_PRODUCTS = 8, COMPLEX_PRODUCT = 4, SORTED = 4 };
 
 static int64_t numel(const la_frame *f, int arg)
 {
@@ -169,16 +169,24 @@ static int64_t cost_slices(const la_frame *f)
 
 /* ---- products ---- */
 
+/* A step for each matrix of a batch. */
+static int64_t matrices(const la_frame *f, int arg)
+{
+    const la_tensor *t = la_arg(f, arg);
+    int64_t matrix = times(last(f, arg), size_at(f, arg, 2));
+    return t && t->ndim > 2 && matrix ? times(MATRIX, t->numel / matrix) : 0;
+}
+
 /* Multiply-adds with the dtype of argument 'arg', at least a step for each
 ** matrix of a batch. */
 static int64_t products(const la_frame *f, int arg, int64_t work)
 {
     const la_tensor *t = la_arg(f, arg);
     bool real = t && (t->dtype == LA_FLOAT32 || t->dtype == LA_FLOAT64);
-    int64_t matrix = times(last(f, arg), size_at(f, arg, 2));
-    if (real) work = plus(work / FLOAT_PRODUCTS, cost_results(f));
-    if (t && t->ndim > 2 && matrix)
-        work = plus(work, times(MATRIX, t->numel / matrix));
+    if (real) work /= FLOAT_PRODUCTS;
+    if (t && la_is_complex((la_dtype)t->dtype))
+        work = times(COMPLEX_PRODUCT, work);
+    work = plus(plus(work, cost_results(f)), matrices(f, arg));
     return with_elements(f, work);
 }
 
@@ -191,7 +199,7 @@ static int64_t cost_distances(const la_frame *f)
 {
     double p = f->args[2].d;
     bool simple = p == 0 || p == 1 || p == 2 || p == INFINITY;
-    int64_t each = simple ? 1 : 2 * FUNCTION;
+    int64_t each = simple ? 1 : BRANCHES;
     return f->args[3].b ? cost_product(f)
         : with_elements(f, times(each, times(cost_results(f), last(f, 0))));
 }
@@ -245,8 +253,9 @@ static int64_t attended(const la_frame *f, int first, int64_t each)
 {
     int64_t width = last(f, first) ? last(f, first) : 1;
     int64_t rows = numel(f, first) / width;
-    return products(f, first, times(times(rows, size_at(f, first + 1, 2)),
-                                    each));
+    int64_t pairs = times(rows, size_at(f, first + 1, 2));
+    return plus(products(f, first, times(pairs, each)),
+                times(2, matrices(f, first)));
 }
 
 static int64_t cost_attention(const la_frame *f)
@@ -297,7 +306,7 @@ static int64_t window_of(const la_frame *f, int arg)
 static int64_t passes_of(const la_frame *f)
 {
     const la_value *v = &f->args[1];
-    return v->tag != LA_VINTS ? 2 : v->ints.n < 2 ? 1 : v->ints.n < 3 ? 2 : 4;
+    return v->tag != LA_VINTS || v->ints.n < 2 ? 2 : v->ints.n < 3 ? 4 : 8;
 }
 
 static int64_t cost_windows(const la_frame *f)
@@ -349,7 +358,7 @@ static int64_t (*const kinds[])(const la_frame *f) = {
 
 /* Short rows cost more than their elements: the walk from one to the next.
 ** Element-wise inputs that are alike and without gaps are one row. */
-enum { STEP = 20, SHORT = 64 };
+enum { STEP = 40, SHORT = 64 };
 
 static int64_t steps_between_rows(const la_frame *f)
 {

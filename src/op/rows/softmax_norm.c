@@ -87,8 +87,8 @@ static la_status soft_meta(la_frame *f)
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
     f->scratch[0] = dim;
     if (!la_is_float(d))
-        return la_error_at(LA_EDTYPE, 1, "softmax needs a floating point "
-                           "tensor, got %s; say dtype = \"float32\"",
+        return la_error_at(LA_EDTYPE, 1, "floating point tensor expected, "
+                           "got %s; say dtype = \"float32\"",
                            la_dtype_name(d));
     LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL, d));
     return la_take_names(la_result(f, 0), self);

@@ -344,9 +344,12 @@ end
 -- states of its parameters, steps those, and sends them to all.
 -- mpi.zero(optim.Adam, net:parameters(), {lr = 1e-3}); options.comm.
 function train.zero(class, params, options)
-  local given, comm = {}, train.world
-  for key, value in pairs(options or {}) do
-    if key == "comm" then comm = value else given[key] = value end
+  local given, comm = options or {}, train.world
+  if given.comm then
+    comm = given.comm
+    given = setmetatable({}, {__index = options})
+    for key, value in pairs(options) do given[key] = value end
+    given.comm = nil
   end
   local owner, own, index = owners(params, comm.size), {}, {}
   for k, p in ipairs(params) do

@@ -2,6 +2,7 @@
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local common = {}
 
@@ -35,7 +36,7 @@ function common.options(name, given, defaults)
   end
   local all = {}
   for key, value in pairs(defaults) do all[key] = value end
-  for key, value in pairs(given or {}) do
+  for key, value in pairs(positions.own(given or {}, defaults)) do
     if defaults[key] == nil then
       local known = {}
       for k in pairs(defaults) do known[#known + 1] = k end

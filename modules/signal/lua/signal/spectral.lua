@@ -14,7 +14,7 @@ local function with_window(name, x, n_fft, ...)
   local args = table.pack(...)
   local options = args[args.n]
   if type(options) == "table" and options.window ~= nil then
-    local copy = {}
+    local copy = setmetatable({}, {__index = options})
     for k, v in pairs(options) do copy[k] = v end
     args[args.n], options = copy, copy
   else
