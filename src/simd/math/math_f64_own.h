@@ -8,6 +8,7 @@
 #define LA_SIMD_MATH_MATH_F64_OWN_H
 
 #include "simd/math/math_erfcx.h"
+#include "simd/int_extreme.h"
 #include "simd/vec.h"
 
 #define RARE __attribute__((noinline, cold)) static
@@ -46,18 +47,18 @@ static inline f64_exp_parts_ f64_exp_reduce_(f64v x)
     return p;
 }
 /* (e^r - 1 - r) / r^2 on |r| <= ln2/2 */
+static const double f64_exp_c_[] = {
+    0x1.ad937209d2824p-26, 0x1.28ae10fca39b6p-22, 0x1.71df18b9a1062p-19,
+    0x1.a019994c1311ep-16, 0x1.a01a012ffa32bp-13, 0x1.6c16c1847c94ap-10,
+    0x1.1111111126b2ep-7, 0x1.55555555506acp-5, 0x1.55555555554fep-3,
+    0x1.000000000000ap-1
+};
 static inline f64v f64_exp_tail_(f64v r)
 {
-    f64v q = f64_set1(0x1.ad937209d2824p-26);
-    q = f64_step_(q, r, 0x1.28ae10fca39b6p-22);
-    q = f64_step_(q, r, 0x1.71df18b9a1062p-19);
-    q = f64_step_(q, r, 0x1.a019994c1311ep-16);
-    q = f64_step_(q, r, 0x1.a01a012ffa32bp-13);
-    q = f64_step_(q, r, 0x1.6c16c1847c94ap-10);
-    q = f64_step_(q, r, 0x1.1111111126b2ep-7);
-    q = f64_step_(q, r, 0x1.55555555506acp-5);
-    q = f64_step_(q, r, 0x1.55555555554fep-3);
-    return f64_step_(q, r, 0x1.000000000000ap-1);
+    f64v q = f64_set1(f64_exp_c_[0]);
+#pragma GCC unroll 16
+    for (int k = 1; k < 10; k++) q = f64_step_(q, r, f64_exp_c_[k]);
+    return q;
 }
 static inline f64v f64_exp_poly_(f64v r)
 {
