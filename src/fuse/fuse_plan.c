@@ -366,7 +366,8 @@ static void write_packed(la_fuse_plan *p, order *o, int at,
     write_copy(p, out, results[i], la_itemsize(s->tensor));
 }
 
-/* Blocks are as long as all that a line may touch allows. */
+/* Blocks are as long as all that a line may touch allows, so that what one
+** writes is still there for the next; and not longer than pays for a call. */
 static int64_t plan_block_of(const la_fuse_plan *p)
 {
     int64_t bytes = 0;

@@ -206,7 +206,7 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     la_tensor *base = p->bind->bases[v->slot], *t = NULL;
-    bool detached = !v->grad && la_grad_flag(base);     /* of a leaf made here */
+    bool detached = !v->grad && la_grad_flag(base);     /* of a leaf */
     if (s->kind == LA_SLOT_STEP && !detached && bind_is_base(v, base))
         return la_tensor_same(base, out);
     if (s->kind == LA_SLOT_OBJECT && v->whole) {

@@ -346,8 +346,8 @@ static inline f64v f64_erf(f64v x)
 /* tanh by the theorem of addition. r is what is left of |x| without n halves of
 ** ln2, from -0.09 to 0.26, and t its tanh, an odd polynomial; 'rest' is r with
 ** what the product of n lost. With w = 2^-n, tanh of the halves is
-** (1 - w) / (1 + w). The result is 1 - w, which is exact and close to that, and a
-** quotient, which is small, or t itself where n is 0. */
+** (1 - w) / (1 + w). The result is 1 - w, which is exact and close to that, and
+** a quotient, which is small, or t itself where n is 0. */
 static inline f64v f64_tanh_rest_(f64v r, f64v rest)
 {
     f64v z = r * r, zz = z * z;
