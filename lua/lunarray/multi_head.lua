@@ -55,11 +55,23 @@ local function heads(x, heads_n, w, b, part)
     :unflatten(3, {heads_n, n // heads_n}):transpose(2, 3)
 end
 
+-- Queries, keys and values of one input come from one product, whose gradient
+-- for the weight needs no parts.
+local function projections(query, key, value, heads_n, p)
+  local w, b = p.in_weight, p.in_bias
+  if rawequal(query, key) and rawequal(key, value) then
+    local n = w:size(2)
+    return table.unpack(la.linear(query, w, b)
+      :unflatten(3, {3, heads_n, n // heads_n})
+      :permute(3, 1, 4, 2, 5):unbind(1))
+  end
+  return heads(query, heads_n, w, b, 0), heads(key, heads_n, w, b, 1),
+    heads(value, heads_n, w, b, 2)
+end
+
 -- The same with (batch, length, features) in front and back: for the module.
 function multi_head.batch_first(query, key, value, heads_n, p, o)
-  local q = heads(query, heads_n, p.in_weight, p.in_bias, 0)
-  local k = heads(key, heads_n, p.in_weight, p.in_bias, 1)
-  local v = heads(value, heads_n, p.in_weight, p.in_bias, 2)
+  local q, k, v = projections(query, key, value, heads_n, p)
   local out, weights = attend(q, k, v, hiding(q, k, o), o)
   out = la.linear(out:transpose(2, 3):flatten(3, 4), p.out_weight, p.out_bias)
   if weights and o.average_attn_weights ~= false then
@@ -111,8 +123,10 @@ function multi_head.multi_head_attention_forward(query, key, value, embed_dim,
   local function batch_in_front(x)
     return single and x:unsqueeze(1) or x:transpose(1, 2)
   end
-  local out, weights = multi_head.batch_first(batch_in_front(query),
-    batch_in_front(key), batch_in_front(value), num_heads, {
+  local q = batch_in_front(query)
+  local k = rawequal(key, query) and q or batch_in_front(key)
+  local v = rawequal(value, key) and k or batch_in_front(value)
+  local out, weights = multi_head.batch_first(q, k, v, num_heads, {
     in_weight = in_weight, in_bias = in_bias,
     out_weight = out_weight, out_bias = out_bias}, o)
   if not single then return out:transpose(1, 2), weights end

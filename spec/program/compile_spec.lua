@@ -277,6 +277,27 @@ describe("la.compile", function()
     assert.equal((la.ones(2, 3) * 2):exp():sum(), result)
   end)
 
+  it("says what it is bound by", function()
+    local function text(f, ...)
+      local step = la.compile(f)
+      step(...)
+      return step:explain()
+    end
+    local x, one = la.rand(100000), la.ones(3)
+    assert.matches("bound by memory", text(function(a) return a + a end, x))
+    assert.matches("bound by arithmetic: functions of elements",
+      text(function(a) return (a:exp() + 1):log():sin() end, x))
+    assert.matches("bound by arithmetic: products",
+      text(function(a) return a:matmul(a) end, la.ones(100, 100)))
+    assert.matches("bound by calls", text(function(a) return a + a end, one))
+    local walk = text(function(a) return ((a + 1) * a):exp() end, x)
+    assert.matches("one walk over memory: 3 steps, reads 400 KB, writes 400 KB",
+      walk, 1, true)
+    assert.matches(" 100 %%  one walk", walk)
+    local kept = text(function(a) return a * la.ones(3):exp() end, one)
+    assert.matches("exp float32{3}  [^\n]*its result is kept", kept)
+  end)
+
   it("runs in parts", function()
     local w = la.zeros(8)
     local function f(x, t)

@@ -70,4 +70,19 @@ describe("derivatives of a compiled function", function()
       end
     end
   end)
+
+  it("are those of a leaf that it makes, not of its detached twin", function()
+    local f = la.compile(function()
+      local a = la.eye(2, {requires_grad = true})
+      return a:detach(), a, a.data
+    end)
+    for _ = 1, 3 do
+      local d, a, data = f()
+      assert.same({false, true, false},
+        {d.requires_grad, a.requires_grad, data.requires_grad})
+      assert.is_true(d.is_leaf and a.is_leaf)
+      d[{1, 1}] = 5
+      assert.equal(5, a[{1, 1}]:item())
+    end
+  end)
 end)

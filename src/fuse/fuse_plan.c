@@ -10,12 +10,12 @@
 #include "base/runtime/thread_pool.h"
 #include "fuse/fuse_plan.h"
 
-/* The blocks of all registers together: a part of the first-level cache, as
-** those of what is read and written must fit next to them. */
-#define ARENA_BYTES 20480
-#define ROWS_BYTES 40960      /* both, where there are reductions or where */
-                              /* operands are packed */
-#define BLOCK_MOST 2048
+/* The blocks of all registers and of what is read and written, together: the
+** first-level cache. */
+#define BLOCK_BYTES 32768
+#define ROWS_BYTES 40960      /* the same where there are reductions; where
+                              ** operands are packed, registers alone */
+#define BLOCK_MOST 1024
 #define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
 #define REDUCE_BLOCK 8192       /* but taken together, as each call costs */
 #define ALIGN 64
@@ -366,16 +366,17 @@ static void write_packed(la_fuse_plan *p, order *o, int at,
     write_copy(p, out, results[i], la_itemsize(s->tensor));
 }
 
-/* Blocks are as long as all registers together allow; those of rows, which are
-** read again, as these and what is outside do. */
+/* Blocks are as long as all that a line may touch allows, so that what one
+** writes is still there for the next; and not longer than pays for a call. */
 static int64_t plan_block_of(const la_fuse_plan *p)
 {
     int64_t bytes = 0;
-    int64_t most = p->rows || p->packs ? ROWS_BYTES : ARENA_BYTES;
+    int64_t most = p->rows || p->packs ? ROWS_BYTES : BLOCK_BYTES;
+    bool outside = p->rows || !p->packs;
     for (int r = 0; r < p->nregisters; r++)
         if (p->registers[r].extent != LA_HOLDS_RESULTS)
             bytes += p->registers[r].size;
-    for (int k = 0; p->rows && k < p->noperands; k++)
+    for (int k = 0; outside && k < p->noperands; k++)
         if (!p->operands[k].results)
             bytes += (int64_t)la_itemsize(p->operands[k].tensor);
     int64_t n = bytes ? most / bytes / ALIGN * ALIGN : BLOCK_MOST;

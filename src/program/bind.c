@@ -216,7 +216,8 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
     const la_prog_view *v = la_prog_view_at(p, view);
     const la_prog_slot *s = la_prog_slot_at(p, v->slot);
     la_tensor *base = p->bind->bases[v->slot], *t = NULL;
-    if (s->kind == LA_SLOT_STEP && bind_is_base(v, base))
+    bool detached = !v->grad && la_grad_flag(base);     /* of a leaf */
+    if (s->kind == LA_SLOT_STEP && !detached && bind_is_base(v, base))
         return la_tensor_same(base, out);
     if (s->kind == LA_SLOT_OBJECT && v->whole) {
         LA_TRY(la_tensor_alias(base, false, out));
@@ -231,7 +232,7 @@ la_status la_bind_export(la_prog *p, int32_t view, la_tensor **out)
                              &t));
     t->flags = (t->flags & ~bits) | (f->flags & bits);
     la_tensor_set_names(t, la_names_retain(f->names));
-    bool detached = !v->grad && la_grad_flag(t);
+    detached = !v->grad && la_grad_flag(t);
     if (s->kind == LA_SLOT_CONST || detached) la_tensor_drop(&t->base);
     *out = t;
     return LA_OK;

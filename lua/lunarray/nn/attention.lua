@@ -47,8 +47,10 @@ function Attention:forward(query, key, value, o)
   end
   local settings = {dropout_p = self.training and self.dropout or 0}
   for name, given in pairs(o) do settings[name] = given end
-  local out, weights = multi_head.batch_first(time_first(query),
-    time_first(key), time_first(value), self.num_heads, {
+  local q = time_first(query)
+  local k = rawequal(key, query) and q or time_first(key)
+  local v = rawequal(value, key) and k or time_first(value)
+  local out, weights = multi_head.batch_first(q, k, v, self.num_heads, {
       in_weight = self.in_proj_weight, in_bias = self.in_proj_bias,
       out_weight = self.out_proj.weight, out_bias = self.out_proj.bias},
     settings)

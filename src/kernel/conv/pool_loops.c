@@ -11,6 +11,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/scratch.h"
 #include "kernel/matmul/muladd.h"
+#include "simd/permute/deinterleave.h"
 
 /* The window of one output along one dim. */
 typedef struct span {
@@ -140,6 +141,15 @@ static bool each_chunk(const la_pooling *p, chunk_fn fn)
         fn(p, &l);
     }
     return true;
+}
+
+/* Are windows two columns wide, side by side from the first column on? */
+static bool are_pairs(const la_pooling *p)
+{
+    const la_window *w = &p->w[2];
+    return !p->adaptive && w->kernel == 2 && w->stride == 2 && w->pad == 0
+        && w->dilation == 1 && 2 * w->out <= w->in && p->in_step[2] == 1
+        && p->out_step[2] == 1 && plane_of(p) <= INT32_MAX;
 }
 
 /* All of a row, where windows share it out; else n is 0. */

@@ -241,8 +241,16 @@ void la_drop_called(la_called *e);
 lua_Integer la_count_steps(const la_prog *p);
 /* The program at stack index 1; raises as 'name'. */
 la_called *la_check_program(lua_State *L, const char *name);
+void la_push_steps(lua_State *L, const la_prog *p);
+/* Push the operation's name, and file and line of its call. */
+void la_push_step_name(lua_State *L, const la_prog_step *s);
+void la_push_step_line(lua_State *L, const la_prog *p, const la_prog_step *s);
+
+/* ---- compile_explain.c ---- */
+
 /* tostring(p): the steps that run, one to a line. */
 int la_program_tostring(lua_State *L);
-void la_push_steps(lua_State *L, const la_prog *p);
+int la_compiled_explain(lua_State *L);
+int la_program_explain(lua_State *L);
 
 #endif

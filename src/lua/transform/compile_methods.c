@@ -26,7 +26,7 @@ static int compiled_program(lua_State *L)
 
 /* ---- p:steps() ---- */
 
-static void methods_push_name(lua_State *L, const la_prog_step *s)
+void la_push_step_name(lua_State *L, const la_prog_step *s)
 {
     if (s->kind == LA_STEP_GRAD) lua_pushliteral(L, "grad");
     else if (s->kind == LA_STEP_LOOK) lua_pushliteral(L, "check");
@@ -60,8 +60,8 @@ static void methods_add_sizes(void *context, int32_t view)
     lua_rawseti(w->L, -2, (lua_Integer)lua_rawlen(w->L, -2) + 1);
 }
 
-static void methods_push_line(lua_State *L, const la_prog *p,
-                              const la_prog_step *s)
+void la_push_step_line(lua_State *L, const la_prog *p,
+                       const la_prog_step *s)
 {
     if (s->source < 0 || s->line <= 0) lua_pushliteral(L, "?");
     else lua_pushfstring(L, "%s:%d", *LA_PROG_AT(p->names, char *, s->source),
@@ -74,11 +74,11 @@ static void methods_push_step(lua_State *L, const la_prog *p,
 {
     methods_sizes w = {L, p};
     lua_createtable(L, 0, 4);
-    methods_push_name(L, s);
+    la_push_step_name(L, s);
     lua_setfield(L, -2, "op");
     lua_pushinteger(L, s->line);
     lua_setfield(L, -2, "line");
-    methods_push_line(L, p, s);
+    la_push_step_line(L, p, s);
     lua_setfield(L, -2, "source");
     lua_newtable(L);
     if (s->kind == LA_STEP_CALL || s->kind == LA_STEP_LOOP)
@@ -113,200 +113,6 @@ static int program_steps(lua_State *L)
     luaL_checkstack(L, 10, "steps");
     la_push_steps(L, e->p);
     return 1;
-}
-
-/* ---- explain ---- */
-
-static const char *methods_bytes(lua_State *L, int64_t n)
-{
-    if (n < 10000) return lua_pushfstring(L, "%d bytes", (int)n);
-    if (n < 10000000) return lua_pushfstring(L, "%d KB", (int)(n / 1000));
-    return lua_pushfstring(L, "%d MB", (int)(n / 1000000));
-}
-
-/* Elements that the steps touch, in bytes, and multiplications of products: by
-** what the program is bound. */
-typedef struct methods_work { const la_prog *p; int64_t bytes; } methods_work;
-
-static void methods_touch(void *context, int32_t view)
-{
-    methods_work *w = context;
-    const la_tensor *f = la_prog_view_at(w->p, view)->form;
-    w->bytes += f->numel * (int64_t)la_itemsize(f);
-}
-
-static int64_t methods_products(const la_prog *p, const la_prog_step *s)
-{
-    if (s->kind != LA_STEP_CALL || s->results[0] < 0 || s->nargs < 2
-        || s->views[0] < 0 || s->views[1] < 0) return 0;
-    int role = s->op->role;
-    bool product = role == LA_ROLE_product || role == LA_ROLE_products
-        || role == LA_ROLE_layer;
-    const la_tensor *x = la_prog_view_at(p, s->views[0])->form;
-    const la_tensor *y = la_prog_view_at(p, s->results[0])->form;
-    return product && x->ndim > 0 ? y->numel * la_sizes(x)[x->ndim - 1] : 0;
-}
-
-static void methods_explain_bound(lua_State *L, luaL_Buffer *b,
-                                  const la_prog *p)
-{
-    methods_work w = {p, 0};
-    int64_t products = 0;
-    for (int32_t i = 0; i < p->steps.n; i++) {
-        const la_prog_step *s = la_prog_step_at(p, i);
-        if (!la_prog_runs(s)) continue;
-        la_prog_reads(p, s, methods_touch, &w);
-        la_prog_writes(p, s, methods_touch, &w);
-        products += methods_products(p, s);
-    }
-    bool arithmetic = products > 4 * w.bytes;
-    luaL_addstring(b, "memory touched: ");
-    methods_bytes(L, w.bytes);
-    luaL_addvalue(b);
-    luaL_addstring(b, arithmetic
-        ? "; bound by arithmetic: the products of matrices take most of it\n"
-        : "; bound by memory: most of the time goes to reading and writing\n");
-}
-
-static void methods_explain_passes(lua_State *L, luaL_Buffer *b,
-                                   const la_prog *p)
-{
-    for (int k = 0; k < LA_NPASSES; k++) {
-        const la_prog_pass_note *n = &p->notes[k];
-        lua_pushfstring(L, "  %s: ", la_prog_pass_name(k));
-        luaL_addvalue(b);
-        if (n->left_out) {
-            luaL_addstring(b, "left out\n");
-            continue;
-        }
-        lua_pushfstring(L, "%s: %d", la_prog_pass_text(k), (int)n->count);
-        luaL_addvalue(b);
-        if (n->bytes) {
-            luaL_addstring(b, ", ");
-            methods_bytes(L, n->bytes);
-            luaL_addvalue(b);
-        }
-        luaL_addstring(b, "\n");
-    }
-}
-
-static void methods_explain_plan(lua_State *L, luaL_Buffer *b,
-                                 const la_prog *p)
-{
-    if (p->live)
-        luaL_addstring(b, "a result has a history: every call runs with "
-                       "autograd\n");
-    luaL_addstring(b, "passes\n");
-    methods_explain_passes(L, b, p);
-    if (!p->live) {
-        luaL_addstring(b, "arena: ");
-        methods_bytes(L, p->arena_bytes);
-        luaL_addvalue(b);
-        luaL_addstring(b, "; packed: ");
-        methods_bytes(L, p->packed_bytes);
-        luaL_addvalue(b);
-        luaL_addstring(b, "\n");
-    }
-    methods_explain_bound(L, b, p);
-}
-
-static void methods_explain_step(lua_State *L, luaL_Buffer *b,
-                                 const la_prog *p, int32_t i)
-{
-    const la_prog_step *s = la_prog_step_at(p, i);
-    int32_t view = s->kind != LA_STEP_CALL ? s->view
-        : s->results[0] >= 0 ? s->results[0] : s->list_results >= 0
-        && s->nlisted ? la_prog_member(p, s->list_results) : -1;
-    luaL_addstring(b, "  ");
-    methods_push_name(L, s);
-    luaL_addvalue(b);
-    if (view >= 0) {
-        const la_tensor *f = la_prog_view_at(p, view)->form;
-        lua_pushfstring(L, " %s{", la_dtype_name((la_dtype)f->dtype));
-        luaL_addvalue(b);
-        for (int d = 0; d < f->ndim; d++) {
-            lua_pushfstring(L, d ? ", %I" : "%I",
-                            (LUAI_UACINT)la_sizes(f)[d]);
-            luaL_addvalue(b);
-        }
-        luaL_addstring(b, "}");
-    }
-    luaL_addstring(b, "  ");
-    methods_push_line(L, p, s);
-    luaL_addvalue(b);
-    luaL_addstring(b, "\n");
-}
-
-static void methods_explain_steps(lua_State *L, luaL_Buffer *b,
-                                  const la_prog *p)
-{
-    for (int32_t i = 0; i < p->steps.n; i++)
-        if (la_prog_runs(la_prog_step_at(p, i)))
-            methods_explain_step(L, b, p, i);
-}
-
-int la_program_tostring(lua_State *L)
-{
-    luaL_Buffer b;
-    la_called *e = la_check_program(L, "tostring");
-    luaL_checkstack(L, 10, "tostring");
-    luaL_buffinit(L, &b);
-    lua_pushfstring(L, "program of %I steps\n",
-                    (LUAI_UACINT)(e->p ? la_count_steps(e->p) : 0));
-    luaL_addvalue(&b);
-    if (e->p) methods_explain_steps(L, &b, e->p);
-    luaL_buffsub(&b, 1);        /* the last end of a line */
-    luaL_pushresult(&b);
-    return 1;
-}
-
-/* A text for people: steps, passes, memory. */
-static int methods_explain(lua_State *L, const la_called *e)
-{
-    luaL_Buffer b;
-    const la_prog *p = e->p;
-    luaL_buffinit(L, &b);
-    int steps = 0;
-    for (int32_t i = 0; i < p->steps.n; i++)
-        steps += la_prog_runs(la_prog_step_at(p, i));
-    lua_pushfstring(L, "%d steps of %d calls, %d runs\n", steps,
-                    (int)p->steps.n, (int)e->runs);
-    luaL_addvalue(&b);
-    if (p->eager) {
-        luaL_addstring(&b, "the function itself runs at each call: ");
-        luaL_addstring(&b, p->why ? p->why : "memory is out");
-        luaL_addstring(&b, "\n");
-    } else if (p->planned) {
-        methods_explain_plan(L, &b, p);
-    } else {
-        luaL_addstring(&b, "no plan yet: the next call makes it\n");
-    }
-    luaL_addstring(&b, "steps\n");
-    methods_explain_steps(L, &b, p);
-    luaL_pushresult(&b);
-    return 1;
-}
-
-static int compiled_explain(lua_State *L)
-{
-    la_compiled *c = la_check_compiled(L, 1, "explain");
-    luaL_checkstack(L, 20, "explain");
-    if (!c->last)
-        return luaL_error(L, "explain: nothing was recorded yet: call the "
-                          "function first");
-    if (!c->last->p->eager && !c->last->p->planned)
-        LA_CHECK(L, "explain", la_prog_plan(c->last->p, c->without));
-    const la_called *e = c->last;
-    lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
-    lua_rawgetp(L, -1, e);      /* stays while finalizers replace it */
-    return methods_explain(L, e);
-}
-
-static int program_explain(lua_State *L)
-{
-    la_called *e = la_check_program(L, "explain");
-    luaL_checkstack(L, 20, "explain");
-    return methods_explain(L, e);
 }
 
 /* ---- profile ---- */
@@ -414,11 +220,11 @@ static int compiled_into(lua_State *L)
 }
 
 const la_function la_compiled_methods[] = {
-    {"program", compiled_program, 1}, {"explain", compiled_explain, 1},
+    {"program", compiled_program, 1}, {"explain", la_compiled_explain, 1},
     {"profile", compiled_profile, LA_MANY}, {"into", compiled_into, LA_MANY},
     {"begin", la_compiled_begin, LA_MANY}, {"advance", la_compiled_advance, 2},
     {NULL, NULL, 0}};
 
 const la_function la_entry_methods[] = {
-    {"steps", program_steps, 1}, {"explain", program_explain, 1},
+    {"steps", program_steps, 1}, {"explain", la_program_explain, 1},
     {NULL, NULL, 0}};

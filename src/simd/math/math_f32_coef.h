@@ -54,6 +54,7 @@ static inline f32v f32_lookup_(const float table[16], u32v i)
     return f32_lookup16_(table, i);
 }
 
+static inline i32v f32_greater_(i32v a, i32v b) { return i32_max(a, b); }
 static inline bool f32_any_above_(i32v a, i32v b)
 {
     return i32_any_above(a, b);

@@ -15,6 +15,7 @@
 #ifndef LA_SIMD_MATH_MATH_F32_OWN_H
 #define LA_SIMD_MATH_MATH_F32_OWN_H
 
+#include "simd/int_extreme.h"
 #include "simd/vec.h"
 
 #define K(c) f32_set1(c)
@@ -52,13 +53,16 @@ static inline f32_exp_parts_ f32_exp_reduce_(f32v x)
     return p;
 }
 /* (e^r - 1 - r) / r^2 on |r| <= ln2/2; e^r to 2^-28.2 */
+static const float f32_exp_c_[] = {
+    0x1.694cd4p-10f, 0x1.123988p-7f, 0x1.555a26p-5f, 0x1.555492p-3f,
+    0x1.fffffap-2f
+};
 static inline f32v f32_exp_tail_(f32v r)
 {
-    f32v q = K(0x1.694cd4p-10f);
-    q = f32_step_(q, r, 0x1.123988p-7f);
-    q = f32_step_(q, r, 0x1.555a26p-5f);
-    q = f32_step_(q, r, 0x1.555492p-3f);
-    return f32_step_(q, r, 0x1.fffffap-2f);
+    f32v q = K(f32_exp_c_[0]);
+#pragma GCC unroll 8
+    for (int k = 1; k < 5; k++) q = f32_step_(q, r, f32_exp_c_[k]);
+    return q;
 }
 static inline f32v f32_exp_poly_(f32v r)
 {

@@ -93,6 +93,7 @@ static inline f64v f64_lookup_(const double table[32], u64v i)
 #endif
 }
 
+static inline i64v f64_greater_(i64v a, i64v b) { return i64_max(a, b); }
 static inline bool f64_any_above_(i64v a, i64v b)
 {
     return i64_any_above(a, b);

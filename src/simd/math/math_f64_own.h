@@ -8,6 +8,7 @@
 #define LA_SIMD_MATH_MATH_F64_OWN_H
 
 #include "simd/math/math_erfcx.h"
+#include "simd/int_extreme.h"
 #include "simd/vec.h"
 
 #define RARE __attribute__((noinline, cold)) static
@@ -46,18 +47,18 @@ static inline f64_exp_parts_ f64_exp_reduce_(f64v x)
     return p;
 }
 /* (e^r - 1 - r) / r^2 on |r| <= ln2/2 */
+static const double f64_exp_c_[] = {
+    0x1.ad937209d2824p-26, 0x1.28ae10fca39b6p-22, 0x1.71df18b9a1062p-19,
+    0x1.a019994c1311ep-16, 0x1.a01a012ffa32bp-13, 0x1.6c16c1847c94ap-10,
+    0x1.1111111126b2ep-7, 0x1.55555555506acp-5, 0x1.55555555554fep-3,
+    0x1.000000000000ap-1
+};
 static inline f64v f64_exp_tail_(f64v r)
 {
-    f64v q = f64_set1(0x1.ad937209d2824p-26);
-    q = f64_step_(q, r, 0x1.28ae10fca39b6p-22);
-    q = f64_step_(q, r, 0x1.71df18b9a1062p-19);
-    q = f64_step_(q, r, 0x1.a019994c1311ep-16);
-    q = f64_step_(q, r, 0x1.a01a012ffa32bp-13);
-    q = f64_step_(q, r, 0x1.6c16c1847c94ap-10);
-    q = f64_step_(q, r, 0x1.1111111126b2ep-7);
-    q = f64_step_(q, r, 0x1.55555555506acp-5);
-    q = f64_step_(q, r, 0x1.55555555554fep-3);
-    return f64_step_(q, r, 0x1.000000000000ap-1);
+    f64v q = f64_set1(f64_exp_c_[0]);
+#pragma GCC unroll 16
+    for (int k = 1; k < 10; k++) q = f64_step_(q, r, f64_exp_c_[k]);
+    return q;
 }
 static inline f64v f64_exp_poly_(f64v r)
 {
@@ -342,34 +343,35 @@ static inline f64v f64_erf(f64v x)
     return f64_copysign(y, x);
 }
 
-/* An odd polynomial for small |x|, 1 - 2/(e^2x + 1) above. */
-static inline f64v f64_tanh_small_(f64v a)
+/* tanh by the theorem of addition. r is what is left of |x| without n halves of
+** ln2, from -0.09 to 0.26, and t its tanh, an odd polynomial; 'rest' is r with
+** what the product of n lost. With w = 2^-n, tanh of the halves is
+** (1 - w) / (1 + w). The result is 1 - w, which is exact and close to that, and
+** a quotient, which is small, or t itself where n is 0. */
+static inline f64v f64_tanh_rest_(f64v r, f64v rest)
 {
-    f64v s = a * a, z = s * s;
-    f64v p = f64_set1(-0x1.693da1e855d82p-19);
-    f64v p1 = f64_set1(0x1.63c5fdfd8ab5ap-22);
-    p = f64_step_(p, z, -0x1.288a3795ddd9ep-15);
-    p1 = f64_step_(p1, z, 0x1.7ec6a4e8b0c04p-17);
-    p = f64_step_(p, z, -0x1.f30c226e79d43p-13);
-    p1 = f64_step_(p1, z, 0x1.8c0403f12b6c1p-14);
-    p = f64_step_(p, z, -0x1.7d9ccde44cca2p-10);
-    p1 = f64_step_(p1, z, 0x1.3522cf03a3dd4p-11);
-    p = f64_step_(p, z, -0x1.226e30ed249c9p-7);
-    p1 = f64_step_(p1, z, 0x1.d6d33d15775e9p-9);
-    p = f64_step_(p, z, -0x1.ba1ba1b9134eap-5);
-    p1 = f64_step_(p1, z, 0x1.664f485651f91p-6);
-    p = f64_step_(p, z, -0x1.555555555553bp-2);
-    p1 = f64_step_(p1, z, 0x1.111111110f82dp-3);
-    p = f64_fma(p1, s, p);
-    return f64_fma(p * s, a, a);
+    f64v z = r * r, zz = z * z;
+    f64v p = f64_step_(f64_set1(0x1.11111110f2663p-3), z,
+                       -0x1.55555555554afp-2);
+    f64v q = f64_step_(f64_set1(0x1.664f2b7aa629dp-6), z,
+                       -0x1.ba1ba17cdd33fp-5);
+    f64v s = f64_step_(f64_set1(0x1.d4c21cff5a9d7p-9), z,
+                       -0x1.2266d4f66b5e9p-7);
+    s = f64_fma(zz, f64_set1(-0x1.56b743a178a7fp-10), s);
+    return f64_fma(r * z, f64_fma(zz, f64_fma(zz, s, q), p), rest);
 }
 static inline f64v f64_tanh(f64v x)
 {
-    f64v a = f64_abs(x);
-    f64v power = f64_exp_near_(f64_min(a + a, f64_set1(40)));
-    f64v large = 1 - 2 / (power + 1);
-    f64v y = f64_select(a > 0.86, large, f64_tanh_small_(a));
-    return f64_copysign(y, x);
+    f64v a = f64_min(f64_set1(19.5), f64_abs(x));       /* NaN stays */
+    f64v n = f64_round(f64_fma(a, f64_set1(0x1.71547652b82fep1),
+                               f64_set1(-0.25)));
+    f64v r = f64_fma(n, f64_set1(-0x1.62e42fefa39efp-2), a);
+    f64v rest = f64_fma(n, f64_set1(-0x1.abc9e3b39803fp-57), r);
+    f64v t = f64_tanh_rest_(r, rest);
+    u64v exponent = (u64v)(n + EXP_SHIFT_64) << 52;
+    f64v w = (f64v)((u64v)f64_set1(1) - exponent), near = 1 - w;
+    f64v more = f64_fma(t, 3 - w, -near) * w / f64_fma(t, near, 1 + w);
+    return f64_copysign(near + more, x);
 }
 
 #define HAS_TAIL_64
