@@ -824,6 +824,8 @@ LA_API int la_backward(struct lua_State *L, la_tensor *t, la_tensor *gradient);
 ** operations and LA_EDTYPE for a dtype without gradients. */
 LA_API int la_set_requires_grad(la_tensor *t, bool on);
 LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
+/* No result of operations that are recorded: gradients gather in it. */
+LA_API bool la_tensor_is_leaf(la_tensor *t);
 /* The gradient that has gathered in t, a new reference; NULL, without an
 ** error, when there is none. */
 LA_API la_tensor *la_grad_of(const la_tensor *t);
