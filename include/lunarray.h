@@ -428,8 +428,8 @@ LA_API la_tensor *la_wrap_ex(const la_buffer *buffer);
 /* New: the elements of t, as they are at any time, for reading alone: what
 ** writes to it or to its views fails with LA_ESTATE. One set of weights serves
 ** any number of states so, pushed into each, on their threads at once while
-** nobody writes t, which can't be resized from now on. NULL on failure: LA_EGRAD
-** for what requires grad, LA_EKEY for other devices. */
+** nobody writes t, which can't be resized from now on. NULL on failure:
+** LA_EGRAD for what requires grad, LA_EKEY for other devices. */
 LA_API la_tensor *la_read_only(la_tensor *t);
 
 /* 'count' structs of 'bytes' each, as one named tensor per field. The layout

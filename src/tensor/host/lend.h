@@ -7,8 +7,9 @@
 
 #include "tensor/tensor.h"
 
-/* A tensor of its own on the bytes of 't', which do not move while anybody holds
-** them: no resize_, and set_ of 't' leaves them to whom they were lent. */
+/* A tensor of its own on the bytes of 't', which do not move while anybody
+** holds them: no resize_, and set_ of 't' leaves them to whom they were
+** lent. */
 la_status la_tensor_hold(la_tensor *t, la_tensor **out);
 
 /* A tensor that reads the elements of 't', as they are at any time, and refuses
