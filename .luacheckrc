@@ -13,3 +13,5 @@ files["spec/**/*_spec.lua"] = {std = "lua54+busted", ignore = unused}
 files["modules/*/spec/*_spec.lua"] = files["spec/**/*_spec.lua"]
 files["spec/luajit/cases.lua"] = {std = "luajit", ignore = unused}
 exclude_files = {"build"}
+files["examples/luajit/love/main.lua"] = {globals = {"love"}}
+files["examples/luajit/neovim.lua"] = {read_globals = {"vim"}}

@@ -425,6 +425,13 @@ typedef struct la_buffer {
 ** 'extent', LA_EDTYPE, LA_ESHAPE; 'release' has run then. */
 LA_API la_tensor *la_wrap_ex(const la_buffer *buffer);
 
+/* New: the elements of t, as they are at any time, for reading alone: what
+** writes to it or to its views fails with LA_ESTATE. One set of weights serves
+** any number of states so, pushed into each, on their threads at once while
+** nobody writes t, which can't be resized from now on. NULL on failure:
+** LA_EGRAD for what requires grad, LA_EKEY for other devices. */
+LA_API la_tensor *la_read_only(la_tensor *t);
+
 /* 'count' structs of 'bytes' each, as one named tensor per field. The layout
 ** has a word for each field, with spaces between them:
 **
@@ -745,6 +752,11 @@ enum { LA_PROGRAM_INPUT, LA_PROGRAM_OUTPUT, LA_PROGRAM_WEIGHT };
 ** yet, LA_ESUPPORT where the function runs as it is ({partial = true}), or an
 ** input shares memory with another tensor. */
 LA_API la_program *la_program_of(struct lua_State *L, int index);
+/* Push a program for scripts, p(...): a clone that shares the weights, which
+** p:weights() gives for reading alone. 0, or a status (nothing is pushed then):
+** LA_ESTATE for a state that was never opened, LA_EARG for a program of another
+** runtime, LA_ENOMEM. */
+LA_API int la_push_program(struct lua_State *L, la_program *p);
 #endif
 /* New, of the file that la.save or la_program_save_to has made; the signature
 ** that was used last where it has several. 'rt' NULL: the default runtime.
@@ -824,6 +836,7 @@ LA_API int la_backward(struct lua_State *L, la_tensor *t, la_tensor *gradient);
 ** operations and LA_EDTYPE for a dtype without gradients. */
 LA_API int la_set_requires_grad(la_tensor *t, bool on);
 LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
+LA_API bool la_tensor_is_leaf(la_tensor *t);        /* no result of those */
 /* The gradient that has gathered in t, a new reference; NULL, without an
 ** error, when there is none. */
 LA_API la_tensor *la_grad_of(const la_tensor *t);

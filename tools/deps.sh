@@ -5,6 +5,7 @@
 # mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
 # cross: to build for other systems and run there, or aarch64, mingw, musl,
 # macos, wasi alone; wasm: for web pages (200 MB of packages, 1.3 GB unpacked);
+# hosts: programs with LuaJIT that lunarray.ffi is tried in (Neovim, LÖVE);
 # python: NumPy, to which the suite gives files, and takes some from it.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
@@ -24,6 +25,7 @@ wasm="$target emscripten nodejs"
 docs="cmark-gfm"
 browser="chromium nodejs"
 python="python3-numpy"
+hosts="luajit neovim love xvfb xauth curl"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux luajit"
 test="$test python3-ipykernel python3-nbclient locales"
 
@@ -45,6 +47,7 @@ for part in "$@"; do
     docs) wanted="$wanted $docs" ;;
     browser) wanted="$wanted $browser" ;;
     python) wanted="$wanted $python" ;;
+    hosts) wanted="$wanted $hosts" ;;
     *) echo "deps.sh: unknown part '$part' (see its head)" >&2
        exit 2 ;;
     esac
@@ -77,6 +80,9 @@ present() {
     musl-tools) command -v musl-gcc ;;
     emscripten) command -v emcc ;;
     nodejs) command -v node ;;
+    neovim) command -v nvim ;;
+    love|xauth|curl) command -v "$1" ;;
+    xvfb) command -v Xvfb ;;
     openmpi-bin) command -v mpirun ;;
     libopenmpi-dev) command -v mpicc ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \

@@ -57,9 +57,11 @@ install-core: core
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
 # lunarray.ffi, for LuaJIT and what embeds it.
 LUAJIT_LMOD ?= $(PREFIX)/share/lua/5.1
-LUAJIT_FILES := $(patsubst luajit/%,%,$(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua))
+LUAJIT_FILES := $(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua)
+# lunarray.nn, optim and data with what they need: the files of Lua 5.4.
+LUAJIT_FILES += $(patsubst %,lua/lunarray/%.lua,nn optim lbfgs schedule data multi_head near numbers positions tensors additions foreign dialect) $(wildcard lua/lunarray/nn/*.lua)
 install-luajit:
-	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 luajit/$$f $(D)$(LUAJIT_LMOD)/$$f; done
+	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 $$f $(D)$(LUAJIT_LMOD)/$${f#*/}; done
 # Ranks of MPI, apart: who has no MPI cannot load it.
 install-mpi: $(MPI_MODULE)
 	install -d $(D)$(LUA_CMOD)

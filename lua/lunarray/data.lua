@@ -1,7 +1,11 @@
 -- lunarray.data: datasets, batches, progress bars.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local numbers = require "lunarray.numbers"
 local positions = require "lunarray.positions"
+local is_tensor = require "lunarray.tensors".is_tensor
+
+local floor, length = math.floor, dialect.length
 
 local data = {}
 
@@ -18,7 +22,7 @@ function data.TensorDataset(...)
     error("TensorDataset: at least one tensor expected", 2)
   end
   for k, t in ipairs(tensors) do
-    if type(t) ~= "userdata" then
+    if not is_tensor(t) then
       error(string.format("bad argument #%d to 'TensorDataset' (tensor "
         .. "expected, got %s)", k, type(t)), 2)
     end
@@ -32,13 +36,13 @@ end
 function TensorDataset:get(k)
   local out = {}
   for i, t in ipairs(self.tensors) do out[i] = t[k] end
-  return table.unpack(out)
+  return dialect.unpack(out)
 end
 
 function TensorDataset:batch(index)
   local out = {}
   for i, t in ipairs(self.tensors) do out[i] = t:index_select(1, index) end
-  return table.unpack(out)
+  return dialect.unpack(out)
 end
 
 -- Some samples of a set, by their numbers.
@@ -64,20 +68,19 @@ local function collate(samples)
   for part = 1, samples[1].n do
     local column = {}
     for k, sample in ipairs(samples) do column[k] = sample[part] end
-    local kind = type(column[1])
-    if kind == "userdata" then out[part] = la.stack(column)
-    elseif kind == "number" then out[part] = la.tensor(column)
+    if is_tensor(column[1]) then out[part] = la.stack(column)
+    elseif type(column[1]) == "number" then out[part] = la.tensor(column)
     else out[part] = column end
   end
-  return table.unpack(out, 1, samples[1].n)
+  return dialect.unpack(out, 1, samples[1].n)
 end
 data.collate = collate
 
 local function samples_of(dataset, index)
   local samples = {}
   for k, at in ipairs(index:totable()) do
-    if dataset.get then samples[k] = table.pack(dataset:get(at))
-    else samples[k] = table.pack(dataset[at]) end
+    if dataset.get then samples[k] = dialect.pack(dataset:get(at))
+    else samples[k] = dialect.pack(dataset[at]) end
   end
   return samples
 end
@@ -115,15 +118,15 @@ end
 -- Subsets of these lengths, drawn without replacement; as many results as
 -- lengths. options: generator.
 function data.random_split(dataset, lengths, options)
-  local counts = counts_of(#dataset, lengths)
-  local order = la.randperm(#dataset, {generator = options
+  local counts = counts_of(length(dataset), lengths)
+  local order = la.randperm(length(dataset), {generator = options
     and options.generator})
   local out, from = {}, 0
   for k, n in ipairs(counts) do
     out[k] = data.Subset(dataset, order:narrow(1, from + 1, n))
     from = from + n
   end
-  return table.unpack(out)
+  return dialect.unpack(out)
 end
 
 -- ---- loader ----
@@ -147,7 +150,7 @@ function data.DataLoader(dataset, options)
     end
     self[key] = value
   end
-  if math.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
+  if dialect.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
     error("DataLoader: batch_size should be a positive integer, but got "
       .. numbers.text(self.batch_size), 2)
   end
@@ -156,10 +159,10 @@ end
 
 function DataLoader:__len()
   local sampler = self.sampler
-  if sampler and sampler.batches then return #sampler end
-  local n = sampler and #sampler or #self.dataset
-  if self.drop_last then return n // self.batch_size end
-  return (n + self.batch_size - 1) // self.batch_size
+  if sampler and sampler.batches then return length(sampler) end
+  local n = sampler and length(sampler) or length(self.dataset)
+  if self.drop_last then return floor(n / self.batch_size) end
+  return floor((n + self.batch_size - 1) / self.batch_size)
 end
 
 local function order_of(self, n)
@@ -187,7 +190,7 @@ function DataLoader:batches()
       if index then return fetch(self, index) end
     end
   end
-  local total = sampler and #sampler or #self.dataset
+  local total = sampler and length(sampler) or length(self.dataset)
   local order, from = nil, 1
   local last = self.drop_last and total - self.batch_size + 1 or total
   return function()
@@ -218,7 +221,7 @@ local sampler_options = {rank = true, size = true, shuffle = true, seed = true,
 -- last batch with fewer samples than ranks is left out.
 function data.DistributedSampler(dataset, options)
   local mpi = package and package.loaded["lunarray.mpi"] or {}
-  local self = {total = #dataset, rank = mpi.rank, size = mpi.size,
+  local self = {total = length(dataset), rank = mpi.rank, size = mpi.size,
     shuffle = true, seed = 0, drop_last = false, epoch = 0}
   for key, value in pairs(positions.own(options or {},
     sampler_options)) do
@@ -259,25 +262,25 @@ end
 function DistributedSampler:__len()
   local n, b = self.total, self.batch_size or self.size
   if not self.batch_size then
-    return self.drop_last and n // b or (n + b - 1) // b
+    return floor((self.drop_last and n or n + b - 1) / b)
   end
   local rest = n % b
-  return n // b + ((rest >= self.size and not self.drop_last) and 1 or 0)
+  return floor(n / b) + ((rest >= self.size and not self.drop_last) and 1 or 0)
 end
 
 function DistributedSampler:indices()
-  local order, n = whole_order(self), #self * self.size
+  local order, n = whole_order(self), length(self) * self.size
   while #order < n do order = la.cat({order, order}, 1) end
   return order:narrow(1, 1, n):reshape(-1, self.size):select(2, self.rank)
 end
 
 function DistributedSampler:batches()
-  local order, from, k, count = whole_order(self), 0, 0, #self
+  local order, from, k, count = whole_order(self), 0, 0, length(self)
   return function()
     if k == count then return nil end
     k = k + 1
     local n = math.min(self.batch_size, self.total - from)
-    local base, more = n // self.size, n % self.size
+    local base, more = floor(n / self.size), n % self.size
     local own = base + (self.rank <= more and 1 or 0)
     local first = (self.rank - 1) * base + math.min(self.rank - 1, more)
     self.share = own * self.size / n
@@ -298,10 +301,10 @@ local function clock_text(seconds)
   if seconds ~= seconds or seconds == math.huge then return "?" end
   seconds = math.floor(seconds + 0.5)
   if seconds >= 3600 then
-    return string.format("%d:%02d:%02d", seconds // 3600, seconds // 60 % 60,
-      seconds % 60)
+    return string.format("%d:%02d:%02d", floor(seconds / 3600),
+      floor(seconds / 60) % 60, seconds % 60)
   end
-  return string.format("%d:%02d", seconds // 60, seconds % 60)
+  return string.format("%d:%02d", floor(seconds / 60), seconds % 60)
 end
 
 -- os.time counts whole seconds; os.clock stands still while we wait.
@@ -380,8 +383,8 @@ end
 function data.progress(what, options)
   options = options or {}
   local list = (type(what) == "table" or la.is_tensor(what)) and what or nil
-  local count = list and #list or what
-  local total = type(count) == "number" and math.tointeger(count)
+  local count = list and length(list) or what
+  local total = type(count) == "number" and dialect.tointeger(count)
   if not total then
     error("bad argument #1 to 'progress' (number of steps or list expected, "
       .. "got " .. type(what) .. ")", 2)

@@ -31,7 +31,7 @@ local function dot(a, b) return a:dot(b):item() end
 -- The loss as a number, and its gradient.
 local function evaluate(params, closure)
   local loss = la.enable_grad(closure)
-  if type(loss) == "userdata" then loss = loss:item() end
+  if la.is_tensor(loss) then loss = loss:item() end
   return loss, flat_grad(params), loss
 end
 
@@ -215,7 +215,7 @@ local function run(self, closure)
   end
   local loss, grad, result = evaluate(self.params, closure)
   local now, evals = {loss = loss, grad = grad}, 1
-  local most = group.max_eval or group.max_iter * 5 // 4
+  local most = group.max_eval or math.floor(group.max_iter * 5 / 4)
   local flat = largest(grad) <= group.tolerance_grad
   for k = 1, flat and 0 or group.max_iter do
     local before = now.loss

@@ -1,6 +1,7 @@
 -- lunarray.multi_head: attention in several heads as a function of its weights,
 -- reached as la.multi_head_attention_forward; what nn.MultiheadAttention calls.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local tensors = require "lunarray.tensors"
 local is_tensor, user_level = tensors.is_tensor, tensors.user_level
 
@@ -52,7 +53,7 @@ local function heads(x, heads_n, w, b, part)
   local n = w:size(2)
   local rows = {part * n + 1, part * n + n}
   return la.linear(x, w[{rows}], b and b[{rows}])
-    :unflatten(3, {heads_n, n // heads_n}):transpose(2, 3)
+    :unflatten(3, {heads_n, math.floor(n / heads_n)}):transpose(2, 3)
 end
 
 -- Queries, keys and values of one input come from one product, whose gradient
@@ -108,8 +109,8 @@ function multi_head.multi_head_attention_forward(query, key, value, embed_dim,
   check_dims(query, "query", 2, 3)
   check_dims(key, "key", query.ndim, query.ndim)
   check_dims(value, "value", query.ndim, query.ndim)
-  if math.type(num_heads) ~= "integer" or num_heads < 1
-    or math.type(embed_dim) ~= "integer" or embed_dim % num_heads ~= 0 then
+  if dialect.type(num_heads) ~= "integer" or num_heads < 1
+    or dialect.type(embed_dim) ~= "integer" or embed_dim % num_heads ~= 0 then
     error("multi_head_attention_forward: embed_dim must be divisible by "
       .. "num_heads", user_level())
   end

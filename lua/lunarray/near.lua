@@ -29,7 +29,7 @@ end
 -- The key of 'set' that 'word' was meant to be; nil when none is near. One
 -- letter of up to five may be wrong, two of more, capitals always.
 function near.nearest(word, set)
-  local best, least = nil, math.min(2, #word // 3) + 1
+  local best, least = nil, math.min(2, math.floor(#word / 3)) + 1
   for name in next, set do
     local d = name:lower() == word:lower() and 0
       or near.distance(word, name, least)

@@ -1,9 +1,11 @@
 -- lunarray.numbers: numbers as texts that are the same in every locale. Lua's
 -- own follow the process, which may have a comma for the point.
+local dialect = require "lunarray.dialect"
+
 local numbers = {}
 
 local native, find = string.format, string.find
-local unpack = table.unpack
+local unpack, type_of = dialect.unpack, dialect.type
 
 -- 'text' is a number as the locale has it, 'point' the locale's.
 local function mend(text, point)
@@ -21,7 +23,7 @@ end
 -- tostring(value)
 function numbers.text(value)
   local text = tostring(value)
-  if math.type(value) ~= "float" then return text end
+  if type_of(value) ~= "float" then return text end
   local point = point_now()
   return point == "." and text or mend(text, point)
 end
@@ -34,7 +36,7 @@ function numbers.format(pattern, ...)
   pattern = pattern:gsub("%%([-+ #0-9.]*)(.)", function(flags, conversion)
     if conversion == "%" then return nil end
     k = k + 1
-    if math.type(values[k]) ~= "float" and not find("aAeEfFgG", conversion, 1,
+    if type_of(values[k]) ~= "float" and not find("aAeEfFgG", conversion, 1,
                                                     true) then
       return nil
     elseif conversion == "s" then

@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local numbers = require "lunarray.numbers"
 local positions = require "lunarray.positions"
+local is_tensor = require "lunarray.tensors".is_tensor
 
 local optim = {}
 
@@ -10,8 +11,6 @@ local optim = {}
 
 local Optimizer = {}
 optim.Optimizer = Optimizer
-
-local function is_tensor(value) return type(value) == "userdata" end
 
 local function check_params(name, list)
   if is_tensor(list) then return {list} end

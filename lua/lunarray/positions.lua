@@ -64,7 +64,7 @@ end
 
 -- An error unless 'value' is of a type, or of one of "number or table".
 function positions.check(what, name, value, types)
-  local got = math.type(value) and "number" or type(value)
+  local got = type(value)
   if (" " .. types .. " "):find(" " .. got .. " ", 1, true) then return end
   error(("%s: %s: %s expected, got %s"):format(what, name, types, got),
     user_level())

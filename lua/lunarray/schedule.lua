@@ -2,6 +2,7 @@
 -- rate of the optimiser's groups when it is made and at every step().
 
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local positions = require "lunarray.positions"
 local user_level = require "lunarray.tensors".user_level
 
@@ -28,12 +29,12 @@ end
 
 function Scheduler:state_dict()
   return {last_epoch = self.last_epoch,
-    base_lrs = {table.unpack(self.base_lrs)}}
+    base_lrs = {dialect.unpack(self.base_lrs)}}
 end
 
 function Scheduler:load_state_dict(state)
   self.last_epoch = state.last_epoch
-  self.base_lrs = {table.unpack(state.base_lrs)}
+  self.base_lrs = {dialect.unpack(state.base_lrs)}
   set(self)
 end
 
@@ -91,7 +92,7 @@ local function prepare_momentum(self)
   if self.options.cycle_momentum == false then return end
   for _, group in ipairs(self.optimizer.param_groups) do
     if group.betas then
-      group.betas = {table.unpack(group.betas)}
+      group.betas = {dialect.unpack(group.betas)}
     elseif group.momentum == nil then
       error("optimizer must support momentum or beta1 with cycle_momentum "
         .. "option enabled", user_level())
@@ -169,7 +170,7 @@ local function cyclic_rate(self, _, epoch, k)
   local o = self.options
   local up, down = o.step_size_up, o.step_size_down or o.step_size_up
   local total = up + down
-  local cycle = 1 + epoch // total
+  local cycle = 1 + math.floor(epoch / total)
   local at = epoch % total
   local part = at <= up and at / up or (total - at) / down
   if o.scale_fn then
@@ -240,7 +241,7 @@ end
 function Plateau:step(value)
   local note = la._recording()
   if note then note("refuse") end
-  if type(value) == "userdata" then value = value:item() end
+  if la.is_tensor(value) then value = value:item() end
   self.last_epoch = self.last_epoch + 1
   if better(self, value) then
     self.best, self.num_bad_epochs = value, 0
@@ -290,7 +291,8 @@ end
 return function(optim)
   define(optim, "StepLR", {"step_size", "gamma"},
     {gamma = 0.1, ["!step_size"] = "number"}, function(self, base, epoch)
-      return base * self.options.gamma ^ (epoch // self.options.step_size)
+      local steps = math.floor(epoch / self.options.step_size)
+      return base * self.options.gamma ^ steps
     end)
   define(optim, "MultiStepLR", {"milestones", "gamma"},
     {gamma = 0.1, ["!milestones"] = "table"}, function(self, base, epoch)

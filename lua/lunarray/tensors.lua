@@ -6,14 +6,13 @@ local error, getmetatable, type, debug = error, getmetatable, type, debug
 
 local tensors = {}
 
--- The metatable is locked: all tensors show the same value in its place.
-local LOCKED = getmetatable(la.zeros(1))
-local FUNCTION = getmetatable(la.Function{forward = next, backward = next})
-local COMPILED = getmetatable(la.compile(next))
+-- Metatables that are locked show a value in their place. LuaJIT's lunarray
+-- (luajit/) has no such functions.
+local FUNCTION = la.Function
+  and getmetatable(la.Function{forward = next, backward = next})
+local COMPILED = la.compile and getmetatable(la.compile(next))
 
-function tensors.is_tensor(value)
-  return type(value) == "userdata" and getmetatable(value) == LOCKED
-end
+tensors.is_tensor = la.is_tensor
 
 -- The files of the library have sources that begin so, embedded or on the path.
 local OURS = debug and debug.getinfo(1, "S").source:match("^(.*)tensors")
@@ -45,8 +44,8 @@ function tensors.check(name, n, value, kind)
   local ok, want = type(value) == kind, kind
   if kind == "function" then
     local mt = not ok and getmetatable(value)
-    ok = ok or type(mt) == "table" and mt.__call ~= nil or mt == FUNCTION
-      or mt == COMPILED
+    ok = ok or type(mt) == "table" and mt.__call ~= nil
+      or mt ~= nil and (mt == FUNCTION or mt == COMPILED)
   elseif kind == "options" then
     ok, want = value == nil or type(value) == "table", "table of options"
   elseif kind == "values" then

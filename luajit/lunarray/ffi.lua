@@ -19,6 +19,7 @@ local C = open()
 local la = {}
 local tensors = require "lunarray.ffi.tensors"(C)
 local calls = require "lunarray.ffi.calls"(C, tensors)
+local programs = require "lunarray.ffi.programs"(C, tensors)
 
 -- ---- operations ----
 
@@ -78,6 +79,31 @@ setmetatable(la, {__index = function(t, name)
   return found
 end})
 
+-- ---- settings ----
+
+--- f(...) with operations that are recorded for gradients.
+function la.enable_grad(f, ...)
+  return tensors.ending(function(before) C.la_set_grad_enabled(before) end,
+    C.la_set_grad_enabled(true), f, ...)
+end
+
+--- The dtype of new tensors of floats.
+function la.get_default_dtype() return la.empty({}).dtype end
+
+--- What generates random numbers at this moment, for la.set_rng_state.
+function la.get_rng_state()
+  local state = ffi.new "la_generator_state"
+  tensors.check(C.la_get_generator(nil, state), 2)
+  return state
+end
+function la.set_rng_state(state)
+  tensors.check(C.la_set_generator(nil, state), 2)
+end
+
+-- What lunarray.nn asks: which modules add to it, and what records a program.
+function la.config() return {modules = {}, version = la._VERSION} end
+function la._recording() end
+
 -- ---- tensors ----
 
 la.tensor = calls.tensor
@@ -111,7 +137,7 @@ function la.manual_seed(n)
   tensors.check(C.la_seed_generator(nil, n), 2)
 end
 
---- The dtype of new tensors of floats.
+--- Sets the dtype of new tensors of floats.
 function la.set_default_dtype(dtype)
   tensors.check(C.la_set_default_dtype(dtype), 2)
 end
@@ -142,6 +168,12 @@ for _, dtype in ipairs {"bool", "uint8", "int8", "int16", "int32", "int64",
 end
 la.newaxis, la.ellipsis = tensors.newaxis, "..."
 la.pi, la.inf, la.nan = math.pi, math.huge, 0 / 0
+la.load_program = programs.load
 la._VERSION = C.la_version()
 la.kinds = kind
+
+-- lunarray.nn, optim and data are the files of Lua 5.4's lunarray, which ask for
+-- the library by this name.
+package.preload["lunarray"] = package.preload["lunarray"]
+  or function() return la end
 return la

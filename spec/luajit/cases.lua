@@ -1,7 +1,7 @@
 -- Run by LuaJIT (spec/luajit/ffi_spec.lua): lunarray.ffi against values of Lua
 -- 5.4's lunarray. Prints "ok" and how many checks there were.
 --   luajit spec/luajit/cases.lua <path of liblunarray-core>
-package.path = "luajit/?.lua;" .. package.path
+package.path = "luajit/?.lua;lua/?.lua;" .. package.path
 _G.LUNARRAY_CORE = arg[1]
 local ffi = require "ffi"
 local la = require "lunarray.ffi"
@@ -65,7 +65,7 @@ same(rawequal(la.add(x, x, {out = out}), out), true, "out")
 same(out, x * 2, "==")
 same(x == 1, false, "== of others")
 same(la.linalg.det(la.tensor {{2, 0}, {0, 3}}):item(), 6, "themes")
-same(la.fft.fft(la.tensor {1, 0, 0}):real():totable(), {1, 1, 1}, "fft")
+same(la.fft.fft(la.tensor {1, 0, 0}).real:totable(), {1, 1, 1}, "fft")
 same(tostring(la.tensor {1, 2}), "tensor([1., 2.])", "tostring")
 same(la.tensor({1, 2}, {dtype = "int64"}):sum():item(), 3, "int64")
 same(la.tensor {true, false}:totable(), {true, false}, "bool")
@@ -126,4 +126,46 @@ la.manual_seed(7)
 local first = la.rand(3)
 la.manual_seed(7)
 same(la.rand(3), first, "seeds")
+
+-- methods that are operations of their own, and questions
+same(la.zeros(2):fill_(3):totable(), {3, 3}, "fill_")
+same(la.zeros(2):uniform_(2, 3):ge(2):all(), true, "uniform_")
+same(x:nbytes(), 24, "nbytes")
+same({x:stride()}, {3, 1}, "stride")
+same(x:is_floating_point(), true, "is_floating_point")
+same(x:gt(1):is_floating_point(), false, "is_floating_point of bool")
+same(x.shape == la.ones(2, 3).shape, true, "shapes")
+same(tostring(x.shape), "{2, 3}", "shapes as texts")
+same({w.is_leaf, (w * 2).is_leaf, x.is_leaf}, {true, false, true}, "is_leaf")
+same(la.tensor {{1, 2}}.T.shape, {2, 1}, "T")
+same(x:reshape {6}.shape, {6}, "lists")
+same(la.empty({2}, {dtype = nil}).shape, {2}, "options without any")
+local drawn = la.get_rng_state()
+local again = la.rand(2)
+la.set_rng_state(drawn)
+same(la.rand(2), again, "states of the generator")
+
+-- lunarray.nn, optim and data: the losses of Lua 5.4 (spec/luajit/ffi_spec.lua
+-- runs spec/luajit/train.lua there)
+local losses = dofile "spec/luajit/train.lua"(la, require "lunarray.nn",
+  require "lunarray.optim", require "lunarray.data")
+for i = 1, #losses do print(("loss %.9g"):format(losses[i])) end
+
+-- programs
+if arg[2] then
+  local program = la.load_program(arg[2])
+  local ones = la.ones(4, 3)
+  local product, sum = program(ones)
+  same(product, ones:matmul(program:weight(program:weights()[1])), "program")
+  same(sum:item(), 12, "program")
+  same(program:inputs(), {"x"}, "inputs")
+  same(#program:weights(), 1, "weights")
+  local go, done, p = program:begin(ones), nil, nil
+  repeat done, p = go(1e-6) until done
+  same(p, product, "in parts")
+  same(program:clone()(ones), product, "clone")
+  raises("1 inputs expected, got 0", program)
+  raises("sizes [4, 3] expected, got [2]", program, la.ones(2))
+end
+raises("load_program:", la.load_program, "nowhere.laprog")
 print(("ok, %d checks"):format(checks))

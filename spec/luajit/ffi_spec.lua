@@ -1,5 +1,6 @@
 -- lunarray.ffi (luajit/): its declarations are those of lunarray.h, and its
 -- cases pass under LuaJIT.
+local la = require "lunarray"
 local once = require "spec.support.once"
 
 local LIBRARY = "build/liblunarray-core.so.0"
@@ -29,7 +30,8 @@ describe("lunarray.ffi", function()
       assert(header:find(line, 1, true), "not in the header: " .. line)
       n = n + 1
     end
-    for _, name in ipairs {"la_any", "la_range", "la_named"} do
+    for _, name in ipairs {"la_any", "la_range", "la_named",
+      "la_generator_state"} do
       local pattern = "typedef struct " .. name .. "%b{}" .. name .. ";"
       local ours = plain(own):match(pattern)
       assert.is_truthy(ours and header:find(ours, 1, true), name)
@@ -61,12 +63,28 @@ describe("lunarray.ffi", function()
       return pending "no luajit, or no library (make core)"
     end
     library:close()
+    local program = os.tmpname()
+    local weight = la.ones(3, 2)
+    local f = la.compile(function(x) return x:matmul(weight), x:sum() end)
+    f(la.ones(4, 3))
+    la.save(f, program .. ".laprog")
+    local losses = dofile "spec/luajit/train.lua"(la, require "lunarray.nn",
+      require "lunarray.optim", require "lunarray.data")
     for _, options in ipairs {"", "-joff"} do
-      local pipe = assert(io.popen(("luajit %s spec/luajit/cases.lua %s 2>&1")
-        :format(options, LIBRARY)))
+      local command = ("luajit %s spec/luajit/cases.lua %s %s.laprog 2>&1")
+        :format(options, LIBRARY, program)
+      local pipe = assert(io.popen(command))
       local said = pipe:read "a"
       assert(pipe:close(), said)
-      assert.is_truthy(said:find "^ok, %d+ checks", said)
+      assert.is_truthy(said:find "\nok, %d+ checks", said)
+      local k = 0
+      for loss in said:gmatch "loss (%S+)" do
+        k = k + 1
+        assert.equal(("%.9g"):format(losses[k]), loss)
+      end
+      assert.equal(#losses, k)
     end
+    os.remove(program)
+    os.remove(program .. ".laprog")
   end)
 end)

@@ -53,6 +53,13 @@ LA_API void la_zero_grad(la_tensor *t)
 
 /* The thread's own settings are those of calls without a state. A setter of a
 ** setting cannot fail: the record stays. */
+LA_API bool la_tensor_is_leaf(la_tensor *t)
+{
+    LA_ENTRY_IN(la_owner_of(t));
+    bool leaf = true;
+    return !t || la_is_leaf(t, &leaf) || leaf;
+}
+
 LA_API bool la_set_grad_enabled(bool on)
 {
     LA_ENTRY(NULL);

@@ -16,6 +16,7 @@
 #include "base/runtime/passage.h"
 #include "api/api.h"
 #include "api/api_struct.h"
+#include "tensor/host/lend.h"
 #include "tensor/host/record.h"
 
 /* Fields of the struct, checked as far as it does not depend on the layout:
@@ -65,6 +66,15 @@ LA_API la_tensor *la_wrap_ex(const la_buffer *buffer)
     LA_ENTRY(NULL);
     la_share_tensors();
     return la_api_end("la_wrap_ex", wrap_buffer(buffer, &t)) ? NULL : t;
+}
+
+LA_API la_tensor *la_read_only(la_tensor *t)
+{
+    la_tensor *out = NULL;
+    LA_ENTRY_IN(la_owner_of(t));
+    la_share_tensors();
+    return la_api_end("la_read_only", t ? la_tensor_lend(t, &out)
+                      : la_error(LA_EARG, "no tensor given")) ? NULL : out;
 }
 
 /* Nothing changes on failure; see the header for what becomes of views. */

@@ -186,10 +186,10 @@ static la_status move_data(la_storage *s, int64_t nbytes)
 ** far as they fit. */
 la_status la_storage_resize(la_storage *s, int64_t nbytes)
 {
-    if (s->flags & (LA_S_FIXED | LA_S_LOCKED) || s->release)
+    if (s->flags & (LA_S_FIXED | LA_S_LOCKED | LA_S_LENT) || s->release)
         return la_error(LA_ESTATE, "Trying to resize storage that is not "
-                        "resizable (it belongs to the host, is mapped or "
-                        "locked)");
+                        "resizable (it belongs to the host, is mapped, "
+                        "lent or locked)");
     if (nbytes < 0 || nbytes > LA_MAX_BYTES)
         return la_error(LA_ESHAPE, too_big, (long long)nbytes);
     if (nbytes == s->nbytes)

@@ -79,7 +79,8 @@ enum {
     LA_S_COUNTER = 1 << 6,  /* is or was the counter of a tensor elsewhere */
     LA_S_MOVED = 1 << 7,    /* the host took the memory away (la_rebind) */
     LA_S_WATCHED = 1 << 9,  /* a snapshot wants its bytes before a write */
-    LA_S_RECORDED = 1 << 10 /* a recorder wants to hear of its end */
+    LA_S_RECORDED = 1 << 10,    /* a recorder wants to hear of its end */
+    LA_S_LENT = 1 << 11     /* others point at its bytes, which never move */
 };
 
 typedef struct la_storage la_storage;

@@ -1,5 +1,6 @@
 -- lunarray.nn.attention: MultiheadAttention and transformers.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
 local multi_head = require "lunarray.multi_head"
@@ -166,7 +167,7 @@ local function stack_of(name)
       error(("bad argument #1 to '%s' (a layer expected, got %s)")
         :format(name, type(layer)), 3)
     end
-    if math.type(num_layers) ~= "integer" then
+    if dialect.type(num_layers) ~= "integer" then
       error(("bad argument #2 to '%s' (number of layers expected, got %s)")
         :format(name, type(num_layers)), 3)
     end

@@ -1,5 +1,6 @@
 -- lunarray.nn.containers: Sequential, ModuleList, ModuleDict. State names count
 -- from "0", as in PyTorch's checkpoints; indices in Lua from 1.
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 
 local function count(self)
@@ -19,12 +20,12 @@ local function list_class(name)
   local List = nn.class(name)
   local named = List._meta.__index
   List._meta.__index = function(self, key)
-    if math.type(key) == "integer" then return at(self, key) end
+    if dialect.type(key) == "integer" then return at(self, key) end
     return named(self, key)
   end
   local assign = List._meta.__newindex
   List._meta.__newindex = function(self, key, value)
-    if math.type(key) ~= "integer" then return assign(self, key, value) end
+    if dialect.type(key) ~= "integer" then return assign(self, key, value) end
     local n = count(self)
     if key < 1 or key > n + 1 or not nn.is_module(value) then
       error(string.format("%s: a module at 1 to %d expected", name, n + 1), 2)
@@ -98,7 +99,7 @@ ParameterList._meta.__len = function(self)
 end
 local by_name = ParameterList._meta.__index
 ParameterList._meta.__index = function(self, key)
-  if math.type(key) ~= "integer" then return by_name(self, key) end
+  if dialect.type(key) ~= "integer" then return by_name(self, key) end
   return rawget(self, nn._STATE).values[tostring(key - 1)]
 end
 

@@ -1,6 +1,7 @@
 -- lunarray.nn.initial (nn.init): initial values, written in place, by
 -- PyTorch's formulas.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 local numbers = require "lunarray.numbers"
 
@@ -9,8 +10,8 @@ nn.init = init
 
 local function without_grad(f)
   return function(t, ...)
-    local args = table.pack(...)
-    la.no_grad(function() f(t, table.unpack(args, 1, args.n)) end)
+    local args = dialect.pack(...)
+    la.no_grad(function() f(t, dialect.unpack(args, 1, args.n)) end)
     return t
   end
 end

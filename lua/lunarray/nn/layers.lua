@@ -1,6 +1,7 @@
 -- lunarray.nn.layers: linear and convolutional layers, pooling, activations,
 -- dropout, embedding. Initial values are PyTorch's.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
 local numbers = require "lunarray.numbers"
@@ -112,7 +113,7 @@ local function conv_class(name, dims, kind)
   function Conv:init(...)
     local o = options(name, kind.names, kind.defaults, ...)
     local groups = o.groups
-    if math.type(groups) ~= "integer" or groups < 1
+    if dialect.type(groups) ~= "integer" or groups < 1
       or o.in_channels % groups ~= 0 or o.out_channels % groups ~= 0 then
       error(("%s: groups=%s must be positive and divide in_channels=%s and "
         .. "out_channels=%s"):format(name, groups, o.in_channels,
@@ -141,7 +142,9 @@ local straight = {
   defaults = {stride = 1, padding = 0, dilation = 1, groups = 1, bias = true,
     ["!in_channels"] = true, ["!out_channels"] = true,
     ["!kernel_size"] = true},
-  shape = function(o) return {o.out_channels, o.in_channels // o.groups} end,
+  shape = function(o)
+    return {o.out_channels, math.floor(o.in_channels / o.groups)}
+  end,
   forward = function(run)
     return function(self, x)
       return run(x, self.weight, self.bias, self.stride, self.padding,
@@ -157,7 +160,9 @@ local transposed = {
   defaults = {stride = 1, padding = 0, output_padding = 0, dilation = 1,
     groups = 1, bias = true, ["!in_channels"] = true,
     ["!out_channels"] = true, ["!kernel_size"] = true},
-  shape = function(o) return {o.in_channels, o.out_channels // o.groups} end,
+  shape = function(o)
+    return {o.in_channels, math.floor(o.out_channels / o.groups)}
+  end,
   forward = function(run)
     return function(self, x)
       return run(x, self.weight, self.bias, self.stride, self.padding,

@@ -2,6 +2,7 @@
 -- table; parameters and submodules are found when they are assigned to fields,
 -- in the order of first assignment.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local numbers = require "lunarray.numbers"
 local positions = require "lunarray.positions"
 
@@ -97,12 +98,12 @@ local function call(self, ...)
   local state = self[STATE]
   if not state.hooks then return self:forward(...) end
   for _, hook in ipairs(state.pre_hooks or {}) do hook(self, ...) end
-  local results = table.pack(self:forward(...))
+  local results = dialect.pack(self:forward(...))
   for _, hook in ipairs(state.hooks) do
     local other = hook(self, results[1], ...)
-    if other ~= nil then results = table.pack(other) end
+    if other ~= nil then results = dialect.pack(other) end
   end
-  return table.unpack(results, 1, results.n)
+  return dialect.unpack(results, 1, results.n)
 end
 
 -- nn.class "Net" or nn.class("Net", Base): a class; its call makes an object
@@ -407,7 +408,7 @@ function Module:load_state_dict(state, options)
   local strict = not options or options.strict ~= false
   local entries = tensors(self, STORED, false)
   local missing, unexpected, wrong = mismatches(entries, state)
-  local lines = {table.unpack(wrong)}
+  local lines = {dialect.unpack(wrong)}
   if strict and #missing > 0 then
     lines[#lines + 1] = "missing: " .. table.concat(missing, ", ")
   end

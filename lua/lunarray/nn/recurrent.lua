@@ -1,6 +1,7 @@
 -- lunarray.nn.recurrent: RNN, LSTM and GRU over sequences, and their cells.
 -- Parameter names and the order of gates are PyTorch's.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
 local numbers = require "lunarray.numbers"
@@ -185,7 +186,7 @@ for _, kind in ipairs{"RNN", "LSTM", "GRU"} do
   Cell.reset_parameters = reset
   local step = kinds[kind].step
   function Cell:forward(x, h, c)
-    local shape = {table.unpack(x.shape)}
+    local shape = {dialect.unpack(x.shape)}
     shape[#shape] = self.hidden_size
     h = h or x:new_zeros(shape)
     if kinds[kind].cell then

@@ -5,6 +5,7 @@
 -- needs values (x:item(), a tensor that it makes on the CPU) a copy runs on
 -- zeros.
 local la = require "lunarray"
+local dialect = require "lunarray.dialect"
 local nn = require "lunarray.nn.module"
 local numbers = require "lunarray.numbers"
 local is_tensor = require "lunarray.tensors".is_tensor
@@ -65,17 +66,17 @@ local function run(net, inputs, convert)
     local forward = module.forward
     rawset(module, "training", false)
     rawset(module, "forward", function(self, ...)
-      local results = table.pack(forward(self, ...))
+      local results = dialect.pack(forward(self, ...))
       local note = seen[of] or {calls = 0}
       seen[of] = note
       note.calls = note.calls + 1
       note.outputs = note.outputs or tensors_in(results, results.n, {})
-      return table.unpack(results, 1, results.n)
+      return dialect.unpack(results, 1, results.n)
     end)
   end
   local list = {}
   for k, input in ipairs(inputs) do list[k] = convert(input) end
-  la.no_grad(shadow, table.unpack(list))
+  la.no_grad(shadow, dialect.unpack(list))
   return seen
 end
 
@@ -114,7 +115,7 @@ local function check_options(options)
   end
   local batch = options.batch
   if batch ~= nil and batch ~= false
-    and (math.type(batch) ~= "integer" or batch < 0) then
+    and (dialect.type(batch) ~= "integer" or batch < 0) then
     error("summary: batch: an integer or false expected, got "
       .. numbers.text(batch), 4)
   end
@@ -137,7 +138,7 @@ local function inputs_of(net, given, options)
       .. "expected, got " .. type(given) .. ")", 3)
   end
   local list = given
-  if #given == 0 or math.type(given[1]) == "integer" then list = {given} end
+  if #given == 0 or dialect.type(given[1]) == "integer" then list = {given} end
   local inputs = {}
   for k, sizes in ipairs(list) do
     if is_tensor(sizes) then
@@ -277,13 +278,13 @@ function Summary:__tostring()
   end
   for _, cells in ipairs(lines) do
     for k, cell in ipairs(cells) do
-      widths[k] = math.max(widths[k] or 0, utf8.len(cell) or #cell)
+      widths[k] = math.max(widths[k] or 0, dialect.characters(cell) or #cell)
     end
   end
   local out = {}
   for i, cells in ipairs(lines) do
     for k, cell in ipairs(cells) do
-      local gap = (" "):rep(widths[k] - (utf8.len(cell) or #cell))
+      local gap = (" "):rep(widths[k] - (dialect.characters(cell) or #cell))
       cells[k] = k == #cells and gap .. cell or cell .. gap
     end
     out[i] = table.concat(cells, "  "):gsub("%s+$", "")

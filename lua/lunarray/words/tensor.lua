@@ -290,11 +290,13 @@ resized.
 true    16
 see: x:untyped_storage_size, is_set_to
 == x:share
-: x:share() -> string
+: x:share({many = }) -> string
 A handle with which another Lua state of this process gets the tensor by
 la.open, without a copy. Both see the same elements, and must not use them at
 the same time. It is refused for tensors that require grad (share x:detach())
-and in a sandbox. The memory is kept until the handle is opened.
+and in a sandbox. The memory is kept until the handle is opened. With many any
+number of states open it, each gets a tensor that can only be read, and the
+memory is kept until la.unshare.
 > x = la.ones(2)
 > y = la.open(x:share())
 > y:add_(1)
@@ -305,10 +307,19 @@ see: open, parallel.map
 == open
 : la.open(handle) -> tensor
 The tensor of a handle that x:share() gave, in this or another Lua state. Each
-handle can be opened once.
+handle can be opened once, but those of many.
 > la.open(la.ones(2):share())
 tensor([1., 1.])
-see: x:share
+see: x:share, unshare
+== unshare
+: la.unshare(handle)
+Ends a handle of x:share(): it opens nothing any more, and no longer keeps the
+memory. Tensors that were opened stay.
+> h = la.ones(2):share{many = true}
+> la.open(h), la.open(h)
+tensor([1., 1.])    tensor([1., 1.])
+> la.unshare(h)
+see: x:share, open
 == x:free
 : x:free()
 Frees the tensor now: x can't be used any more, but views of it can. local x

@@ -89,17 +89,20 @@ return function(C, tensors)
   end
 
   -- A trailing table with string keys holds keywords; what else it holds is an
-  -- argument by position.
-  local function is_keywords(v)
+  -- argument by position. So does an empty one, {dtype = nil}, but behind a
+  -- tensor alone, where it is a list: x:reshape {}.
+  local function is_keywords(values, n)
+    local v = values[n]
     if type(v) ~= "table" then return false end
-    local key = next(v)
-    if key == nil then return false end
+    if next(v) == nil then
+      return n > 2 or n == 2 and not tensors.is(values[1])
+    end
     for k in pairs(v) do if type(k) == "string" then return true end end
     return false
   end
 
   local function put_all(name, n, values, anchors)
-    local keywords = is_keywords(values[n]) and values[n] or nil
+    local keywords = is_keywords(values, n) and values[n] or nil
     if keywords and #keywords == 0 then n = n - 1 end
     local count = 0
     local function slot()
@@ -187,7 +190,7 @@ return function(C, tensors)
       local n = select("#", ...)
       local self = anchors[1]
       local count = put_all(name, n, anchors, anchors)
-      local out = is_keywords(anchors[n]) and anchors[n].out
+      local out = is_keywords(anchors, n) and anchors[n].out
       local made = run(op, name, count)
       if inplace or out then
         for i = 0, made - 1 do C.la_release(results[i].tensor) end
@@ -231,7 +234,9 @@ return function(C, tensors)
   local function method(name)
     local op = C.la_op_find(name)
     if op == nil then return nil end
-    local form = name:sub(-1) == "_" and INPLACE or METHOD
+    -- x:add_ is a form of add; fill_ is an operation of its own.
+    local own_name = ffi.string(C.la_op_schema(op, 0)):match "^[%w_]+"
+    local form = name:sub(-1) == "_" and own_name ~= name and INPLACE or METHOD
     if bit.band(forms_of(op), form) == 0 then return nil end
     return function_of(name, op)
   end
@@ -378,6 +383,12 @@ return function(C, tensors)
     return v
   end
 
+  local WIDTHS = {bool = 1, uint8 = 1, int8 = 1, int16 = 2, uint16 = 2,
+    float16 = 2, bfloat16 = 2, int64 = 8, uint64 = 8, float64 = 8,
+    complex64 = 8, complex128 = 16}
+  --- Bytes of the elements, without gaps between them.
+  function own.nbytes(x) return own.numel(x) * (WIDTHS[x.dtype] or 4) end
+
   function own.numel(x)
     return tonumber(C.la_tensor_numel(tensors.pointer(x, "numel")))
   end
@@ -394,6 +405,23 @@ return function(C, tensors)
     return x
   end
 
+  function own.is_floating_point(x) return x.dtype:find "float" ~= nil end
+  function own.is_complex(x) return x.dtype:find "complex" ~= nil end
+  function own.is_signed(x) return not x.dtype:find "^[ub][io]" end
+  function own.dim(x) return x.ndim end
+  function own.element_size(x) return WIDTHS[x.dtype] or 4 end
+  own.itemsize = own.element_size
+  own.tolist = own.totable
+  --- How many elements lie between neighbours in each dim, or in one.
+  function own.stride(x, dim)
+    local p = tensors.pointer(x, "stride")
+    local n, list = C.la_tensor_ndim(p), {}
+    for i = 1, n do list[i] = tonumber(C.la_tensor_strides(p)[i - 1]) end
+    if dim == nil then return unpack(list) end
+    return list[dim < 0 and n + dim + 1 or dim]
+      or error(("stride: dim %d of %d"):format(dim, n), 2)
+  end
+
   own.free = tensors.free
   own.is_contiguous = function(x)
     return C.la_tensor_contiguous(tensors.pointer(x, "is_contiguous"))
@@ -405,12 +433,21 @@ return function(C, tensors)
 
   -- ---- attributes ----
 
+  -- A list of sizes that compares and prints as Lua 5.4's.
+  local shape = {}
+  function shape.__eq(a, b)
+    for i = 1, math.max(#a, #b) do if a[i] ~= b[i] then return false end end
+    return true
+  end
+  function shape.__tostring(list) return "{" .. table.concat(list, ", ") .. "}" end
+
   local attributes = {}
   function attributes.shape(p)
     local list, sizes = {}, C.la_tensor_sizes(p)
     for i = 1, C.la_tensor_ndim(p) do list[i] = tonumber(sizes[i - 1]) end
-    return list
+    return setmetatable(list, shape)
   end
+  function attributes.is_leaf(p) return C.la_tensor_is_leaf(p) end
   function attributes.dtype(p) return ffi.string(C.la_tensor_dtype(p)) end
   function attributes.ndim(p) return C.la_tensor_ndim(p) end
   function attributes.requires_grad(p) return C.la_requires_grad(p) end
@@ -419,7 +456,10 @@ return function(C, tensors)
     if g == nil then return nil end
     return tensors.made(g, 3)
   end
-  function attributes.T(_, x) return x:t() end
+  for name, operation in pairs {T = "T", mT = "mT", H = "mH", mH = "mH",
+    real = "real", imag = "imag"} do
+    attributes[name] = function(_, x) return calls.named(operation)(x) end
+  end
 
   -- ---- metamethods ----
 
@@ -521,6 +561,11 @@ return function(C, tensors)
   -- booleans bool, {dtype = ...} another.
   function calls.tensor(data, options)
     options = options or {}
+    if tensors.is(data) then
+      data = calls.named "clone"(data:detach())
+      if options.dtype then data = data:to(options.dtype) end
+      return own.requires_grad_(data, options.requires_grad or false)
+    end
     local sizes, boolean = sizes_of(data)
     local exact = options.dtype == "int64"
     local n = #sizes

@@ -3,11 +3,18 @@
 ** have, p:weights() gives the captured tensors by name, #p and p:steps() tell
 ** the steps.
 */
+#define LA_INTERNAL
+#include "lunarray.h"
+
 #include <string.h>
 
+#include "api/api.h"
+#include "base/runtime/runtime.h"
 #include "grad/grad.h"
+#include "lua/transform/autograd.h"
 #include "lua/transform/host_program.h"
 #include "op/op.h"
+#include "tensor/host/lend.h"
 
 /* One recording: e.p is that of 'g', borrowed. */
 typedef struct loaded_one {
@@ -17,6 +24,7 @@ typedef struct loaded_one {
 
 typedef struct loaded {
     int32_t n, last;
+    bool shared;                /* the weights are others' too: read-only */
     loaded_one *list;           /* in user value LOADED_LIST */
 } loaded;
 
@@ -119,10 +127,13 @@ static int loaded_call(lua_State *L)
 
 /* ---- weights ---- */
 
-static void loaded_push_tensor(lua_State *L, la_state *s, la_tensor *t)
+static void loaded_push_tensor(lua_State *L, la_state *s, la_tensor *t,
+                               bool shared)
 {
     la_handle *h = la_new_handle(L, s);
-    la_fill_handle(s, h, la_tensor_retain(t));
+    la_tensor *lent = NULL;
+    if (shared) LA_CHECK(L, "weights", la_tensor_lend(t, &lent));
+    la_fill_handle(s, h, lent ? lent : la_tensor_retain(t));
 }
 
 /* p:weights(): name -> tensor, of all recordings. The tensors themselves: what
@@ -138,7 +149,7 @@ static int loaded_weights(lua_State *L)
         const la_program *g = p->list[i].g;
         for (int32_t k = 0; k < g->weights.n; k++) {
             lua_pushstring(L, la_program_key(g, 2, k));
-            loaded_push_tensor(L, s, la_program_weight_at(g, k));
+            loaded_push_tensor(L, s, la_program_weight_at(g, k), p->shared);
             lua_rawset(L, 2);
         }
     }
@@ -249,4 +260,45 @@ bool la_take_loaded(lua_State *L, int at, const char *function, la_taken *to)
         *g = p->list[k].g;
     }
     return true;
+}
+
+/* ---- la_push_program ---- */
+
+/* The program, lightly: pushes a clone of it. */
+static int push_program_body(lua_State *L)
+{
+    la_taken *t = la_push_taken(L);
+    la_program **g = la_prog_add(&t->list, sizeof *g);
+    if (!g) la_raise(L, "la_push_program", LA_ENOMEM);
+    *g = NULL;
+    LA_CHECK(L, "la_push_program", la_program_copy(lua_touserdata(L, 1), g));
+    la_push_loaded(L, &t->list);
+    ((loaded *)lua_touserdata(L, -1))->shared = true;
+    return 1;
+}
+
+static la_status push_program(lua_State *L, la_context *c, la_program *g)
+{
+    if (!c) return la_error(LA_ESTATE, "the Lua state was never opened "
+                            "(la_openlibs)");
+    if (!g) return la_error(LA_EARG, "no program given");
+    if (la_runtime_at(g->owner) != c->runtime)
+        return la_error(LA_EARG, "the program belongs to another runtime");
+    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
+    la_error_clear();
+    lua_pushcfunction(L, push_program_body);
+    lua_pushlightuserdata(L, g);
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;
+    la_status status = la_error_status();
+    if (!status) return la_lua_error(L, "la_push_program");
+    lua_pop(L, 1);
+    return status;
+}
+
+LA_API int la_push_program(lua_State *L, la_program *g)
+{
+    la_context *c = L ? la_context_of(L) : NULL;
+    LA_API_ENTRY_IN(c ? c->runtime : la_runtime_chosen());
+    la_share_tensors();
+    return la_api_end("la_push_program", push_program(L, c, g));
 }

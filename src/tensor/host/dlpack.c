@@ -7,6 +7,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
+#include "tensor/host/lend.h"
 
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX,
        CODE_BOOL };
@@ -117,7 +118,11 @@ static la_status dlpack_hold(la_tensor *t, size_t offset, holder **out)
     }
     memset(h, 0, sizeof(*h));
     la_share_tensors();
-    h->t = la_tensor_retain(t);
+    la_status status = la_tensor_hold(t, &h->t);
+    if (status) {
+        la_mem_free(h, bytes);
+        return status;
+    }
     h->bytes = bytes;
     h->owner = la_here.owner;
     memcpy(h->dims, la_sizes(t), n * sizeof(int64_t));
