@@ -24,7 +24,8 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery building jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance programs plot lockstep"},
+  {"Guides", "indexing numerics autograd performance programs plot "
+    .. "figures lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "your-program engines embedding extending web platforms "
     .. "environment"},
@@ -399,7 +400,9 @@ local function build()
   local pages, by_key = collect()
   local groups = grouped(pages, by_key)
   check(pages)
-  run(("mkdir -p '%s/pictures/gallery'"):format(out))
+  for _, folder in ipairs(list "-d docs/pictures/*/") do
+    run(("mkdir -p '%s'"):format(out .. folder:match "^docs(.*)$"))
+  end
   local wasm = copy_wasm()
   for _, page in ipairs(pages) do
     local values = {title = highlight.escape(page.title), html = page.html,
