@@ -345,6 +345,6 @@ clean:
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
   all core examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
-  fuzz differential lua55-check release-check clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
+  fuzz differential onnx-files lua55-check release-check clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep fuel bench-mpi mpi-check deb install install-core install-luajit install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check embed-host module-lists clean help FORCE
 FORCE:

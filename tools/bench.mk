@@ -25,6 +25,12 @@ fuzz: all
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)
 	$(BENCH_PYTHON) tools/differential/run.py $(DIFFERENTIAL)
+# Files of la.onnx.save in onnxruntime, by a Python that has it and onnx.
+ONNX_PYTHON ?= $(BENCH_PYTHON)
+onnx-files: all
+	rm -rf $(BUILD)/onnx-files && mkdir -p $(BUILD)/onnx-files
+	LUA_CPATH='$(BUILD)/?.so;;' $(LUA) tools/differential/onnx_files.lua $(BUILD)/onnx-files
+	$(ONNX_PYTHON) tools/differential/onnx_files.py $(BUILD)/onnx-files
 # Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
 RANKS ?= 2
 MPIRUN ?= mpirun

@@ -13,6 +13,7 @@ help:
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
 	@echo 'make mutants      plants mistakes and counts what the suite finds: MUTANTS="--seed N --count N --path PATTERN"'
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
+	@echo 'make onnx-files   what la.onnx.save writes, in onnxruntime: ONNX_PYTHON=python'
 	@echo 'make bench-mpi    collective calls of lunarray.mpi next to the bare ones: RANKS=2'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make fuel         nanoseconds per unit of fuel, by operation'

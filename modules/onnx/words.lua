@@ -63,9 +63,10 @@ float32    tensor([1., 2.])
 see: onnx.load
 == onnx.save
 : la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
-Writes a module, or a function of tensors, compiled or not, as an ONNX file of
-opset 17 to 21 (17). It runs once on the example inputs, and its calls become
-nodes; the file is read again and compared. What has no ONNX form is named.
+Writes a module, a function of tensors, compiled or not, or a program, as an
+ONNX file of opset 17 to 21 (17). It runs once on the example inputs, and its
+calls become nodes; the file is read again and compared, also for the inputs
+backwards. What has no ONNX form is named.
 inputs and outputs are names; dims names sizes that may change: dims = {input =
 {"batch"}} is the first dim of the input of that name. A path of nil gives the
 bytes.
@@ -75,7 +76,7 @@ bytes.
 > m = la.onnx.load(bytes, {bytes = true})
 > m(la.ones(5, 2)).shape, m:inputs()[1].shape[1]
 {5, 3}    batch
-! Loops over values of tensors, changes in place, random numbers.
+! Loops over values of tensors, writes into views, random numbers.
 see: onnx.load, onnx.trace, save
 == onnx.write
 : la.onnx.write(bytes, path)
@@ -93,9 +94,10 @@ another one by its name. A tensor is {name, tensor}.
 see: onnx.read
 == onnx.trace
 : la.onnx.trace(f, inputs...) -> table
-The calls of operations that f makes, from outside in: {calls, tensors, inputs,
-outputs}. A call has op, args by name, results; tensors are numbers into
-tensors. Dims count from zero there.
+The calls of operations that f makes, from outside in: {calls, tensors,
+storages, inputs, outputs}. A call has op, args by name, results, and inner: the
+calls that the operation makes itself. Tensors are numbers into tensors; those
+of one number in storages share memory. Dims count from zero there.
 > t = la.onnx.trace(function(x) return x:relu() * 2 end, la.ones(2))
 > t.calls[1].op, t.calls[2].op
 relu    mul

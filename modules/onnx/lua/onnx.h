@@ -31,5 +31,7 @@ int la_onnx_encode(lua_State *L);
 int la_onnx_write(lua_State *L);
 /* la.onnx.trace(f, inputs...) */
 int la_onnx_trace(lua_State *L);
+/* la.onnx._program(program) */
+int la_onnx_program(lua_State *L);
 
 #endif

@@ -26,11 +26,8 @@ end
 
 -- la.onnx.save(f, path, inputs[, {opset =, inputs =, outputs =, dims =}])
 function onnx.save(f, path, inputs, options)
-  local text = type(f) == "userdata" and tostring(f) or ""
-  if text:find("^program") then
-    error("bad argument #1 to 'onnx.save' (a program: give the compiled "
-      .. "function that it is of)", 2)
-  elseif not text:find("^lunarray%.Compiled") then
+  if not la.onnx._program(f)
+    and not tostring(f):find("^lunarray%.Compiled") then
     require("lunarray.tensors").check("onnx.save", 1, f, "function")
   end
   require("lunarray.tensors").check("onnx.save", 4, options, "options")

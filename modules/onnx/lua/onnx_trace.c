@@ -1,6 +1,6 @@
 /*
 ** la.onnx.trace: what a function of tensors calls, from outside in: calls that
-** operations make themselves are a part of theirs.
+** operations make themselves are a list in theirs.
 **
 ** The observer keeps copies of the frames, with references to their tensors, so
 ** that a tensor is known by its address until all is told. Each tensor has a
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "lua/transform/host_program.h"
 #include "modules/onnx/lua/onnx.h"
 #include "op/observe.h"
 #include "op/schema.h"
@@ -18,7 +19,8 @@
 /* A call: arguments, then results; lists and texts are copies. */
 typedef struct traced {
     const la_op *op;
-    int nargs, nresults;
+    int nargs, nresults, depth;
+    int64_t first;              /* calls from here to this one are inside */
     bool inplace;
     la_value *values;           /* of la_mem_alloc, nargs + nresults of them */
 } traced;
@@ -131,15 +133,16 @@ static bool trace_reserve(trace *t)
 
 /* A copy of the call with its results. It is in the list before its values are
 ** copied, so that the finalizer frees a half-made one. */
-static bool trace_add(trace *t, const la_frame *f)
+static bool trace_add(trace *t, const la_frame *f, int64_t first)
 {
     int n = f->nargs + f->nresults;
     if (!trace_reserve(t)) return false;
     la_value *values = la_mem_alloc((size_t)(n + 1) * sizeof *values);
     if (!values) return false;
     memset(values, 0, (size_t)(n + 1) * sizeof *values);
-    t->list[t->n++] = (traced){f->op, f->nargs, f->nresults,
-                               f->form != LA_FUNCTIONAL, values};
+    t->list[t->n++] = (traced){f->op, f->nargs, f->nresults, t->depth, first,
+                               f->form != LA_FUNCTIONAL
+                               || f->op->forms & LA_MUTATES, values};
     for (int k = 0; k < n; k++)
         if (!trace_copy(k < f->nargs ? &f->args[k]
                         : &f->results[k - f->nargs], &values[k])) return false;
@@ -148,14 +151,17 @@ static bool trace_add(trace *t, const la_frame *f)
 
 static void trace_begin(la_observer *o, la_observed *c)
 {
-    ((trace *)o)->depth++;
+    trace *t = (trace *)o;
+    t->depth++;
+    c->begun = t->n;
 }
 
 static void trace_end(la_observer *o, la_observed *c)
 {
     trace *t = (trace *)o;
-    if (--t->depth == 0 && c->frame && c->frame->nresults > 0 && !t->failed)
-        t->failed = !trace_add(t, c->frame);
+    t->depth--;
+    if (c->frame && c->frame->nresults > 0 && !t->failed)
+        t->failed = !trace_add(t, c->frame, c->begun);
 }
 
 static void trace_recorded(la_observer *o, uint64_t sequence) {}
@@ -210,7 +216,23 @@ static trace *trace_push(lua_State *L)
 
 /* ---- as tables ---- */
 
-enum { NUMBERS = 1, TENSORS = 2 };  /* upvalues of stack positions, from base */
+/* Stack positions, from base; LEVELS holds by depth the calls that no call
+** around them has taken yet. */
+enum { NUMBERS = 1, TENSORS, STORAGES, LEVELS };
+
+/* The memory of tensor 'number' as another number, the same for all that lie in
+** it. */
+static void trace_note_storage(lua_State *L, int base, const la_tensor *t,
+                               int64_t number)
+{
+    if (lua_rawgetp(L, base + NUMBERS, t->storage) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_pushinteger(L, number);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, base + NUMBERS, t->storage);
+    }
+    lua_rawseti(L, base + STORAGES, number);
+}
 
 /* Push the number of the tensor; a new one joins the table of tensors. */
 static void trace_push_number(lua_State *L, int base, la_tensor *t)
@@ -222,6 +244,7 @@ static void trace_push_number(lua_State *L, int base, la_tensor *t)
     la_handle *h = la_lasting_handle(L, s);
     la_fill_handle(s, h, la_tensor_retain(t));
     lua_rawseti(L, base + TENSORS, number);
+    trace_note_storage(L, base, t, number);
     lua_pushinteger(L, number);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, base + NUMBERS, t);
@@ -274,15 +297,55 @@ static void trace_push_value(lua_State *L, int base, const la_value *v)
     }
 }
 
-/* {op, arguments by name, results, inplace} */
-static void trace_push_call(lua_State *L, int base, const traced *c)
+/* The list of calls of this depth. */
+static void trace_push_level(lua_State *L, int base, int depth)
+{
+    if (lua_rawgeti(L, base + LEVELS, depth) != LUA_TNIL) return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, base + LEVELS, depth);
+}
+
+/* Field 'inner' of the call at the top: those inside of it. What is left of a
+** call that failed is no part of it. */
+static void trace_take_inner(lua_State *L, int base, const traced *c)
+{
+    int call = lua_gettop(L);
+    lua_newtable(L);
+    trace_push_level(L, base, c->depth + 1);
+    lua_Unsigned n = lua_rawlen(L, -1), taken = 0;
+    for (lua_Unsigned k = 1; k <= n; k++) {
+        lua_rawgeti(L, call + 2, (lua_Integer)k);
+        lua_getfield(L, -1, "order");
+        bool inside = lua_tointeger(L, -1) > c->first;
+        lua_pop(L, 1);
+        if (inside) lua_rawseti(L, call + 1, (lua_Integer)++taken);
+        else lua_pop(L, 1);
+    }
+    lua_pushnil(L);
+    lua_rawseti(L, base + LEVELS, c->depth + 1);
+    lua_settop(L, call + 1);
+    lua_setfield(L, call, "inner");
+}
+
+/* {op, arguments by name, results, inplace, composite, order, inner} joins its
+** level. */
+static void trace_push_call(lua_State *L, int base, const traced *c,
+                            int64_t order)
 {
     const la_schema *s = la_schema_of(c->op);
-    lua_createtable(L, 0, 4);
+    trace_push_level(L, base, c->depth);
+    lua_createtable(L, 0, 7);
+    lua_pushinteger(L, order);
+    lua_setfield(L, -2, "order");
+    trace_take_inner(L, base, c);
     lua_pushlstring(L, c->op->signature, la_op_name_length(c->op));
     lua_setfield(L, -2, "op");
     lua_pushboolean(L, c->inplace);
     lua_setfield(L, -2, "inplace");
+    lua_pushboolean(L, c->op->forms & LA_COMPOSITE);
+    lua_setfield(L, -2, "composite");
     lua_createtable(L, 0, c->nargs);
     for (int k = 0; k < c->nargs; k++) {
         lua_pushlstring(L, s->params[k].name.text, (size_t)s->params[k].name.n);
@@ -297,6 +360,8 @@ static void trace_push_call(lua_State *L, int base, const traced *c)
         lua_rawseti(L, -2, k + 1);
     }
     lua_setfield(L, -2, "results");
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    lua_pop(L, 1);
 }
 
 /* The tensors among the n values from 'first' on, by their numbers. */
@@ -311,7 +376,7 @@ static void trace_push_numbers(lua_State *L, int base, int first, int n)
     }
 }
 
-/* la.onnx.trace(f, ...): {calls, tensors, inputs, outputs} */
+/* la.onnx.trace(f, ...): {calls, tensors, storages, inputs, outputs} */
 int la_onnx_trace(lua_State *L)
 {
     la_state *s = la_begin(L, "onnx.trace", 0);
@@ -333,20 +398,33 @@ int la_onnx_trace(lua_State *L)
                                                       "memory"));
     int results = lua_gettop(L) - n - 1, base = lua_gettop(L);
     luaL_checkstack(L, 16, "onnx.trace");
-    lua_newtable(L);
-    lua_newtable(L);
-    lua_createtable(L, 0, 4);
+    for (int k = NUMBERS; k <= LEVELS; k++) lua_newtable(L);
+    lua_createtable(L, 0, 5);
     trace_push_numbers(L, base, 3, n - 1);
     lua_setfield(L, -2, "inputs");
     trace_push_numbers(L, base, n + 2, results);
     lua_setfield(L, -2, "outputs");
-    lua_createtable(L, (int)t->n, 0);
-    for (int64_t k = 0; k < t->n; k++) {
-        trace_push_call(L, base, &t->list[k]);
-        lua_rawseti(L, -2, k + 1);
-    }
+    for (int64_t k = 0; k < t->n; k++)
+        trace_push_call(L, base, &t->list[k], k + 1);
+    trace_push_level(L, base, 0);
     lua_setfield(L, -2, "calls");
     lua_pushvalue(L, base + TENSORS);
     lua_setfield(L, -2, "tensors");
+    lua_pushvalue(L, base + STORAGES);
+    lua_setfield(L, -2, "storages");
+    return 1;
+}
+
+/* A program as a value that can be called: (program) -> loaded program; nothing
+** for all else. */
+int la_onnx_program(lua_State *L)
+{
+    la_begin(L, "onnx.save", 0);
+    lua_settop(L, 1);
+    if (!luaL_testudata(L, 1, LA_PROGRAM_NAME)
+        && !luaL_testudata(L, 1, LA_LOADED_NAME)) return 0;
+    la_taken *t = la_push_taken(L);
+    la_take_programs(L, 1, false, 0, "onnx.save", t);
+    la_push_loaded(L, &t->list);
     return 1;
 }

@@ -299,6 +299,5 @@ describe("a model in other programs", function()
       local again = la.onnx.load(bytes, {bytes = true})
       assert.is_true(la.allclose(again(la.ones(7, 6)), net(la.ones(7, 6))))
     end
-    fails("give the compiled function", la.onnx.save, step:program(), nil, x)
   end)
 end)

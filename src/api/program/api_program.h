@@ -89,6 +89,10 @@ typedef struct la_program_modes {
 /* With the settings at hand: on the thread that is in the program's runtime. */
 la_status la_program_call(la_program *g, la_tensor *const *in,
                           la_tensor **out);
+/* Runs the calls of the recording, each through the whole dispatcher, so that
+** an observer hears what was recorded; all results are new. */
+la_status la_program_replay(la_program *g, la_tensor *const *in,
+                            la_tensor **out);
 la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
                            la_tensor **out);
 /* Runs until all is done, or the clock shows 'end': *done tells. Results that

@@ -343,3 +343,21 @@ la_status la_program_call(la_program *g, la_tensor *const *in,
     LA_TRY(la_program_start(g, false, in, out));
     return la_program_go_on(g, INT64_MAX, &done);
 }
+
+/* A copy that keeps histories is one whose calls are all made. */
+la_status la_program_replay(la_program *g, la_tensor *const *in,
+                            la_tensor **out)
+{
+    la_prog_host host = {.read = run_number, .context = g};
+    la_prog *p = NULL;
+    LA_TRY(run_check_context());
+    LA_TRY(run_check(g, in, out));
+    LA_TRY(la_prog_copy(g->p->recorded, &p));
+    p->live = true;
+    la_program_modes before = run_set(g);
+    la_status status = la_prog_plan(p, NULL);
+    if (!status) status = la_prog_run_graph(p, in, out, &host);
+    run_unset(&before);
+    la_prog_free(p);
+    return status;
+}

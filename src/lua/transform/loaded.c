@@ -121,7 +121,9 @@ static int loaded_call(lua_State *L)
                           LA_COMPILE_TENSORS);
     la_push_handles(L, s, &one->e);
     la_take_tensors(L, &t, "program");
-    LA_CHECK(L, "program", la_program_call(one->g, t.tensors, out));
+    LA_CHECK(L, "program", s->uncompiled
+             ? la_program_replay(one->g, t.tensors, out)
+             : la_program_call(one->g, t.tensors, out));
     return la_give_results(L, s, &one->e, refs, handles, 2, out);
 }
 

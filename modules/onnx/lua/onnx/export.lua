@@ -1,21 +1,78 @@
 -- lunarray.onnx.export: calls of operations as nodes. Dims of a traced call
 -- count from zero, as ONNX's do; elements of index tensors from one.
+--
+-- A call becomes the nodes of its operation's row; where it has none, or none
+-- for these arguments, those of the calls that the operation makes itself. What
+-- has no form is a node, too, with a field 'problem': it only counts if a
+-- result of the graph needs it.
 local rows = require "lunarray.onnx.rows"
 local numbers = require "lunarray.numbers"
 
-local export = {rows = {}}
+-- 'overwrites': operations after which nothing is left of what was there.
+local export = {rows = {}, overwrites = {}}
 local E = export.rows
 
 local Graph = {}
 Graph.__index = Graph
 
+local lives_of
+
+-- ---- the lives of tensors ----
+
+-- Calls f for each number of a tensor in the values of a call.
+local function each_number(values, f)
+  for _, value in pairs(values) do
+    if type(value) == "table" and value.tensor then
+      f(value.tensor)
+    elseif type(value) == "table" then
+      for _, part in ipairs(value) do
+        if type(part) == "table" then f(part.tensor) end
+      end
+    end
+  end
+end
+
+-- By numbers of tensors: the 'first' call that they are in, the 'last' one, and
+-- the first by which they are 'written', or 'made'; 'together' those on the
+-- same memory.
+function lives_of(traced)
+  local lives = {first = {}, last = {}, written = {}, made = {},
+    together = {}}
+  local function walk(calls)
+    for _, call in ipairs(calls) do
+      walk(call.inner)
+      local function used(number)
+        lives.first[number] = lives.first[number] or call.order
+        lives.last[number] = call.order
+      end
+      each_number(call.args, used)
+      each_number(call.results, used)
+      local set = call.inplace and lives.written or lives.made
+      each_number(call.results, function(number)
+        set[number] = set[number] or call.order
+      end)
+    end
+  end
+  walk(traced.calls)
+  for _, number in ipairs(traced.outputs) do
+    lives.last[number] = math.huge
+  end
+  for number, storage in ipairs(traced.storages) do
+    lives.together[storage] = lives.together[storage] or {}
+    table.insert(lives.together[storage], number)
+  end
+  return lives
+end
+
 -- 'again' is a second run with other sizes, or nil.
 function export.graph(first, again, opset)
   require "lunarray.onnx.export_rows"
   require "lunarray.onnx.export_shapes"
+  require "lunarray.onnx.export_parts"
+  require "lunarray.onnx.export_images"
   return setmetatable({first = first, again = again, opset = opset, nodes = {},
-    initializers = {}, names = {}, problems = {}, seen = {}, count = 0,
-    constants = {}, inputs = {}}, Graph)
+    initializers = {}, names = {}, count = 0, constants = {}, inputs = {},
+    lives = lives_of(first)}, Graph)
 end
 
 -- ---- names ----
@@ -68,10 +125,39 @@ end
 
 function Graph:tensor(number) return self.first.tensors[number] end
 
+local function same_geometry(a, b)
+  for d = 1, a.ndim do
+    if d > b.ndim or a:stride(d) ~= b:stride(d) then return false end
+  end
+  return a.dtype == b.dtype and a.shape == b.shape
+    and a:storage_offset() == b:storage_offset()
+end
+
+-- The name of a tensor that no call made: that of the same elements, or nothing
+-- for a constant, which lies on no memory that a call wrote.
+function Graph:name_of_alias(number)
+  if self.lives.written[number] then
+    error("a tensor from outside that is written", 0)
+  elseif self.lives.made[number] then
+    error("a result that ONNX does not give", 0)
+  end
+  local touched
+  for _, other in ipairs(self.lives.together[self.first.storages[number]]) do
+    local name = other ~= number and self.names[other]
+    if name and same_geometry(self:tensor(other), self:tensor(number)) then
+      return self:name(other)
+    end
+    touched = touched or other ~= number and (self.lives.written[other]
+      or name and not (self.pending and self.pending[other]))
+  end
+  if touched then error("a view that no operation made", 0) end
+end
+
 -- The name of a traced tensor; what no call made is a constant.
 function Graph:name(value)
   local number = type(value) == "table" and value.tensor or value
   local name = self.names[number]
+  if not name then name = self:name_of_alias(number) end
   if name and self.pending and self.pending[number] then
     self.pending[number] = nil
     self:constant(self:tensor(number), name)
@@ -179,10 +265,23 @@ end
 
 -- ---- calls ----
 
-function Graph:problem(op)
-  if self.seen[op] then return end
-  self.seen[op] = true
-  self.problems[#self.problems + 1] = op
+-- A node for what has no form, with the names of what it uses.
+function Graph:problem(call, results, text)
+  local inputs, outputs = {}, {}
+  each_number(call.args, function(number)
+    inputs[#inputs + 1] = self.names[number]
+  end)
+  for _, number in pairs(results) do
+    local name = self:fresh("none")
+    outputs[#outputs + 1], self.names[number] = name, name
+    local others = call.inplace
+      and self.lives.together[self.first.storages[number]] or {}
+    for _, other in ipairs(others) do
+      if self.names[other] then self.names[other] = name end
+    end
+  end
+  self.nodes[#self.nodes + 1] = {problem = text, input = inputs,
+    output = outputs}
 end
 
 -- Numbers of a call that are the same in both runs, but for those that a row
@@ -201,42 +300,121 @@ local function same_numbers(a, b, free)
   end
 end
 
--- The nodes of a traced call.
-function Graph:call(call, again)
-  local row = E[call.op]
-  if not row or call.inplace then
-    return self:problem(call.op .. (call.inplace and " in place" or ""))
+local function numbers_of(call)
+  local out = {}
+  for k, r in ipairs(call.results) do
+    if type(r) == "table" and r.tensor then out[k] = r.tensor
+    elseif type(r) == "table" then
+      for i, part in ipairs(r) do out[i] = part.tensor end
+    end
   end
+  return out
+end
+
+-- What keeps a call from being nodes because of what it writes; nothing when
+-- the result may just stand for what was there from then on.
+function Graph:shares(call, results)
+  for _, number in ipairs(results) do
+    for _, other in ipairs(self.lives.together[self.first.storages[number]]) do
+      if other ~= number and (self.lives.last[other] or 0) > call.order
+        and (self.lives.first[other] or 0) < call.order then
+        return "in place, where another tensor shares the memory"
+      end
+    end
+    local known = self.names[number]
+    if not self.lives.made[number] and (known == nil
+      and not export.overwrites[call.op]
+      or known and self.pending and self.pending[number]) then
+      return "in place, on a tensor from outside"
+    end
+  end
+end
+
+-- The nodes of a call by the row of its operation; false and why not.
+function Graph:by_row(call, again, results)
+  local row = E[call.op]
+  if not row then return false, "" end
   if type(row) == "function" then row = {make = row, free = {}} end
   local a, b = call.args, again and again.args
   local differs = b and same_numbers(a, b, row.free)
-  if differs then
-    return self:problem(("%s (%s follows from sizes)"):format(call.op, differs))
-  end
-  local results = {}
-  for k, r in ipairs(call.results) do
-    if type(r) == "table" and r.tensor then results[k] = r.tensor
-    elseif type(r) == "table" then
-      for i, part in ipairs(r) do results[i] = part.tensor end
-    end
-  end
-  self.other = again
+  if differs then return false, differs .. " follows from sizes" end
+  local why = call.inplace and self:shares(call, results)
+  if why then return false, why end
+  self.other, self.order = again, call.order
+  local mark = #self.nodes
   local ok, out = pcall(function()
     return table.pack(row.make(self, a, results, b))
   end)
   if not ok then
-    return self:problem(("%s (%s)"):format(call.op,
-      (tostring(out):gsub("^[^\n:]*%.lua:%d+: ", ""))))
+    for k = #self.nodes, mark + 1, -1 do self.nodes[k] = nil end
+    return false, (tostring(out):gsub("^[%w_./]+:%d+: ", ""))
   end
   for k = 1, out.n do
     if results[k] and out[k] then self.names[results[k]] = out[k] end
   end
+  return true
+end
+
+-- ... by the calls inside of it, if it is nothing but these.
+function Graph:by_parts(call, again, results)
+  local parts = call.inner
+  if not call.composite or again and #again.inner ~= #parts then
+    return false
+  end
+  for k, part in ipairs(parts) do
+    self:call(part, again and again.inner[k])
+  end
+  for _, number in ipairs(results) do
+    if not self.names[number]
+      and (self.lives.made[number] or call.order) >= call.order then
+      return false
+    end
+  end
+  return true
+end
+
+-- The nodes of a traced call.
+function Graph:call(call, again)
+  local results = numbers_of(call)
+  if again and again.op ~= call.op then
+    return self:problem(call, results, call.op .. " (not for other sizes)")
+  end
+  local done, why = self:by_row(call, again, results)
+  if done or self:by_parts(call, again, results) then return end
+  self:problem(call, results, why ~= "" and ("%s (%s)"):format(call.op, why)
+    or call.op)
 end
 
 -- A result gets its name; what is an input or is given twice by a node.
 function Graph:output(number, name)
   local from = self:name(number)
   self:node("Identity", {from}, nil, {name})
+end
+
+-- Only what results need stays. The texts of problems among that, each once.
+function Graph:prune(outputs)
+  local needed, nodes, problems, seen = {}, {}, {}, {}
+  for _, name in ipairs(outputs) do needed[name] = true end
+  for k = #self.nodes, 1, -1 do
+    local node, wanted = self.nodes[k], false
+    for _, name in ipairs(node.output) do wanted = wanted or needed[name] end
+    if wanted then
+      table.insert(nodes, 1, node)
+      for _, name in pairs(node.input) do needed[name] = true end
+    end
+  end
+  local initializers = {}
+  for _, t in ipairs(self.initializers) do
+    if needed[t.name] then initializers[#initializers + 1] = t end
+  end
+  self.nodes, self.initializers = nodes, initializers
+  for _, node in ipairs(nodes) do
+    if node.problem and not seen[node.problem] then
+      seen[node.problem] = true
+      problems[#problems + 1] = node.problem
+    end
+  end
+  return problems
 end
 
 return export

@@ -30,14 +30,8 @@ for name, op in pairs{abs = "Abs", acos = "Acos", acosh = "Acosh",
   sigmoid = "Sigmoid", sign = "Sign", sin = "Sin", sinh = "Sinh",
   softsign = "Softsign", sqrt = "Sqrt", tan = "Tan", tanh = "Tanh",
   logical_not = "Not", isnan = "IsNaN", isinf = "IsInf",
-  hardswish = "HardSwish", mish = "Mish", selu = "Selu",
-  softplus = "Softplus"} do
+  hardswish = "HardSwish", selu = "Selu"} do
   E[name] = function(g, a) return g:node(op, {g:name(a.self or a.input)}) end
-end
-
-E.softplus = function(g, a)
-  if a.beta ~= 1 then error("beta", 0) end
-  return g:node("Softplus", {g:name(a.self)})
 end
 
 E.round = function(g, a)
@@ -244,139 +238,6 @@ E.einsum = function(g, a)
   for k, x in ipairs(a.operands) do inputs[k] = g:name(x) end
   return g:node("Einsum", inputs, {equation = a.equation})
 end
-E.scaled_dot_product_attention = function(g, a, results)
-  local q, dtype = g:tensor(a.query.tensor), dtype_of(g, results)
-  if a.dropout_p ~= 0 then error("dropout_p", 0) end
-  if a.enable_gqa then error("enable_gqa", 0) end
-  local perm = {}
-  for k = 1, q.ndim do perm[k] = k - 1 end
-  perm[q.ndim - 1], perm[q.ndim] = perm[q.ndim], perm[q.ndim - 1]
-  local scale = a.scale or 1 / math.sqrt(q:size(-1))
-  local x = g:node("Mul", {g:name(a.query), g:number(scale, dtype)})
-  local scores = g:node("MatMul", {x,
-    g:node("Transpose", {g:name(a.key)}, {perm = perm})})
-  local mask = a.attn_mask
-  if mask then
-    local m = g:name(mask)
-    if g:tensor(mask.tensor).dtype == "bool" then
-      m = g:node("Where", {m, g:number(0, dtype),
-        g:number(-math.huge, dtype)})
-    end
-    scores = g:node("Add", {scores, m})
-  end
-  if a.is_causal then
-    if g.again then error("is_causal with named dims", 0) end
-    local n, m = q:size(-2), g:tensor(a.key.tensor):size(-2)
-    local la = require "lunarray"
-    local hidden = la.zeros({n, m}, {dtype = dtype}):masked_fill(
-      la.ones(n, m):tril():eq(0), -math.huge)
-    scores = g:node("Add", {scores, g:constant(hidden)})
-  end
-  return g:node("MatMul", {g:node("Softmax", {scores}, {axis = -1}),
-    g:name(a.value)})
-end
-
--- ---- convolutions and pools ----
-
-local function twice(list, n)
-  local out = {}
-  for k = 1, n do
-    out[k] = list[k] or list[1]
-    out[n + k] = out[k]
-  end
-  return out
-end
-
-local function per_dim(list, n, default)
-  local out = {}
-  for k = 1, n do out[k] = list and (list[k] or list[1]) or default end
-  return out
-end
-
-for n = 1, 3 do
-  E["conv" .. n .. "d"] = function(g, a)
-    if type(a.padding) == "string" then
-      if a.padding == "valid" then a.padding = {0} else error("padding", 0) end
-    end
-    local inputs = {g:name(a.input), g:name(a.weight)}
-    if a.bias then inputs[3] = g:name(a.bias) end
-    return g:node("Conv", inputs, {strides = per_dim(a.stride, n, 1),
-      pads = twice(a.padding, n), dilations = per_dim(a.dilation, n, 1),
-      group = a.groups})
-  end
-  E["conv_transpose" .. n .. "d"] = function(g, a)
-    local inputs = {g:name(a.input), g:name(a.weight)}
-    if a.bias then inputs[3] = g:name(a.bias) end
-    return g:node("ConvTranspose", inputs, {
-      strides = per_dim(a.stride, n, 1), pads = twice(a.padding, n),
-      dilations = per_dim(a.dilation, n, 1), group = a.groups,
-      output_padding = per_dim(a.output_padding, n, 0)})
-  end
-  local function pool(op)
-    return function(g, a)
-      if a.return_indices then error("return_indices", 0) end
-      if a.divisor_override then error("divisor_override", 0) end
-      local kernel = per_dim(a.kernel_size, n, 1)
-      local attributes = {kernel_shape = kernel, pads = twice(a.padding, n),
-        strides = #(a.stride or {}) > 0 and per_dim(a.stride, n, 1)
-          or kernel, ceil_mode = a.ceil_mode and 1 or 0}
-      if op == "MaxPool" then
-        attributes.dilations = per_dim(a.dilation, n, 1)
-      else
-        attributes.count_include_pad = a.count_include_pad and 1 or 0
-      end
-      return g:node(op, {g:name(a.input)}, attributes)
-    end
-  end
-  E["max_pool" .. n .. "d"] = pool("MaxPool")
-  E["avg_pool" .. n .. "d"] = pool("AveragePool")
-  -- Windows of one size, where the sizes divide.
-  local function adaptive(op, global)
-    return function(g, a)
-      if a.return_indices then error("return_indices", 0) end
-      local x, kernel, whole = g:tensor(a.input.tensor), {}, true
-      local size = per_dim(a.output_size, n, 1)
-      for k = 1, n do
-        local from = x:size(x.ndim - n + k)
-        if from % size[k] ~= 0 then error("windows of several sizes", 0) end
-        kernel[k] = from // size[k]
-        whole = whole and size[k] == 1
-      end
-      if whole then return g:node(global, {g:name(a.input)}) end
-      return g:node(op, {g:name(a.input)}, {kernel_shape = kernel,
-        strides = kernel})
-    end
-  end
-  E["adaptive_avg_pool" .. n .. "d"] = adaptive("AveragePool",
-    "GlobalAveragePool")
-  E["adaptive_max_pool" .. n .. "d"] = adaptive("MaxPool", "GlobalMaxPool")
-end
-
-E.interpolate = sized("size", function(g, a)
-  local x = g:tensor(a.input.tensor)
-  local modes = {nearest = "nearest", linear = "linear", bilinear = "linear",
-    trilinear = "linear", bicubic = "cubic"}
-  local mode = modes[a.mode]
-  if not mode or a.antialias then error("mode " .. a.mode, 0) end
-  local coordinates = a.align_corners and "align_corners"
-    or mode == "nearest" and "asymmetric" or "half_pixel"
-  local attributes = {mode = mode, nearest_mode = "floor",
-    coordinate_transformation_mode = coordinates, cubic_coeff_a = -0.75}
-  local scales
-  if a.scale_factor then
-    scales = {1.0, 1.0}
-    for k = 3, x.ndim do
-      scales[k] = (a.scale_factor[k - 2] or a.scale_factor[1]) + 0.0
-    end
-    return g:node("Resize", {g:name(a.input), "",
-      g:constant(rows.tensor(scales, "float32"))}, attributes)
-  end
-  if g.again then error("size with named dims", 0) end
-  local size = {x:size(1), x:size(2)}
-  for k = 3, x.ndim do size[k] = a.size[k - 2] or a.size[1] end
-  return g:node("Resize", {g:name(a.input), "", "", g:ints(size)}, attributes)
-end)
-
 -- ---- normalizations ----
 
 local function or_constant(g, value, number, n, dtype)
@@ -392,51 +253,6 @@ E.batch_norm = function(g, a, results)
   return g:node("BatchNormalization", {g:name(a.self),
     or_constant(g, a.weight, 1, n, dtype), or_constant(g, a.bias, 0, n, dtype),
     g:name(a.running_mean), g:name(a.running_var)}, {epsilon = a.eps})
-end
-E.layer_norm = function(g, a, results)
-  local la, dtype = require "lunarray", dtype_of(g, results)
-  local scale = a.weight and g:name(a.weight)
-    or g:constant(la.ones(a.normalized_shape, {dtype = dtype}))
-  local inputs = {g:name(a.self), scale}
-  if a.bias then inputs[3] = g:name(a.bias) end
-  return g:node("LayerNormalization", inputs,
-    {axis = -#a.normalized_shape, epsilon = a.eps})
-end
-E.instance_norm = function(g, a, results)
-  if not a.use_input_stats then error("running statistics", 0) end
-  local n, dtype = g:tensor(a.self.tensor):size(2), dtype_of(g, results)
-  return g:node("InstanceNormalization", {g:name(a.self),
-    or_constant(g, a.weight, 1, n, dtype),
-    or_constant(g, a.bias, 0, n, dtype)}, {epsilon = a.eps})
-end
--- Groups as instances: (N, groups, the rest in one).
-E.group_norm = function(g, a, results)
-  local la, x = require "lunarray", g:tensor(a.self.tensor)
-  local dtype, c = dtype_of(g, results), x:size(2)
-  local flat = g:node("Reshape", {g:name(a.self), g:ints{0, a.num_groups, -1}})
-  local y = g:node("InstanceNormalization", {flat,
-    g:constant(la.ones({a.num_groups}, {dtype = dtype})),
-    g:constant(la.zeros({a.num_groups}, {dtype = dtype}))}, {epsilon = a.eps})
-  y = g:node("Reshape", {y, g:node("Shape", {g:name(a.self)})})
-  local shape = {c}
-  for k = 2, x.ndim - 1 do shape[k] = 1 end
-  if a.weight then
-    y = g:node("Mul", {y, g:node("Reshape", {g:name(a.weight), g:ints(shape)})})
-  end
-  if a.bias then
-    y = g:node("Add", {y, g:node("Reshape", {g:name(a.bias), g:ints(shape)})})
-  end
-  return y
-end
-E.rms_norm = function(g, a, results)
-  local x, dtype = g:name(a.self), dtype_of(g, results)
-  local axes = {}
-  for k = 1, #a.normalized_shape do axes[k] = k - 1 - #a.normalized_shape end
-  local mean = g:reduce("ReduceMean", g:node("Mul", {x, x}), axes, true)
-  local root = g:node("Sqrt", {g:node("Add", {mean,
-    g:number(a.eps or 1.1920928955078125e-07, dtype)})})
-  local y = g:node("Div", {x, root})
-  return a.weight and g:node("Mul", {y, g:name(a.weight)}) or y
 end
 E.normalize = function(g, a, results)
   if a.p ~= 2 then error("p", 0) end
@@ -518,9 +334,4 @@ E.cumsum = function(g, a)
   return g:node("CumSum", {g:name(a.self),
     g:constant(rows.tensor(a.dim, "int64"))})
 end
-E.norm = function(g, a)
-  if a.p ~= 2 then error("p", 0) end
-  return g:reduce("ReduceL2", g:name(a.self or a.A), dims_list(g, a), a.keepdim)
-end
-
 return E

@@ -161,6 +161,45 @@ E.flip = function(g, a)
   return g:node("Slice", {g:name(a.self), g:ints(first), g:ints(last),
     g:ints(a.dims), g:ints(step)})
 end
+E.roll = function(g, a)
+  local t, y = g:tensor(a.self.tensor), g:name(a.self)
+  if g.again then error("with named dims", 0) end
+  if #a.dims == 0 then
+    local n = math.max(t:numel(), 1)
+    y = g:node("Reshape", {y, g:ints{-1}})
+    local cut = n - a.shifts[1] % n
+    y = g:node("Concat", {slice(g, y, 0, cut, n), slice(g, y, 0, 0, cut)},
+      {axis = 0})
+    return g:node("Reshape", {y, g:ints(rows.sizes(t))})
+  end
+  for k, dim in ipairs(a.dims) do
+    local n = math.max(t:size(dim >= 0 and dim + 1 or dim), 1)
+    local cut = n - a.shifts[k] % n
+    y = g:node("Concat", {slice(g, y, dim, cut, n), slice(g, y, dim, 0, cut)},
+      {axis = dim})
+  end
+  return y
+end
+E.diagonal = function(g, a, results)
+  local t, perm = g:tensor(a.self.tensor), {}
+  if g.again then error("with named dims", 0) end
+  local i = a.dim1 < 0 and a.dim1 + t.ndim or a.dim1
+  local j = a.dim2 < 0 and a.dim2 + t.ndim or a.dim2
+  local shape, at, width = {}, {}, t:size(j + 1)
+  for k = 0, t.ndim - 1 do
+    if k ~= i and k ~= j then
+      perm[#perm + 1], shape[#shape + 1] = k, t:size(k + 1)
+    end
+  end
+  perm[#perm + 1], perm[#perm + 2], shape[#shape + 1] = i, j, -1
+  local y = g:node("Transpose", {g:name(a.self)}, {perm = perm})
+  local first = a.offset >= 0 and a.offset or -a.offset * width
+  for k = 1, g:tensor(results[1]):size(-1) do
+    at[k] = first + (k - 1) * (width + 1)
+  end
+  return g:node("Gather", {g:node("Reshape", {y, g:ints(shape)}), g:ints(at)},
+    {axis = -1})
+end
 each("tile repeat", function(name)
   E[name] = function(g, a, _)
     local list, x = a.dims or a.repeats, g:tensor(a.self.tensor)
@@ -176,31 +215,32 @@ each("tile repeat", function(name)
     return g:node("Tile", {name_of, g:ints(full)})
   end
 end)
-local MODES = {constant = "constant", reflect = "reflect", replicate = "edge",
-  circular = "wrap"}
-E.pad = function(g, a, results)
-  local n, list = g:tensor(a.self.tensor).ndim, {}
-  if a.mode == "circular" and g.opset < 19 then error("mode circular", 0) end
-  for k = 1, 2 * n do list[k] = 0 end
-  for k = 1, #a.pad // 2 do
-    list[n + 1 - k], list[2 * n + 1 - k] = a.pad[2 * k - 1], a.pad[2 * k]
-  end
-  local inputs = {g:name(a.self), g:ints(list)}
-  if a.mode == "constant" and a.value then
-    inputs[3] = g:number(a.value, dtype_of(g, results))
-  end
-  return g:node("Pad", inputs, {mode = MODES[a.mode]})
-end
-
 -- ---- indices, which begin with one here ----
 
+-- Numbers below zero count from the end in both.
 local function from_zero(g, value)
-  return g:node("Sub", {g:cast(g:name(value), g:tensor(value.tensor).dtype,
-    "int64"), g:number(1, "int64")})
+  local x = g:cast(g:name(value), g:tensor(value.tensor).dtype, "int64")
+  local above = g:node("Greater", {x, g:number(0, "int64")})
+  return g:node("Sub", {x, g:node("Cast", {above}, {to = rows.codes.int64})})
 end
+export.from_zero = from_zero
 E.embedding = function(g, a)
   if a.max_norm then error("max_norm", 0) end
   return g:node("Gather", {g:name(a.weight), from_zero(g, a.self)}, {axis = 0})
+end
+-- Bags that are rows of a matrix; those of a list follow from its parts.
+E.embedding_bag = function(g, a)
+  if g:tensor(a.self.tensor).ndim ~= 2 or a.padding_idx or a.max_norm then
+    error("bags of several sizes", 0)
+  end
+  local y = g:node("Gather", {g:name(a.weight), from_zero(g, a.self)},
+    {axis = 0})
+  if a.per_sample_weights then
+    y = g:node("Mul", {y, g:axes("Unsqueeze", g:name(a.per_sample_weights),
+      {2})})
+  end
+  local op = {sum = "ReduceSum", mean = "ReduceMean", max = "ReduceMax"}
+  return g:reduce(op[a.mode], y, {1}, false)
 end
 E.index_select = function(g, a)
   return g:node("Gather", {g:name(a.self), from_zero(g, a.index)},
@@ -236,20 +276,36 @@ end
 
 -- ---- new tensors ----
 
-each("zeros ones full zeros_like ones_like full_like new_zeros new_ones arange "
-  .. "range eye scalar_tensor", function(name)
-  E[name] = function(g, _, results) return g:name(results[1]) end
+-- As they were before anything was written there.
+local function new(word, make)
+  each(word, function(name)
+    E[name] = function(g, a, results)
+      local number = results[1]
+      if not g.lives.written[number] then
+        return g:constant(g:tensor(number))
+      end
+      if not make then error("written later", 0) end
+      return g:constant(make(g:tensor(number), a))
+    end
+  end)
+end
+local la = require "lunarray"
+new("zeros zeros_like new_zeros", function(t) return la.zeros_like(t) end)
+new("ones ones_like new_ones", function(t) return la.ones_like(t) end)
+new("full full_like new_full", function(t, a)
+  return la.full_like(t, a.fill_value or a.value)
 end)
+new("arange range eye scalar_tensor linspace")
 
 -- ---- recurrent layers: gates are linear(x) already, so the input is as it is
 -- and the weight of the input one that picks each gate ----
 
-local KINDS = {lstm = {"LSTM", {1, 4, 2, 3}}, gru = {"GRU", {2, 1, 3}},
-  tanh = {"RNN", {1}}, relu = {"RNN", {1}}}
+local KINDS = {[0] = {"RNN", {1}}, {"RNN", {1}}, {"LSTM", {1, 4, 2, 3}},
+  {"GRU", {2, 1, 3}}}
+local RELU = 1
 
-E.recurrent_layer = function(g, a, results)
-  local la = require "lunarray"
-  local kind, order = KINDS[a.kind][1], KINDS[a.kind][2]
+E.recurrent = function(g, a, results)
+  local kind, order = table.unpack(KINDS[a.kind])
   local gates = g:tensor(a.gates.tensor)
   local n, dtype = g:tensor(a.h.tensor):size(-1), gates.dtype
   local wide = n * #order
@@ -277,7 +333,7 @@ E.recurrent_layer = function(g, a, results)
   local node = {y, h, c}
   if kind ~= "LSTM" then node[3] = nil end
   g:node(kind, inputs, attributes, node)
-  if a.kind == "relu" then
+  if a.kind == RELU then
     table.insert(g.nodes[#g.nodes].attribute, {name = "activations", type = 8,
       strings = {"Relu"}})
   end
