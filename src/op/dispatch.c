@@ -235,6 +235,7 @@ la_op_fn la_autograd_kernel, la_vmap_kernel, la_record_kernel;
 la_status (*la_record_read)(const la_tensor *t);
 void (*la_record_peek)(const la_tensor *t);
 la_status (*la_record_body)(la_frame *f, la_op_fn body);
+void (*la_record_owned)(la_tensor *t);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -276,6 +277,13 @@ static bool is_argument(const la_frame *f, const la_tensor *t)
     return false;
 }
 
+void la_own_memory(la_tensor *t)
+{
+    la_tensor_drop(&t->base);
+    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
+                            | LA_F_CUSTOM_VIEW);
+}
+
 /* A result that is a view of a tensor which nobody else holds is that tensor's
 ** only user: it becomes the owner, so that it has a history of its own and may
 ** be detached or written like any other result. An argument that is given back
@@ -284,9 +292,8 @@ static void own_result(const la_frame *f, la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
     if ((t->flags & LA_F_BATCHED) || is_argument(f, t)) return;
-    la_tensor_drop(&t->base);
-    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
-                            | LA_F_CUSTOM_VIEW);
+    la_own_memory(t);
+    if (__builtin_expect(la_ctx()->recorder != NULL, 0)) la_record_owned(t);
 }
 
 la_status la_check_reads(const la_frame *f)

@@ -148,6 +148,10 @@ extern la_status (*la_record_read)(const la_tensor *t);
 extern void (*la_record_peek)(const la_tensor *t);
 /* Runs the body of a composite, in whose name its calls fail. */
 extern la_status (*la_record_body)(la_frame *f, la_status (*body)(la_frame *));
+/* The result of a composite, a view, has become the owner of what it shows. */
+extern void (*la_record_owned)(la_tensor *t);
+/* A view becomes that: it is no part of its root any more. */
+void la_own_memory(la_tensor *t);
 
 /* ---- running it ---- */
 

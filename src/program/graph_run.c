@@ -285,11 +285,21 @@ static la_status graph_step(graph_run *g, la_prog_step *s)
     return status;
 }
 
+/* Composites ended with this step, whose results are views of what nobody else
+** has: they have become no part of that. */
+static void graph_own(graph_run *g)
+{
+    for (int32_t v = 0; v < g->p->views.n; v++)
+        if (la_prog_view_at(g->p, v)->owned == g->step + 1 && g->now[v]
+            && g->now[v]->base) la_own_memory(g->now[v]);
+}
+
 static la_status graph_steps(graph_run *g, bool early)
 {
     for (int32_t i = 0; i < g->p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(g->p, i);
         g->step = i;
+        if (s->dead && s->owns && !early) graph_own(g);
         if (s->dead || s->early != early) continue;
         la_status status = graph_step(g, s);
         if (status) {
@@ -297,6 +307,7 @@ static la_status graph_steps(graph_run *g, bool early)
             g->p->unfit |= early;
             return status;
         }
+        if (s->owns) graph_own(g);
         if (!early) graph_clean(g, s);
     }
     return LA_OK;

@@ -66,6 +66,8 @@ typedef struct la_prog_view {
                         ** LA_PROG_NONE: not known */
     bool whole;         /* is the slot's own tensor: the argument, the object */
     int32_t object;     /* that it is, where another is the slot's */
+    int32_t owned;      /* the step, from 1, with which a composite ended whose
+                        ** result it is: it owns its memory then; 0: none */
     int64_t bytes;      /* from that tensor's first element, or the storage's */
     la_tensor *form;    /* owned header; bind.c shows it memory */
 } la_prog_view;
@@ -120,6 +122,7 @@ typedef struct la_prog_step {
     int32_t packed;     /* its entry in 'packs', from 1; 0: none */
     bool pure;          /* no effect but its results, no refusal by values */
     bool on;
+    bool owns;          /* views are owners of their memory after it */
     bool early;         /* a question whose answer decides, or what it depends
                         ** on: they run before all others */
     uint8_t nargs, nresults, nsources;

@@ -462,6 +462,17 @@ static void recorder_ran(uint32_t flags)
                        "history";
 }
 
+/* With autograd above, the view has to leave its root in each run. */
+static void recorder_owned(la_tensor *t)
+{
+    la_recorder *r = recorder_here();
+    int32_t steps = r && !r->failed ? r->p->steps.n : 0;
+    if (!steps || !t->storage) return;
+    int32_t v = la_meet_view(r, la_meet_slot_of(r, t->storage), t);
+    if (v >= 0) la_prog_view_at(r->p, v)->owned = steps;
+    if (v >= 0) la_prog_step_at(r->p, steps - 1)->owns = true;
+}
+
 /* ---- the interface ---- */
 
 /* The memory of the output is another one then. */
@@ -478,6 +489,7 @@ static void recorder_connect(void)
     la_record_look = la_look_record;
     la_record_resizes = recorder_resizes;
     la_record_body = recorder_body;
+    la_record_owned = recorder_owned;
     la_storage_ends = la_meet_storage_ends;
     la_tensor_ends = la_meet_tensor_ends;
     la_grad_watched = (la_grad_watch){recorder_asked, recorder_set,
