@@ -437,8 +437,8 @@ static la_status api_call_run(const la_op *op, bool inplace, reader *r,
 }
 
 /* Overloads are tried quietly, in the order of rows. Where none fits, the one
-** that most arguments fitted is read again and says why; an error that is no
-** misfit, as of memory, ends the search at once. */
+** that most arguments fitted is read again and says why; want of memory
+** ends the search at once. */
 la_status la_api_call(const la_callable *what, int n, const la_any *args,
                       la_value *results)
 {
