@@ -157,8 +157,8 @@ la_status la_meta_llm_rotate(la_frame *f)
     return la_set_output(f, 0, 3, la_sizes(x), NULL, LA_FLOAT32);
 }
 
-/* Rotary positions (Su et al., "RoFormer", 2021): each pair of a head is turned
-** by an angle of its position. 'near' pairs neighbours, as GPT-J does; else
+/* Rotary positions (Su et al., "RoFormer", 2021): an angle of the position
+** rotates each pair of a head. 'near' pairs neighbours, as GPT-J does; else
 ** element i goes with i + pairs, as GPT-NeoX does. Features beyond the pairs
 ** pass unchanged. */
 la_status la_impl_llm_rotate(la_frame *f)

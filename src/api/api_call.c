@@ -123,6 +123,7 @@ static bool fail_memory(reader *r)
     return false;
 }
 
+/* A user's word for what was given, as lua_typename's for scripts. */
 static const char *kind_text(reader *r, int at)
 {
     const la_any *a = item_at(r, at);
@@ -207,6 +208,7 @@ static inline void *pointer_at(reader *r, int at)
     return NULL;
 }
 
+/* No tensor counts as a number here, whatever its size. */
 static inline bool scalar_at(reader *r, int at, la_type type, la_scalar *out)
 {
     const la_any *a = item_at(r, at);
@@ -250,6 +252,8 @@ static int64_t count_at(reader *r, int at)
     return is_list(r, at) && there ? a->count : -1;
 }
 
+/* Entries become arguments of their own, one at a time, so that one reader
+** serves lists and single values. */
 static int entry_at(reader *r, int at, int64_t i)
 {
     const la_any *a = item_at(r, at);
@@ -311,6 +315,8 @@ static la_tensor **box(reader *r, int at, int arg, int64_t n)
     return list;
 }
 
+/* A list of tensors is the caller's and const: it is compared with, and never
+** written. */
 static bool put_tensor(reader *r, int at, int arg, int64_t i, bool numbers,
                        la_tensor **out)
 {
@@ -430,6 +436,9 @@ static la_status api_call_run(const la_op *op, bool inplace, reader *r,
     return LA_OK;
 }
 
+/* Overloads are tried quietly, in the order of rows. Where none fits, the one
+** that most arguments fitted is read again and says why; want of memory
+** ends the search at once. */
 la_status la_api_call(const la_callable *what, int n, const la_any *args,
                       la_value *results)
 {

@@ -95,6 +95,8 @@ static la_status read_value(const la_any *a, la_scalar *out)
     }
 }
 
+/* Owners are compared before anything is written: a tensor of another runtime
+** must not become part of a graph of this one. */
 static la_status api_index_put(la_tensor *t, int n, const la_range *ranges,
                                const la_any *value)
 {

@@ -16,6 +16,8 @@ static bool is_listed(const la_op *op)
         && la_op_first(op->signature, la_op_name_length(op)) == op;
 }
 
+/* A walk for each call. Hosts list operations once, and an operation may be
+** withdrawn between two calls. */
 LA_API la_op *la_op_listed(int64_t i)
 {
     LA_ENTRY_IN(la_runtime_chosen());

@@ -88,6 +88,8 @@ LA_API int la_rebind(la_tensor *t, void *data, size_t extent)
 
 /* ---- records ---- */
 
+/* 'release' is called in every case, once: a host that passes memory never has
+** to look whose it is after a failure. */
 LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
                                  const char *layout, unsigned flags,
                                  void (*release)(void *, void *),

@@ -64,6 +64,8 @@ LA_API int64_t la_frame_integer(la_frame *f, int arg)
     }
 }
 
+/* Reads any kind of number; what is none is 0, as the header promises to
+** kernels that look without asking. */
 LA_API double la_frame_number(la_frame *f, int arg)
 {
     const la_value *v = value_at(f, arg);
@@ -108,6 +110,8 @@ static la_any any_list(const la_value *v)
     }
 }
 
+/* The reverse of the reader of arguments. Nothing is copied: a frame outlives
+** the kernel that looks into it. */
 LA_API la_any la_frame_any(la_frame *f, int arg)
 {
     const la_value *v = value_at(f, arg);
@@ -128,6 +132,8 @@ LA_API la_any la_frame_any(la_frame *f, int arg)
     }
 }
 
+/* The kernel of a host runs in its context; making a result is the library's
+** work again, so the passage is entered for that long. */
 LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
                            const int64_t *sizes)
 {

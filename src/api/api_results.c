@@ -254,6 +254,8 @@ LA_API int la_call_many(lua_State *L, const char *op, int n,
     return give_all(what ? op : "la_call_many", status, values, &to);
 }
 
+/* The capacity is checked before the call, since an operation with effects
+** can't be undone for want of space. */
 LA_API int la_call_any(lua_State *L, la_op *op, int n, const la_any *args,
                        int capacity, la_any *results)
 {

@@ -99,6 +99,8 @@ LA_API int la_thread_count(la_runtime *rt)
     return la_num_threads();
 }
 
+/* A host's job system decides by itself how many threads work: to set a number
+** there would change nothing, and is an error. */
 LA_API int la_set_thread_count(la_runtime *rt, int n)
 {
     LA_ENTRY_IN(runtime_of(rt));

@@ -48,6 +48,7 @@ static void snapshot_list_free(snapshot_list *l)
 }
 #define SNAPSHOT_LIST __attribute__((cleanup(snapshot_list_free))) snapshot_list
 
+/* Looks at everything before memory is taken. */
 static la_status snapshot_check(const la_snapshot_def *def)
 {
     if (def->tensors < 0 || def->records < 0 || def->generators < 0)
@@ -62,6 +63,8 @@ static la_status snapshot_check(const la_snapshot_def *def)
     return LA_OK;
 }
 
+/* One list of all: given tensors first, then the bytes of every field of every
+** record, which the snapshot owns. */
 static la_status snapshot_fill(const la_snapshot_def *def, snapshot_list *l)
 {
     int64_t n = def->tensors;
@@ -79,6 +82,8 @@ static la_status snapshot_fill(const la_snapshot_def *def, snapshot_list *l)
     return LA_OK;
 }
 
+/* Generators are copied by value, together with where they were: a restored
+** state must continue the same numbers. */
 static la_status snapshot_note(const la_snapshot_def *def, la_snapshot *s)
 {
     size_t bytes = (size_t)def->generators * sizeof(la_snapshot_generator);
@@ -100,6 +105,7 @@ static la_status snapshot_note(const la_snapshot_def *def, la_snapshot *s)
     return status;
 }
 
+/* A snapshot is whole, or there is none. */
 static la_status snapshot_of(const la_snapshot_def *def, la_snapshot **out)
 {
     SNAPSHOT_LIST l = {0};
@@ -206,6 +212,8 @@ struct la_slot {
                                 ** others */
 };
 
+/* The slot belongs to the runtime that is current when it is made, as tensors
+** do. */
 static la_status new_slot(la_slot **out)
 {
     la_slot *s = la_mem_alloc(sizeof *s);
@@ -229,6 +237,8 @@ LA_API la_slot *la_slot_new(void)
     return s;
 }
 
+/* The old tensor is released after the lock is dropped: its release may call
+** the host. */
 static la_status publish(la_slot *s, la_tensor *t)
 {
     if (!s || !t) return la_error(LA_EARG, "a slot and a tensor are needed");

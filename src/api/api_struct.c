@@ -23,6 +23,8 @@ static la_status check_size(const char *function, const char *type,
     return LA_OK;
 }
 
+/* Copies the fields that caller and library both know; the others are zero,
+** which means the default for every field. */
 la_status la_struct_read(const char *function, const char *type, const void *in,
                          void *out, size_t known)
 {
@@ -36,6 +38,7 @@ la_status la_struct_read(const char *function, const char *type, const void *in,
     return status;
 }
 
+/* Leaves the size as the caller set it, and fields behind that size alone. */
 la_status la_struct_write(const char *function, const char *type,
                           const void *in, void *out, size_t known)
 {

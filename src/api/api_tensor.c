@@ -45,6 +45,8 @@ bool la_api_shape(int ndim, const int64_t *sizes)
     return false;
 }
 
+/* Zeros rather than whatever was there: memory of a host's other tensors must
+** not show. */
 static la_status new_zeros(const char *dtype, int ndim, const int64_t *sizes,
                            la_tensor **out)
 {
@@ -176,6 +178,9 @@ LA_API void *la_tensor_data(const la_tensor *t)
     la_error_restore(&before);
     return data;
 }
+/* Counts as a change, so that graphs which saved the elements refuse to use
+** them. Lazy bits are refused: the host wrote what is stored, which reads
+** otherwise. */
 static la_status mark_written(la_tensor *t)
 {
     if (!t) return la_error(LA_EARG, "tensor expected");

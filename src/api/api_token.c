@@ -6,6 +6,8 @@
 #include "api/api.h"
 #include "base/runtime/token.h"
 
+/* NULL asks for the calling thread's own token, which calls without a state
+** use. */
 LA_API la_token *la_token_of(lua_State *L)
 {
     la_error_clear();

@@ -11,7 +11,7 @@
 
 /* ---- lists ---- */
 
-/* Doubles the capacity, from 16 on. The bound leaves room for sums of two
+/* Doubles the capacity, from 16 on. The bound allows for sums of two
 ** numbers of items in 32 bits. Addresses of items hold until the next call. */
 void *la_prog_add(la_prog_list *list, size_t size)
 {

@@ -39,6 +39,9 @@ static void dead_alias(dead_walk *w, la_prog_step *s)
     s->dead = !w->any;
 }
 
+/* One walk from the last step to the first: a step is needed if it has an
+** effect, or if a needed one reads what it writes. Questions that decided
+** something have effects in this sense. */
 la_status la_prog_pass_dead(la_prog *p, la_prog_pass_note *note)
 {
     size_t bytes = (size_t)p->slots.n + 1;

@@ -34,6 +34,8 @@ static const la_tensor *fill_form(const la_prog *p, const la_prog_step *s)
     return plain ? v->form : NULL;
 }
 
+/* Makes zeros_like of a tensor zeros of its sizes, so that the tensor need not
+** live until then. Sizes are a copy of the step's own. */
 static la_status fill_step(la_prog_step *s, const fill_pair *pair,
                            const la_tensor *form)
 {
@@ -51,6 +53,8 @@ static la_status fill_step(la_prog_step *s, const fill_pair *pair,
     return LA_OK;
 }
 
+/* Leaves programs alone that autograd runs above: their steps are calls as they
+** were made. */
 la_status la_prog_pass_fill(la_prog *p, la_prog_pass_note *note)
 {
     for (int32_t i = 0; i < p->steps.n && !p->live; i++) {

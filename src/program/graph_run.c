@@ -46,6 +46,8 @@ static void graph_set(graph_run *g, int32_t view, la_tensor *t)
 
 /* ---- the entry ---- */
 
+/* A constant that is written or given away starts as a copy: the next run must
+** find it as it was met. */
 static la_status graph_constant(graph_run *g, int32_t slot)
 {
     const la_prog_slot *s = la_prog_slot_at(g->p, slot);
@@ -101,6 +103,8 @@ static void graph_objects(graph_run *g)
     }
 }
 
+/* Binds what is there before the first step: constants, arguments and objects,
+** gradients that objects have already. */
 static la_status graph_entry(graph_run *g)
 {
     la_prog *p = g->p;
@@ -121,6 +125,9 @@ static la_status graph_entry(graph_run *g)
 
 /* ---- a view that no step gave ---- */
 
+/* The tensor of a view, made when a step first asks for it. Its header is new,
+** but shows the storage that the slot has in this run, so that writes of other
+** steps are seen. */
 static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
 {
     *out = view < 0 ? NULL : g->now[view];
@@ -149,6 +156,8 @@ static la_status graph_need(graph_run *g, int32_t view, la_tensor **out)
 
 /* ---- steps ---- */
 
+/* Puts the run's tensors into the step's own list of arguments, where they are
+** borrowed until the step has run. */
 static la_status graph_arguments(graph_run *g, la_prog_step *s)
 {
     int32_t list = s->lists;
@@ -180,6 +189,8 @@ static void graph_give(graph_run *g, int32_t view, la_tensor *t)
     }
 }
 
+/* Takes the results over; those that no later step reads are released with the
+** frame. */
 static void graph_results(graph_run *g, const la_prog_step *s,
                           const la_frame *f)
 {

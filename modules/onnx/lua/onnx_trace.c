@@ -116,7 +116,7 @@ static bool trace_copy(const la_value *v, la_value *out)
 
 /* ---- the observer ---- */
 
-/* Room for one more call. False without memory: trace_end
+/* Makes space for one more call. False without memory: trace_end
 ** notes it, and nothing more is traced. */
 static bool trace_reserve(trace *t)
 {

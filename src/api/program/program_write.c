@@ -562,9 +562,6 @@ static void write_number_text(program_writer *w, const void *from, int32_t i)
                      write_find(w, la_program_weight_at(g, n->weight)));
 }
 
-/* Names of inputs, outputs and weights, and what hosts call the program by.
-** JSON holds UTF-8 alone, and a name with a NUL could not be asked for from
-** C. */
 static la_status write_names_text(program_writer *w, const la_program *g)
 {
     static const char *const keys[] = {"input names", "output names",
@@ -590,9 +587,6 @@ static la_status write_names_text(program_writer *w, const la_program *g)
     return LA_OK;
 }
 
-/* The recording before its passes: a reader plans anew, so that a newer library
-** runs an old file with better passes. Lists come in the order in which a
-** reader can check their numbers. */
 static la_status write_recording(program_writer *w, const la_prog *p)
 {
     la_jtext_writer *t = &w->text;
@@ -639,8 +633,6 @@ static void write_operation_text(program_writer *w, const void *none, int32_t i)
     la_jtext_word(&w->text, op->signature);
 }
 
-/* One entry of the list of tensors: where its elements are in the archive, and
-** the form that they are shown in. */
 static void write_tensor_text(program_writer *w, const void *none, int32_t i)
 {
     (void)none;
@@ -656,8 +648,6 @@ static void write_tensor_text(program_writer *w, const void *none, int32_t i)
     la_jtext_close(t, ']');
 }
 
-/* The version tells a person who wrote the file; readers go by the format's
-** number alone. */
 static void write_head(program_writer *w)
 {
     char version[32];
@@ -672,8 +662,6 @@ static void write_head(program_writer *w)
     write_each(w, "tensors", w->entries.n, NULL, write_tensor_text);
 }
 
-/* Tensors and operations are collected first, since steps name both by their
-** number in lists that stand before them. */
 static la_status write_all(program_writer *w, int n, la_program *const *list)
 {
     w->text.to = &w->bytes;
