@@ -23,7 +23,7 @@
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"
 
-/* What fuel counts for tensors of tables, and tables of tensors. */
+/* Fuel of a leaf and of a row, from Lua or to it. */
 enum { LEAF = 16, ROW = 256 };
 
 /* So many leaves of Lua, and the tables of their rows. */
