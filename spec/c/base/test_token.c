@@ -191,7 +191,7 @@ static void fuel_is_work(void **state)
         {"x:neg():softmax(2)", 5 + 33}, {"x:layer_norm{64}", 5},
         {"x:std()", 5},
         /* what is no operation */
-        {"la.tensor{1, 2, 3}", 1}, {"x:totable()", 1 + 16 * 4 + 64 / 4},
+        {"la.tensor{1, 2, 3}", 1}, {"x:totable()", 1 + 4 + 16 * 4 + 64 / 4},
         {"x:item(1, 1)", 1},
         {"tostring(x)", 63}, {"la.save(x, path)", 5}, {"la.load(path)", 5},
         {"la.read_csv(path .. '.csv')", 5},

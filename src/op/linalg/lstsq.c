@@ -73,7 +73,7 @@ static la_tensor *solution_of(la_chain *w, la_tensor *a, la_tensor *b,
     return R(matmul, q, R(solve_triangular, R(mH, *r), b, false));
 }
 
-/* Which diagonal elements of R, one at least, are up to the tolerance, or NaN. A
+/* Which diagonal elements of R, one at least, are NaN or up to the tolerance. A
 ** column that depends on those before it has such an element. */
 static la_tensor *small_ones(la_chain *w, la_tensor *r, double rcond)
 {
