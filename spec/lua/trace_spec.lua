@@ -33,7 +33,10 @@ describe("a trace", function()
     local kernel = find(lines, "kernel", "add, ", keys)
     local iter = find(lines, "iter", "shape=[3,2]", kernel)
     local operand = find(lines, "  in 3", "float32 strides=[4,0]", iter)
-    find(lines, "result", "float32[2, 3]", operand)
+    local result = find(lines, "result", "float32[2, 3]", operand)
+    for i = result + 1, #lines do
+      assert.not_equal("result", lines[i]:match("^%a+"))
+    end
   end)
 
   it("shows the coalesced shape of an iteration", function()

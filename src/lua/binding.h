@@ -523,8 +523,8 @@ void la_take_list(lua_State *L, int at);
 ** one are replaced by a plain table: their own keys, and those of 'known' that
 ** stand behind __index. Its errors pass. */
 void la_take_options(lua_State *L, int at, const char *const *known);
-/* The same in parts. True where 'at' is such a table: pushes one of its own
-** keys; then each option is looked for, and the table put in its place. */
+/* la_take_options in parts: true where 'at' is such a table; pushes one of its
+** own keys. Then each option is looked for, and the table put in its place. */
 bool la_open_options(lua_State *L, int at);
 void la_see_option(lua_State *L, int at, const char *word, size_t n);
 /* Count of {{row, column}, ...}; -1 for a list of something else, or one that

@@ -214,8 +214,42 @@ static bool begins_with_call(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '(';
 }
 
+/* Does the function at 'level' stand in one of our Lua modules? */
+static bool in_module(lua_State *L, lua_Debug *ar)
+{
+    static const char ours[] = "lunarray.";
+    lua_getinfo(L, "S", ar);
+    return strncmp(ar->short_src, ours, sizeof ours - 1) == 0;
+}
+
+/* The function that a user called where a module of ours has called 'name':
+** the outermost of the module, or the one in C in front of it; 'name' where Lua
+** does not know what that was called. */
+static const char *users_call(lua_State *L, const char *name)
+{
+    lua_Debug ar;
+    int level = 1 + la_extra_levels(L), outer = 0;
+    if (strchr(name, '.')) return name;     /* said in full */
+    if (!lua_getstack(L, level, &ar) || !in_module(L, &ar)) return name;
+    for (; lua_getstack(L, level, &ar); level++) {
+        bool module = in_module(L, &ar);
+        if (module) outer = level;
+        else if (strcmp(ar.what, "C") != 0) break;
+    }
+    for (level = outer; level < outer + 2; level++) {
+        if (!lua_getstack(L, level, &ar)) break;
+        lua_getinfo(L, "nS", &ar);
+        if (level > outer && strcmp(ar.what, "C") != 0) break;
+        if (ar.name && strcmp(ar.name, "?") != 0) return ar.name;
+    }
+    return name;
+}
+
 int la_raise(lua_State *L, const char *name, la_status status)
 {
+    bool limit = status == LA_ECANCEL || status == LA_EDEADLINE
+        || status == LA_EFUEL || status == LA_EINTR;
+    if (limit) name = users_call(L, name);
     const char *text = la_error_message();
     int arg = la_error_arg();
     if (status == LA_ENOMEM && *text == '\0') text = "not enough memory";

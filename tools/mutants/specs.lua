@@ -36,6 +36,7 @@ local ROWS = {
   {"^src/kernel/[msi]", "spec/op/move", "copy index"},
   {"^src/kernel/[mlfa]", "spec/op/matmul", "gemm"},
   {"^src/kernel/[nc]", "spec/op/nn", "conv"},
+  {"^src/kernel/pointwise/two", "spec/fuse spec/program"},
   {"^src/kernel/random", "spec/op/random"},
   {"^src/simd", "spec/op/elementwise spec/registry/golden"},
   {"^src/grad", "spec/autograd spec/registry/derivatives spec/registry/leaks "

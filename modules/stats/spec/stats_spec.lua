@@ -167,6 +167,10 @@ describe("curves", function()
       x:gradient{dim = {2, 1}}[2][1][1]:item()})
     assert.equal("float32", la.arange(4):gradient()[1].dtype)
     assert.same({0.5, 0.5}, list(la.tensor {1, 2}:gradient{spacing = 2}[1]))
+    raises("a vector of 4, got one of 3", la.gradient, la.ones(4),
+      {spacing = {la.ones(3)}})
+    raises("a vector of 4, got a tensor of 4", la.gradient, la.ones(4),
+      {spacing = {la.ones(2, 2)}})
     raises("edge_order+1", x.gradient, la.ones(2), {edge_order = 2})
     raises("edge_order=1", x.gradient, x, {edge_order = 3})
     raises("3 distances for 2", x.gradient, x, {spacing = {1, 2, 3}})

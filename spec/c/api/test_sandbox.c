@@ -157,6 +157,33 @@ static void endless_ones_end(void **state)
     }
 }
 
+/* A limit that is reached in a Lua module of ours, in a function of strings or
+** tables say, names what the script called. */
+static void limits_name_the_users_call(void **state)
+{
+    static const char *const helpers[] = {"format:", "concat:", "unpack:",
+        "select:", "sort:", "insert:", "pcall:", "find:", "match:", "gmatch:",
+        "rep:", "next:", "remove:", "control:"};
+    int seen = 0;
+    for (int fuel = 1; fuel < 400; fuel++) {
+        lua_State *L = open_with(256 << 20, fuel);
+        la_token *k = la_token_of(L);
+        int status = luaL_dostring(L,
+            "local i = lunarray.tensor(0) lunarray.while_loop(function(i)"
+            " return i:lt(20) end, function(i) return i + 1 end, i)");
+        const char *text = lua_tostring(L, -1);
+        for (size_t h = 0; status && h < sizeof helpers / sizeof *helpers; h++)
+            if (strstr(text, helpers[h])) fail_msg("%d: %s", fuel, text);
+        seen += status && strstr(text, "while_loop: stopped: out of fuel");
+        lua_settop(L, 0);
+        la_token_clear(k);
+        lua_close(L);
+        la_token_release(k);
+        fuel += fuel / 40;
+    }
+    assert_true(seen > 0);
+}
+
 /* Slow by what a thousand instructions do, not by their number. */
 static void slow_ones_end(void **state)
 {
@@ -640,6 +667,7 @@ int main(void)
         cmocka_unit_test(names_are_the_hosts),
         cmocka_unit_test(structs_are_checked),
         cmocka_unit_test(loads_have_a_default_limit),
+        cmocka_unit_test(limits_name_the_users_call),
         cmocka_unit_test(decompositions_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

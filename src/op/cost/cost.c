@@ -200,8 +200,9 @@ static int64_t cost_distances(const la_frame *f)
     double p = f->args[2].d;
     bool simple = p == 0 || p == 1 || p == 2 || p == INFINITY;
     int64_t each = simple ? 1 : BRANCHES;
-    return f->args[3].b ? cost_product(f)
-        : with_elements(f, times(each, times(cost_results(f), last(f, 0))));
+    int64_t pairs = times(cost_results(f), last(f, 0));
+    if (!f->args[3].b) return with_elements(f, times(each, pairs));
+    return plus(cost_product(f), pairs / 2);    /* close ones once more */
 }
 
 static int64_t cost_add_product(const la_frame *f)

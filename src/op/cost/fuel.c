@@ -91,6 +91,15 @@ la_status la_fuel_announce(const la_frame *f, int ndim, const int64_t *sizes)
     return raise_to(s, n);
 }
 
+int64_t la_fuel_lua(int ndim, const int64_t *sizes, int64_t count)
+{
+    enum { LEAF = 16, ROW = 256 };
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < ndim && count; d++)
+        rows = la_fuel_times(rows, sizes[d]);
+    return la_fuel_plus(la_fuel_times(LEAF, count), la_fuel_times(ROW, rows));
+}
+
 la_status la_fuel_objects(int64_t n)
 {
     return pay(la_fuel_running->root, la_fuel_times(n, LA_FUEL_OBJECT));

@@ -56,6 +56,10 @@ la_status la_fuel_more(const la_frame *f, int64_t work);
 ** there. Its arguments have been checked. */
 int64_t la_cost_of(const la_frame *f);
 
+/* Work of Lua tables that become a tensor of these sizes and 'count' elements,
+** or are made of one. */
+int64_t la_fuel_lua(int ndim, const int64_t *sizes, int64_t count);
+
 static inline int64_t la_fuel_times(int64_t a, int64_t b)
 {
     int64_t product;

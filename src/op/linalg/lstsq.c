@@ -75,14 +75,14 @@ static la_tensor *solution_of(la_chain *w, la_tensor *a, la_tensor *b,
     return R(matmul, q, R(solve_triangular, R(mH, *r), b, false));
 }
 
-/* Which diagonal elements of R, one at least, are up to the tolerance. A column
-** that depends on those before it has such an element. */
+/* Which diagonal elements of R, one at least, are NaN or up to the tolerance. A
+** column that depends on those before it has such an element. */
 static la_tensor *small_ones(la_chain *w, la_tensor *r, double rcond)
 {
     int64_t last = -1;
     la_tensor *d = R(abs, R(diagonal, r, 0, -2, -1));
     la_tensor *most = R(amax, d, la_v_ints(&last, 1), true);
-    return R(le, d, R(mul, most, rcond));
+    return R(logical_not, R(gt, d, R(mul, most, rcond)));
 }
 
 /* *full: has every matrix full rank? */
