@@ -148,14 +148,14 @@ def main():
                   " which\n** unicode_tables.c reads.\n*/\n"
                   "#ifndef LA_TOKENIZER_UNICODE_DATA_H\n"
                   "#define LA_TOKENIZER_UNICODE_DATA_H\n\n" % u.unidata_version)
-        out.write("enum {\n    UNICODE_CATEGORIES = %d,\n"
-                  "    UNICODE_LOWER = %d,\n    UNICODE_CLASSES = %d,\n    UNICODE_CANONICAL = %d,\n"
-                  "    UNICODE_COMPOSITIONS = %d,\n    UNICODE_COMPATIBLE = %d,"
-                  "\n    UNICODE_PARTS = %d\n};\n\n"
-                  % (len(list(categories())) // 2, len(list(lower())) // 3,
-                     sum(u.combining(chr(c)) > 0 for c in ALL),
-                     len(DECOMPOSED) - len(compat), len(pairs), len(compat),
-                     texts))
+        sizes = (("CATEGORIES", len(list(categories())) // 2),
+                 ("LOWER", len(list(lower())) // 3),
+                 ("CLASSES", sum(u.combining(chr(c)) > 0 for c in ALL)),
+                 ("CANONICAL", len(DECOMPOSED) - len(compat)),
+                 ("COMPOSITIONS", len(pairs)), ("COMPATIBLE", len(compat)),
+                 ("PARTS", texts))
+        out.write("enum {\n%s\n};\n\n" % ",\n".join(
+            "    UNICODE_%s = %d" % size for size in sizes))
         for name, numbers in tables:
             string(out, name, numbers(), numbers)
         out.write("#endif\n")

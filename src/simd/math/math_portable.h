@@ -4,7 +4,8 @@
 ** multiply-adds, so that every machine gives the same bits (op/lockstep.h). The
 ** doubles are right to 2^-40 and better, so that results are within 0.501 units
 ** in the last place. Lanes that the methods do not cover, and functions without
-** one, go to base/libm/libm.h.
+** one, go to base/libm/libm.h. math_own.inc with multiply-adds through double
+** would take up to 1.55 times as long here, and round otherwise.
 */
 #ifndef LA_SIMD_MATH_MATH_PORTABLE_H
 #define LA_SIMD_MATH_MATH_PORTABLE_H
