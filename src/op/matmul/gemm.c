@@ -439,9 +439,9 @@ static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
     return la_poll();
 }
 
-/* A vector whose elements lie apart, against contiguous lines: copied, it is one
-** that 'dot' takes, where packing would copy the matrix. Transposed so that the
-** vector is b. */
+/* A vector whose elements lie apart, against contiguous lines: copied, it is
+** one that 'dot' takes, where packing would copy the matrix. Transposed so that
+** the vector is b. */
 static bool is_apart(la_gemm *g, const la_gemm_kernels *ker)
 {
     if (!ker->dot || g->k <= LA_TINY_K || la_is_complex(g->dtype)) return false;
