@@ -401,3 +401,21 @@ describe("keep", function()
     assert.same({1}, list[1]:totable())
   end)
 end)
+
+describe("x:free()", function()
+  it("leaves the collector in peace: what is freed is no garbage", function()
+    local cycles, keep = 0, {}
+    local function watch()
+      setmetatable({}, {__gc = function()
+        cycles = cycles + 1
+        if keep then watch() end
+      end})
+    end
+    for k = 1, 20000 do keep[k] = {k} end
+    collectgarbage()
+    watch()
+    for _ = 1, 400 do la.zeros(1 << 18):free() end
+    keep = nil
+    assert.is_true(cycles < 40, cycles)
+  end)
+end)

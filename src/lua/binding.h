@@ -316,6 +316,12 @@ static inline void la_count_bytes(la_state *s, const la_tensor *owned)
         s->bytes += (uint64_t)la_storage_bytes(owned->storage);
     }
 }
+/* So much of it is gone already. */
+static inline void la_uncount_bytes(la_state *s, uint64_t bytes)
+{
+    s->fresh -= bytes < s->fresh ? bytes : s->fresh;
+    s->bytes -= bytes < s->bytes ? bytes : s->bytes;
+}
 /* Fill a handle: takes over the reference; counts bytes for the pacing. 'h' is
 ** empty and 'owned' is not NULL. Allocates nothing and raises nothing. */
 static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)

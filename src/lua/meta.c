@@ -83,14 +83,22 @@ static int meta_gc(lua_State *L)
     return 0;
 }
 
-/* free() and <close>: the handle stays, empty; its finalizer counts it. */
+/* free() and <close>: the handle stays, empty; its finalizer counts it. Data
+** that ends here is nothing that the collector has to look for. */
 static int method_free(lua_State *L)
 {
     la_handle *h = la_to_handle(L, 1);
     if (!h)
         return la_raise_arg(L, 1, "free", "tensor expected, got %s",
                             la_type_text(L, 1));
+    la_storage *data = h->tensor ? h->tensor->storage : NULL;
+    if (data) la_storage_retain(data);
     la_tensor_drop(&h->tensor);
+    if (!data) return 0;
+    if (h->slot == 0
+        && atomic_load_explicit(&data->refs, memory_order_relaxed) == 1)
+        la_uncount_bytes(h->state, (uint64_t)la_storage_bytes(data));
+    la_storage_release(data);
     return 0;
 }
 

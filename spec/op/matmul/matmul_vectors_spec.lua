@@ -222,4 +222,19 @@ describe("a few columns against long rows", function()
     end
     la.set_num_threads(before)
   end)
+
+  it("have the same bits where the vector's elements lie apart", function()
+    la.manual_seed(17)
+    for _, dtype in ipairs {"float32", "float64", "float16", "bfloat16"} do
+      for _, k in ipairs {17, 100, 4096, 9000} do
+        local w, many = la.randn(40, k):to(dtype), la.randn(k, 5):to(dtype)
+        local apart = many:t()[3]
+        local dense = apart:contiguous()
+        assert.is_true(w:mv(apart) == w:mv(dense))
+        assert.is_true(apart:unsqueeze(1):mm(w:t())
+          == dense:unsqueeze(1):mm(w:t()))
+        assert.is_true(apart:dot(w[1]) == dense:dot(w[1]))
+      end
+    end
+  end)
 end)

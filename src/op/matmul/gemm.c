@@ -3,9 +3,10 @@
 ** op/matmul/gemm.h for the contract.
 **
 ** Paths, in the order they are tried: 'small' kernels for tiny products, groups
-** of rows as tiny products (run_tall), dot products for a vector against
-** contiguous lines, axpy for a row against contiguous columns, dot products for
-** a few columns against long rows (run_narrow), packed blocks (gemm_packed.c).
+** of rows as tiny products (run_tall), dot products for a few columns against
+** long rows or a vector that is copied first (run_narrow), for a vector against
+** contiguous lines, axpy for a row against contiguous columns, packed blocks
+** (gemm_packed.c).
 ** The choice is made from sizes and strides alone, never from the number of
 ** threads, so the bits don't depend on it.
 */
@@ -438,6 +439,16 @@ static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
     return la_poll();
 }
 
+/* A vector whose elements lie apart, against contiguous lines: copied, it is
+** one that 'dot' takes, where packing would copy the matrix. Transposed so that
+** the vector is b. */
+static bool is_apart(la_gemm *g, const la_gemm_kernels *ker)
+{
+    if (!ker->dot || g->k <= LA_TINY_K || la_is_complex(g->dtype)) return false;
+    if (g->m == 1 && g->a.cs != 1 && g->b.rs == 1) transpose_all(g);
+    return g->n == 1 && g->b.rs != 1 && g->a.cs == 1;
+}
+
 /* One product: the first path that fits, transposed where that makes one
 ** fit. */
 static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
@@ -446,7 +457,8 @@ static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
     if (g->m > 1 && g->n > 1 && g->m <= LA_GEMM_FEW && g->b.rs == 1
         && g->b.cs != 1)
         transpose_all(g);
-    if (g->m > 1 && g->n > 1 && is_narrow(g)) return run_narrow(g, ker);
+    if ((g->m > 1 && g->n > 1 && is_narrow(g)) || is_apart(g, ker))
+        return run_narrow(g, ker);
     int how = choose_direct(g, ker);
     if (how == BY_NONE) return la_gemm_packed(g, la_gemm_extension(g, ker));
     gemm_run_direct(g, ker, how);
