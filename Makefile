@@ -217,7 +217,8 @@ lua_module = $(subst /,.,$(patsubst %/init,%,$(call lua_path,$(1))))
 lua_row = E($(subst .,_,$(call lua_module,$(1))),"$(call lua_module,$(1))","$(OBJ)/$(1).gz")
 FLAGS_lua/embed := -D'LA_EMBEDDED=$(foreach f,$(LUA_FILES),$(call lua_row,$(f)))'
 FLAGS_base/os/cpu := -D'LA_CAPS_BUILT=($(foreach c,$(CAPS),1u << LA_CAP_$(c) |) 0)'
-FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
+LIBEDIT_CFLAGS := $(shell pkg-config --cflags libedit 2>/dev/null)
+$(foreach f,$(patsubst src/%.c,%,$(wildcard src/repl/edit*.c)),$(eval FLAGS_$(f) := $(LIBEDIT_CFLAGS)))
 
 # What a file was made by is kept in a text, which is written again when it is
 # another now: so changed flags make anew what they touch, and nothing else.

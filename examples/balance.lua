@@ -5,6 +5,7 @@
 --   lua5.4 examples/balance.lua [rounds [carts [picture.png]]]
 local la = require "lunarray"
 local nn, optim = require "lunarray.nn", require "lunarray.optim"
+local plot = require "lunarray.plot"
 
 local rounds = tonumber(arg and arg[1]) or 60
 local carts = tonumber(arg and arg[2]) or 128
@@ -59,14 +60,18 @@ end
 print(("upright for %.0f of %d steps at first, %.0f at the end"):format(
   history[1], STEPS, history[rounds]))
 if picture then
-  -- Pushes to the right (red) or left (blue), by the pole's angle and its rate.
-  local n = 240
+  -- How it learned, and what it does by the pole's angle and its rate.
+  local n = 120
   local angle, rate = la.linspace(-0.21, 0.21, n), la.linspace(2, -2, n)
   local s = la.zeros(n, n, 4)
   s[{{}, {}, 3}], s[{{}, {}, 4}] = angle, rate:unsqueeze(2)
   local p = la.no_grad(function() return net(s * scale):sigmoid() end)
-  p = (p:squeeze(3) * 12):round() / 12
-  la.image.save(la.stack{0.25 + 0.7 * p, 0.35 + p * (1 - p), 0.95 - 0.7 * p},
-    picture)
+  local curve = plot.line(history, {title = "Steps that the pole stays up",
+    xlabel = "round", linewidth = 2})
+  local map = plot.heatmap(p:squeeze(3):flip(1) * 100, {x = {-12, 12},
+    y = {-115, 115}, colormap = "coolwarm", xlabel = "degrees",
+    ylabel = "degrees a second", title = "Pushes to the right, %"})
+  plot.grid{curve, map, columns = 2}:save(picture, {width = 960, height = 420,
+    scale = 1})
 end
 return {before = history[1], after = history[rounds]}

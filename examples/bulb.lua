@@ -38,32 +38,39 @@ local up = la.linalg.cross(across, ahead)
 local s = la.linspace(-0.52, 0.52, n)
 local d = game.normalize(ahead + s:unsqueeze(2) * across
   - s:view(n, 1, 1) * up):reshape(-1, 3)
-
 local t = la.full({n * n}, 1.0)
-local gap
+local going = la.range(n * n)        -- rays that are still on their way
+local met = la.zeros(n * n, {dtype = "bool"})
+local near = 0.5 / n                 -- about a pixel
 for _ = 1, steps do
-  la.tidy(function()
-    gap = la.keep((distance(eye + t:unsqueeze(2) * d, 4)))
-    t:add_(gap:clamp(0, 0.3))
+  going = la.tidy(function()
+    local gap = distance(eye + t[going]:unsqueeze(2) * d[going], 4)
+    local there = gap:lt(near)
+    met[going[there]] = true
+    t:index_add_(1, going, gap:clamp(0, 0.3):masked_fill(there, 0))
+    return going[there:logical_not() & t[going]:lt(5)]
   end)
 end
-local hit = gap:lt(3e-3):logical_and(t:lt(5)):nonzero():flatten()
 
--- Directions of the surface where a ray met it.
+-- Directions of the surface where a ray met it; crevices, which come near the
+-- origin, are darker.
+local hit = met:nonzero():flatten()
 local p = (eye + t[hit]:unsqueeze(2) * d[hit]):requires_grad_()
 local far, trap = distance(p, 3)      -- smoother than what was met
 local normal = game.normalize(la.grad(far:sum(), p))
 local light = game.dot(normal, game.normalize(la.tensor{0.4, -1.0, 0.9}))
-local shade = 0.15 + 0.85 * light:clamp_min(0)
-local warm = (trap:detach() * 1.6 - 0.6):clamp(0, 1)
+local depth = (trap:detach() * 1.9 - 0.75):clamp(0, 1)
+local shade = (0.2 + 0.8 * light:clamp_min(0)) * (0.35 + 0.65 * depth)
 
 print(("%d rays, %.0f %% meet the surface"):format(n * n,
   hit:numel() / n ^ 2 * 100))
 if picture then
   local rgb = la.full({n * n, 3}, 0.06)
-  rgb[hit] = la.stack({shade, shade * (0.45 + 0.45 * warm),
-    shade * (0.25 + 0.6 * warm)}, 2)
-  rgb = (rgb * 16):round() / 16
-  la.image.save(rgb:view(n, n, 3):permute(3, 1, 2), picture)
+  rgb[hit] = la.stack({shade, shade * (0.4 + 0.5 * depth),
+    shade * (0.25 + 0.6 * depth)}, 2)
+  -- Four rays a pixel, their mean: no edge is a stair.
+  local image = rgb:view(1, n, n, 3):permute(1, 4, 2, 3)
+  if n >= 800 then image = la.avg_pool2d(image, 2) end
+  la.image.save((image[1] * 16):round() / 16, picture)
 end
 return {hit = hit:numel() / n ^ 2, normal = normal}

@@ -4,6 +4,7 @@
 --
 --   lua5.4 examples/clusters.lua [points [rounds [picture.png]]]
 local la = require "lunarray"
+local plot = require "lunarray.plot"
 
 local n = tonumber(arg and arg[1]) or 1200
 local rounds = tonumber(arg and arg[2]) or 60
@@ -56,17 +57,19 @@ local right = rank[scores(x):argmax(2)]:eq(true_rank[truth]):float():mean()
 print(("%d points: log density %.3f, centres within %.2f, %.1f %% right")
   :format(n, likelihood, miss, right:item() * 100))
 if picture then
-  local size = 240
-  local line = la.linspace(-4, 4, size)
-  local grid = la.stack(la.meshgrid({line, -line}, {indexing = "xy"}), 3)
-  local s = scores(grid:reshape(-1, 2))
-  local colours = la.tensor{{0.85, 0.3, 0.25}, {0.2, 0.55, 0.3},
-    {0.2, 0.35, 0.8}}
-  local dense = (s:logsumexp(2) + 7):clamp(0, 6):floor() / 7
-  local rgb = 1 - dense:unsqueeze(2) * (1 - s:softmax(2):matmul(colours))
-  local spot = ((x * la.tensor{1.0, -1.0} + 4) / 8 * size):long():clamp(1, size)
-  rgb[(spot[{{}, 2}] - 1) * size + spot[{{}, 1}]] = 0.12
-  la.image.save(((rgb * 16):round() / 16):view(size, size, 3):permute(3, 1, 2),
-    picture)
+  local line = la.linspace(-5, 5, 121)
+  local grid = la.stack(la.meshgrid({line, line}, {indexing = "xy"}), 3)
+  local dense = scores(grid:reshape(-1, 2)):logsumexp(2):view(121, 121)
+  local fig = plot.contour(dense:clamp_min(-9), {x = line, y = line,
+    levels = {-8, -7, -6, -5, -4, -3}, colormap = "gray", aspect = "equal",
+    title = "Log density of the mixture, points by cloud"})
+  local whose = scores(x):argmax(2)
+  for k = 1, K do
+    local p = x[whose:eq(order[k])]:t()
+    fig:scatter(p[1], p[2], {markersize = 3, alpha = 0.7, color = k,
+      label = ("%.0f %%"):format(weight[order[k]]:item() * 100)})
+  end
+  fig:set{xlim = {-4.5, 4.5}, ylim = {-4, 3.2}, legend = "upper left"}
+  fig:save(picture, {width = 800, height = 640, scale = 1})
 end
 return {miss = miss, right = right:item(), likelihood = likelihood}

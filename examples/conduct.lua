@@ -6,6 +6,7 @@
 --   lua5.4 examples/conduct.lua [rounds [size [picture.png]]]
 local la = require "lunarray"
 local optim = require "lunarray.optim"
+local plot = require "lunarray.plot"
 
 local rounds = tonumber(arg and arg[1]) or 120
 local n = tonumber(arg and arg[2]) or 32
@@ -63,9 +64,12 @@ local before, after = error_of(la.full_like(truth, 0.1)), error_of(found)
 print(("temperatures: error %.0f, then %.1f; conductivity: %.4f, then %.4f")
   :format(first, last, before, after))
 if picture then
-  local gap = la.ones(n, 2)
-  local v = la.cat({truth / 0.24, gap, (found / 0.24):clamp(0, 1)}, 2)
-  v = (v:repeat_interleave(5, 1):repeat_interleave(5, 2) * 20):round() / 20
-  la.image.save(la.stack{v ^ 0.6, v ^ 1.2, 0.35 + 0.3 * v}:clamp(0, 1), picture)
+  local function panel(k, title)
+    return plot.heatmap(k:flip(1), {x = {-1, 1}, y = {-1, 1}, low = 0,
+      high = 0.24, colormap = "magma", title = title, aspect = "equal"})
+  end
+  plot.grid{panel(truth, "How the plate conducts"),
+    panel(found, "Found from temperatures"), columns = 2}:save(picture,
+    {width = 960, height = 440, scale = 1})
 end
 return {first = first, last = last, before = before, after = after}

@@ -47,15 +47,15 @@ local before, after = count(seen), count(restored)
 print(("%d lines; %d peaks before, %d after"):format(#lines, before:numel(),
   after:numel()))
 if arg and arg[2] then
-  -- Grey where the lines are; what is seen above, what is restored below.
-  local rows = la.arange(110, {dtype = "float64"}):unsqueeze(2)
-  local function panel(y)
-    y = 100 - 90 * y / y:max()
-    local steep = (1 + la.gradient(y)[1]:square()):sqrt()
-    local ink = (1.6 - (rows - y):abs() / steep):clamp(0, 1)
-    return 1 - ink:maximum(0.25 * truth:gt(0):double())
+  local function panel(y, title)
+    local at = la.tensor(lines):double()
+    local fig = plot.line(y / y:max(), {title = title, ylim = {-0.5, 1.1},
+      linewidth = 2, ylabel = "of the largest", color = 1})
+    return fig:vline(at, {color = "gray", style = ":", label = "true lines"})
+      :set{legend = y == seen}
   end
-  local image = la.cat({panel(seen), panel(restored)}, 1):unsqueeze(1)
-  la.image.save((image * 6):round() / 6, arg[2])
+  plot.grid{panel(seen, "What the instrument shows"),
+    panel(restored, "After Wiener's filter"):set{xlabel = "sample"},
+    columns = 1}:save(arg[2], {width = 800, height = 560, scale = 1})
 end
 return after

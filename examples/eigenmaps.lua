@@ -42,23 +42,17 @@ print(plot.line(second, {height = 8, title = "the second eigenvector"}))
 print(("%.1f %% of the points are on their moon's side"):format(right * 100))
 
 if arg and arg[2] then
-  -- The points, coloured by that eigenvector, and the graph's edges in grey.
-  local size = 120
-  local p = ((points + la.tensor({1.2, 0.9}, F64)) * size / 1.2):float()
+  -- The graph's edges, with a gap behind each, and the points.
   local i, j = table.unpack(weight:gt(0.05):nonzero{as_tuple = true})
-  local s = la.linspace(0, 1, 12):view(-1, 1, 1)
-  local image = la.full({size * 2, size * 3, 3}, 1.0)
-  local function dot(q, colour)
-    q = q:reshape(-1, 2):long():clamp(1, size * 3)
-    image[{q[{{}, 2}]:clamp_max(size * 2), q[{{}, 1}]}] = colour
-  end
-  dot(p[i] * s + p[j] * (1 - s), 0.75)
-  local v = ((second - second:min()) / (second:max() - second:min())):float()
-  local colours = la.stack({v, 0.3 * v, 1 - v}, 2)
-  for dx = 0, 2 do
-    for dy = 0, 2 do dot(p + la.tensor{dx - 1.0, dy - 1.0}, colours) end
-  end
-  la.image.save(image:permute(3, 1, 2), arg[2])
+  local edges = la.stack({points[i], points[j],
+    la.full({i:size(1), 2}, 0 / 0, F64)}, 2):reshape(-1, 2):t()
+  local fig = plot.line(edges[1], edges[2], {color = "gray", alpha = 0.5,
+    linewidth = 0.8, aspect = "equal",
+    title = "Two moons, coloured by the second eigenvector"})
+  local x = points:t()
+  fig:scatter(x[1], x[2], {values = second, colormap = "coolwarm",
+    markersize = 6})
+  fig:save(arg[2], {width = 800, height = 480, scale = 1})
 end
 
 return {values = values, right = right}

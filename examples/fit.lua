@@ -56,16 +56,13 @@ local inside = miss:le(band):to("float64"):mean():item()
 print(("%.0f %% of the true curve lies inside"):format(inside * 100))
 
 if arg and arg[2] then
-  local fine = design(la.linspace(0, 72, 480, F64))
-  local mid = fine:matmul(coef)
-  local wide = 2 * (fine:matmul(cov) * fine):sum(-1):sqrt()
-  local level = la.linspace(4, 0.3, 200, F64):unsqueeze(2)
-  local far = (level - mid):abs()
-  local image = 1 - 0.3 * far:lt(wide) - 0.5 * far:lt(0.012)
-  local r = ((4 - y) / 3.7 * 199 + 1):round():long():clamp(2, 199)
-  local c = (t / 72 * 479 + 1):round():long():clamp(2, 479)
-  for d = -1, 1 do image[{r + d, c}], image[{r, c + d}] = 0, 0 end
-  la.image.save(image, arg[2])
+  local fig = plot.scatter(t, y, {label = "measured", markersize = 4,
+    xlabel = "hours", ylabel = "m", title = "A tide of two harmonics"})
+  fig:line(at, curve, {label = "fitted", linewidth = 2})
+  fig:band(at, curve - band, curve + band, {label = "two standard errors"})
+  fig:line(at, rows:matmul(truth), {label = "the truth", style = "--"})
+  fig:set{legend = "outside"}
+  fig:save(arg[2], {width = 900, height = 420, scale = 1})
 end
 
 return {coef = coef, error = error, truth = truth, inside = inside}

@@ -53,20 +53,21 @@ local clear = (game.nearest(trees, p, 1)):min():item()
 print(("%d boids, %d steps: order %.2f, at first %.2f; nearest to a trunk "
   .. "%.2f"):format(p:size(1), steps, order(), before, clear))
 
--- Grey where a boid flies, dark for the trees: distances as a picture.
 if picture then
-  local pixels = 240
-  local grid = la.zeros(pixels, pixels)
-  local at = (p * (pixels / SIZE)):floor():clamp(0, pixels - 1):long()
-  grid:view(-1):index_fill_(1, at:select(2, 2) * pixels + at:select(2, 1) + 1,
-    1)
-  local i = (la.arange(pixels) + 0.5) * (SIZE / pixels)
-  local cells = la.stack({i:unsqueeze(1):expand(pixels, pixels),
-    i:unsqueeze(2):expand(pixels, pixels)}, 3)
-  local trunk = (game.nearest(trees, cells:view(-1, 2), 1)):lt(TRUNK)
-    :view(pixels, pixels)
-  local image = 1 - game.distance_field(grid):lt(1.2):float() * 0.6
-  image = image:masked_fill(trunk, 0)
-  la.image.save((image * 255):to("uint8"), picture)
+  -- Each boid is a stroke along its course, coloured by where that leads.
+  local fig = la.plot.scatter(trees[{{}, 1}], trees[{{}, 2}], {aspect = "equal",
+    color = "#333333", markersize = 36, title = "A flock in a wood",
+    xlim = {0, SIZE}, ylim = {0, SIZE}, grid = false})
+  local sixth = ((la.atan2(v[{{}, 2}], v[{{}, 1}]) / math.pi + 1) * 3):floor()
+  local along = game.normalize(v) * 0.4
+  for k, color in ipairs{"#3b4cc0", "#5aa0d0", "#45a56f", "#c9a227", "#d9773a",
+    "#b40426"} do
+    local some = sixth:eq(k - 1)
+    local from, by = p[some], along[some]
+    local strokes = la.stack({from - by, from + by,
+      la.full_like(from, 0 / 0)}, 2):view(-1, 2):t()
+    fig:line(strokes[1], strokes[2], {linewidth = 1.6, color = color})
+  end
+  fig:save(picture, {width = 820, height = 820, scale = 1})
 end
 return {before = before, after = order(), clear = clear}

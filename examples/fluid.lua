@@ -58,9 +58,10 @@ local speed = u:square():sum(1):sqrt():max():item()
 print(("%d x %d points, %d steps: fastest %.2f points a step, divergence %.0e")
   :format(n, n, steps, speed * DT, div))
 if picture then
-  -- Orange and blue smoke on black, in few levels, so that the file is short.
-  local a, b = smoke[1], smoke[2]
+  -- Orange and blue smoke on black.
+  local large = la.image.resize(smoke, 832, 832, {mode = "bicubic"})
+  local a, b = large[1], large[2]
   local rgb = la.stack{a + 0.15 * b, 0.5 * a + 0.45 * b, 0.1 * a + b}
-  la.image.save((rgb:clamp(0, 1) * 24):round() / 24, picture)
+  la.image.save((rgb:clamp(0, 1) * 32):round() / 32, picture)
 end
 return {divergence = div, speed = speed, smoke = smoke:mean():item()}

@@ -5,6 +5,7 @@
 --   lua5.4 examples/kalman.lua [steps [picture.png]]
 
 local la = require "lunarray"
+local plot = require "lunarray.plot"
 
 local TRACKS, DT = 1000, 0.1
 local NOISE = 0.5                 -- of a measurement, m
@@ -40,14 +41,14 @@ local cov = (la.eye(4) * 100):expand(TRACKS, 4, 4)
 local function rms(x) return x:square():sum(-1):mean():sqrt():item() end
 
 local raw, filtered, speed, inside
-local path = {}                   -- of the first target: seen, filtered
+local path = {}            -- of the first target: seen, filtered, true
 for k = 1, steps do
   truth = truth:matmul(move:t()) + (la.randn(TRACKS, 2) * PUSH)
     :matmul(pushed:t())
   local measured = truth:matmul(see:t()) + la.randn(TRACKS, 2) * NOISE
   state, cov = filter(state, cov, measured)
   local miss = state - truth
-  path[k] = la.stack{measured[1], state[{1, {1, 2}}]}
+  path[k] = la.stack{measured[1], state[{1, {1, 2}}], truth[{1, {1, 2}}]}
   raw = rms(measured - truth:matmul(see:t()))
   filtered, speed = rms(miss[{{}, {1, 2}}]), rms(miss[{{}, {3, 4}}])
   -- The squared distance in units of the covariance is chi-squared with four
@@ -64,16 +65,14 @@ print(("%.1f %% of the tracks lie in their 90 %% ellipsoid"):format(
   inside * 100))
 la.set_default_dtype "float32"
 if arg and arg[2] then
-  local p = la.stack(path, 2)[{{}, {2, -1}}]
-  local low, high = p[2]:amin(1), p[2]:amax(1)
-  p = ((p - low) / (high - low):max() * 200 + 20):float()
-  local image = la.ones(240, 240)
-  local line = la.interpolate(p[{{2, 2}}].mT, {size = 4000, mode = "linear"}).mT
-  for _, mark in ipairs{{p[1], 0.6}, {p[1] + 1, 0.6}, {line[1], 0}} do
-    local q = mark[1]:long():clamp(1, 240)
-    image[{q[{{}, 2}], q[{{}, 1}]}] = mark[2]
-  end
-  la.image.save(image, arg[2])
+  local p = la.stack(path, 3)       -- {seen, filtered, true}, {x, y}, steps
+  local fig = plot.scatter(p[1][1], p[1][2], {label = "measured", alpha = 0.6,
+    markersize = 4, color = "gray", aspect = "equal", xlabel = "m east",
+    ylabel = "m north", title = "One of a thousand tracks"})
+  fig:line(p[3][1], p[3][2], {label = "where it was", style = "--"})
+  fig:line(p[2][1], p[2][2], {label = "filtered", linewidth = 2.2})
+  fig:set{legend = "best"}
+  fig:save(arg[2], {width = 800, height = 560, scale = 1})
 end
 
 return {raw = raw, filtered = filtered, inside = inside}

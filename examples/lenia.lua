@@ -37,8 +37,9 @@ local alive = world:gt(0.1):float():mean():item()
 print(("%d x %d cells, %d steps: %.0f %% of them alive"):format(n, n, steps,
   alive * 100))
 if picture then
-  -- Dark blue, green, yellow: three ramps, in few levels.
-  local v = (world * 20):round() / 20
+  -- Dark blue, green, yellow: three ramps.
+  local v = la.image.resize(world:unsqueeze(1), 832, 832, {mode = "bicubic"})[1]
+  v = (v:clamp(0, 1) * 20):round() / 20
   la.image.save(la.stack{(v * 2 - 0.8):clamp(0, 1), v ^ 0.8,
     0.25 + 0.5 * (v * 3):clamp(0, 1) - 0.6 * v ^ 2}:clamp(0, 1), picture)
 end

@@ -1,25 +1,23 @@
 -- A transformer learns to write like a short story, character by character. The
--- picture shows, for a line of it, which earlier characters (columns) each
--- character (rows) looks at, one square for each head.
+-- picture shows, for its first 24 characters, which earlier ones (columns) each
+-- of them (rows) looks at, one square for each head.
 --
 --   lua5.4 examples/letters.lua [steps [width [picture.png]]]
 local la = require "lunarray"
 local nn, optim = require "lunarray.nn", require "lunarray.optim"
+local plot = require "lunarray.plot"
 
 local steps = tonumber(arg and arg[1]) or 500
-local width = tonumber(arg and arg[2]) or 64
-local picture = arg and arg[3]
+local width, picture = tonumber(arg and arg[2]) or 64, arg and arg[3]
 local LENGTH, BATCH, HEADS = 48, 16, 4
 la.manual_seed(2)
 
 -- The story as classes of characters.
-local file = assert(io.open "examples/data/tide.txt")
-local story = file:read "a"
-file:close()
+local story = ""
+for line in io.lines("examples/data/tide.txt", "L") do story = story .. line end
 local bytes = la.from_raw(story, "uint8", {#story}):long()
 local letters, text = bytes:unique{return_inverse = true}
 local classes = #letters
-
 local Writer = nn.class "Writer"
 function Writer:init()
   self.embed = nn.Embedding(classes, width)
@@ -31,7 +29,7 @@ function Writer:init()
   self.out = nn.Linear(width, classes)
   self.later = la.ones(LENGTH, LENGTH, {dtype = "bool"}):triu(1)
 end
--- Scores of the next character at each position, and what was looked at.
+-- Scores of the next character, and what was looked at.
 function Writer:forward(x)
   local n = x:size(2)
   local h = self.embed(x) + self.at(la.range(n))
@@ -59,10 +57,9 @@ for _ = 1, steps do
 end
 
 local line = text[{{1, LENGTH}}]:unsqueeze(1)
-local map = la.no_grad(function() return select(2, net(line)) end)
+local _, map = la.no_grad(net, line)
 for _ = 1, 80 do                        -- writes on
-  local scores = la.no_grad(function()
-    return (net(line[{{}, {-math.min(LENGTH, line:size(2)), -1}}])) end)
+  local scores = la.no_grad(net, line[{{}, {-LENGTH, -1}}])
   local p = (scores[{1, -1}] * 1.5):softmax(1)
   line = la.cat({line, la.multinomial(p, 1):unsqueeze(1)}, 2)
 end
@@ -70,9 +67,13 @@ print(("%.2f bits per character before, %.2f after %d steps"):format(first,
   last, steps))
 print((letters[line[1]]:to("uint8"):tostring_raw():gsub("\n", " ")))
 if picture then
-  local tiles = la.pad(map[1] / map[1]:amax({2, 3}, true), {1, 1, 1, 1})
-  local row = la.cat(tiles:unbind(1), 2)
-  la.image.save(1 - ((la.image.resize(row:unsqueeze(1), 150, 600,
-    {mode = "nearest"}) ^ 0.6) * 12):round() / 12, picture)
+  local names, panels = {}, {columns = 2}
+  for k = 1, 24 do names[k] = story:sub(k, k):gsub("%s", "_") end
+  for head = 1, HEADS do
+    panels[head] = plot.heatmap(map[{1, head, {1, 24}, {1, 24}}], {high = 0.8,
+      colorbar = false, xnames = names, ynames = names, aspect = "equal",
+      title = "head " .. head})
+  end
+  plot.grid(panels):save(picture, {width = 900, height = 900, scale = 1})
 end
 return {first = first, last = last}

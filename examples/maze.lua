@@ -41,10 +41,20 @@ until left == 0 or steps > 4 * n
 print(("%d walkers from %d cells are out after %d steps; farthest way: %.1f")
   :format(walkers - left, #start, steps, farthest))
 if picture then
-  local bands = (far:masked_fill(~reach, 0) / 6):floor():remainder(2)
-  local ground = (0.88 + 0.07 * bands):masked_fill(walls, 0.15)
-  local ink = (trails:clamp_max(8) / 8):sqrt():masked_fill(walls, 0)
+  -- Each cell is a square of its own; the bands are smooth between them.
+  local side = math.ceil(800 / n)
+  local function large(x, mode)
+    return la.image.resize(x:unsqueeze(1):float(), side * n, side * n,
+      {mode = mode})[1]
+  end
+  local bands = large(far:masked_fill(~reach, farthest), "bilinear") / 6
+  local wall = large(walls, "nearest"):gt(0.5)
+  local ground = (0.88 + 0.07 * bands:floor():remainder(2))
+    :masked_fill(wall, 0.15)
+  local ink = large((trails:clamp_max(8) / 8):sqrt(), "bilinear")
+    :masked_fill(wall, 0)
+  ink = (ink * 12):round() / 12
   local rgb = la.stack{ground * (1 - ink), ground * (1 - 0.55 * ink), ground}
-  la.image.save(la.image.resize(rgb, 4 * n, 4 * n, {mode = "nearest"}), picture)
+  la.image.save(rgb:clamp(0, 1), picture)
 end
 return {left = left, steps = steps, farthest = farthest}

@@ -38,16 +38,19 @@ print(plot.image(x[1]:reshape(size, size)))
 print(plot.image(restored[1]:reshape(size, size)))
 
 if arg and arg[2] then
-  -- Twenty digits as they are, and from 2, 5, 10 and 20 components.
-  local rows = {x[{{1, 20}}]}
-  for i, few in ipairs{2, 5, 10, 20} do
-    rows[i + 1] = decode(code(centred[{{1, 20}}], few))
+  -- Ten digits as they are, and from a few components.
+  local panels = {columns = 1}
+  for i, few in ipairs{0, 2, 5, 10, 20} do
+    local some = few == 0 and x[{{1, 10}}] or decode(code(centred[{{1, 10}}],
+      few))
+    local row = la.pad(16 - some:view(10, size, size), {1, 1},
+      "constant", 16):permute(2, 1, 3)
+    panels[i] = plot.heatmap(la.interpolate(row:reshape(1, 1, size, -1),
+      {scale_factor = 4, mode = "bicubic"})[{1, 1}], {colorbar = false,
+      low = 0, high = 16, colormap = "gray", aspect = "equal", xticks = {},
+      yticks = {}, title = few == 0 and "ten digits"
+        or ("from %d components"):format(few)})
   end
-  local tiles = la.pad(la.stack(rows):view(5, 20, size, size) / 16,
-    {1, 1, 1, 1})
-  local sheet = tiles:permute(1, 3, 2, 4):reshape(1, 5 * (size + 2), -1)
-  local large = la.image.resize(1 - sheet, 200, 800, {mode = "nearest"})
-  la.image.save((large * 12):round() / 12, arg[2])
+  plot.grid(panels):save(arg[2], {width = 800, height = 720, scale = 1})
 end
-
 return {kept = kept, lost = error:item()}

@@ -6,7 +6,6 @@
 --   lua5.4 examples/pyramid.lua [size [picture.png]]
 
 local la = require "lunarray"
-
 local size = tonumber(arg[1]) or 256
 local LEVELS = math.floor(math.log(size, 2)) - 3
 
@@ -40,15 +39,21 @@ local function collapse(bands)
   return x
 end
 
--- ---- two skies: one bright with fine waves, one dark with coarse ones ----
-
-local y = la.linspace(0, 1, size):view(1, 1, size, 1)
+-- ---- a bright sky with fine clouds, a dark one with coarse ones ----
 local x = la.linspace(0, 1, size):view(1, 1, 1, size)
-local color = la.tensor{0.9, 1.0, 1.1}:view(1, 3, 1, 1)
-local bright = (0.7 + 0.1 * (60 * x + 9 * y):sin() * (50 * y):cos()) * color
-local dark = (0.3 + 0.1 * (17 * x - 23 * y):sin()) / color
-local left = (x + 0 * y):lt(0.5):float()          -- where the first one shows
-
+local function sky(top, bottom, step, seed)
+  local y = la.linspace(0, 1, size):view(size, 1)
+  local line = y:flatten() * step
+  local at = la.stack(la.meshgrid{line, line}, 3)
+  local cloud = (la.game.fbm(at, {seed = seed, octaves = 6}) * 1.6 + 0.35)
+    :clamp(0, 1) * 0.8
+  top, bottom = la.tensor(top):view(3, 1, 1), la.tensor(bottom):view(3, 1, 1)
+  local clear = la.lerp(top, bottom, y)
+  return la.lerp(clear, 1.3 * bottom, cloud):unsqueeze(1):clamp(0, 1)
+end
+local bright = sky({0.25, 0.5, 0.85}, {0.7, 0.8, 0.95}, 7, 3)
+local dark = sky({0.08, 0.08, 0.2}, {0.75, 0.35, 0.25}, 3, 8)
+local left = (x + la.zeros(size, 1)):lt(0.5):float()  -- where 'bright' is
 local mask = gaussian(left)
 local a, b, joined = laplacian(bright), laplacian(dark), {}
 for k = 1, LEVELS do joined[k] = a[k] * mask[k] + b[k] * (1 - mask[k]) end
@@ -63,9 +68,8 @@ local function seam(picture)
 end
 
 local lost = (collapse(laplacian(bright)) - bright):abs():max():item()
-print(("%d levels; taken apart and put together: %.1e lost"):format(LEVELS,
-  lost))
-print(("step at the seam: %.3f pasted, %.3f blended"):format(seam(pasted),
+print(("%d levels; taken apart and put together: %.1e lost\nstep at the seam: "
+  .. "%.3f pasted, %.3f blended"):format(LEVELS, lost, seam(pasted),
   seam(blended)))
 if arg[2] then
   local gap = la.ones{1, 3, size, 4}

@@ -34,7 +34,12 @@ end
 print(("%d x %d cells, %d steps: %.1f %% of the second substance"):format(n, n,
   steps, b:mean():item() * 100))
 if picture then
-  local v = ((b * 3):clamp(0, 1) * 15):round() / 15
-  la.image.save(la.stack{1 - v * 0.9, 1 - v * 0.6, 1 - v * 0.25}, picture)
+  local fine = la.image.resize(b:unsqueeze(1), 4 * n, 4 * n,
+    {mode = "bicubic"})[1]
+  la.plot.heatmap((fine * 60):round() / 60, {low = 0, high = 0.4,
+    colormap = {"white", "#1a66bf", "#08306b"}, x = {0.054, 0.066},
+    y = {0.015, 0.065}, xlabel = "kill rate",
+    ylabel = "feed rate", title = "The second substance, by both rates",
+    colorbar = false}):save(picture, {width = 800, height = 800, scale = 1})
 end
 return {a = a, b = b}

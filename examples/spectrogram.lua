@@ -18,10 +18,6 @@ local function frequency(note)
   return 440 * 2 ^ (semitones / 12)
 end
 
-local function note_of(hertz)
-  return names[math.floor(12 * math.log(hertz / 440, 2) + 0.5)] or "?"
-end
-
 -- Each note fades in and out, so that none clicks.
 local function play(notes)
   local t = la.arange(RATE * LENGTH, {dtype = "float64"}) / RATE
@@ -42,8 +38,8 @@ local heard = song + 0.5 * siren + 0.2 * la.randn(song:numel(),
   {dtype = "float64"})
 
 -- The siren is above the melody: a low pass of sections takes it out.
-local low = la.signal.butter(8, 1250, {fs = RATE})
-local quiet = la.signal.sosfiltfilt(low, heard)
+local quiet = la.signal.sosfiltfilt(la.signal.butter(8, 1250, {fs = RATE}),
+  heard)
 
 local _, _, power = la.signal.spectrogram(heard, {fs = RATE,
   window = "hann", nperseg = 512, noverlap = 256})
@@ -65,13 +61,19 @@ for k = 1, #melody do
   local spectrum = filtered[{{}, within}]:mean(2)
   local at, about = la.signal.find_peaks(spectrum, {height = 0})
   local best = about.peak_heights:argmax():item()
-  found[k] = note_of(f[at[best]:item()]:item())
+  local hertz = f[at[best]:item()]:item()
+  found[k] = names[math.floor(12 * math.log(hertz / 440, 2) + 0.5)] or "?"
 end
 if arg and arg[2] then
-  local v = la.image.resize((power[{{1, 240}}]:log10() + 7):clamp(0, 4):flip(1)
-    :unsqueeze(1):float() / 4, 240, 480)
-  v = (v * 16):round() / 16
-  la.image.save(la.cat{v ^ 0.7, v ^ 1.6, (v * 3.1):sin() * 0.5}, arg[2])
+  local fig = plot.heatmap(power:log10() * 10, {y = {0, RATE / 2},
+    x = {0, #melody * LENGTH}, low = -70, high = -20, colormap = "magma",
+    xlim = {0, #melody * LENGTH}, xlabel = "seconds", ylabel = "Hz",
+    title = "Decibels of a melody, a siren and noise"})
+  for k, note in ipairs(found) do
+    fig:annotate(note, {(k - 0.6) * LENGTH, frequency(melody[k]) + 150},
+      {color = "white"})
+  end
+  fig:save(arg[2], {width = 800, height = 460, scale = 1})
 end
 print("heard:", table.concat(found, " "))
 return found

@@ -6,6 +6,7 @@
 local la = require "lunarray"
 local nn, optim = require "lunarray.nn", require "lunarray.optim"
 local data = require "lunarray.data"
+local plot = require "lunarray.plot"
 
 local passes = tonumber(arg and arg[1]) or 12
 local rate = tonumber(arg and arg[2]) or 4e-3
@@ -46,15 +47,16 @@ local share = right:float():mean():item()
 print(("%d digits learned, %d asked: %.1f %% right"):format(cut, #truth,
   share * 100))
 if picture then
-  -- Ten rows and twenty columns, the least sure ones first.
-  local first = sure:argsort()[{{1, 200}}]
-  local ink = la.image.resize(test[first], 12, 12, {mode = "nearest"})
-  local good = right[first]:float():view(-1, 1, 1, 1)
-  local pale = 1 - 0.8 * sure[first]:view(-1, 1, 1, 1)
-  local red, green = (1 - good) + good * pale, good + (1 - good) * pale
-  local paper = la.cat({red, green, pale}, 2)
-  local tiles = la.pad(paper * (1 - ink), {1, 1, 1, 1}, "constant", 1)
-  local sheet = tiles:view(10, 20, 3, 14, 14):permute(3, 1, 4, 2, 5)
-  la.image.save((sheet:reshape(3, 140, 280) * 12):round() / 12, picture)
+  -- The digits of which it is least sure, and what it takes them for.
+  local panels = {columns = 8}
+  for k, at in ipairs(sure:argsort()[{{1, 24}}]:totable()) do
+    local good = right:item(at)
+    panels[k] = plot.heatmap(1 - la.image.resize(test[at], 48, 48)[1],
+      {low = 0, high = 1, colormap = "gray", colorbar = false, xticks = {},
+      yticks = {}, aspect = "equal", title = ("%d  %.0f %%%s"):format(
+        guess:item(at) - 1, sure:item(at) * 100, good and "" or "  (no, "
+        .. truth:item(at) - 1 .. ")")})
+  end
+  plot.grid(panels):save(picture, {width = 960, height = 440, scale = 1})
 end
 return {right = share}

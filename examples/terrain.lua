@@ -56,15 +56,21 @@ local worn = (before - height):clamp_min(0):sum():item() / n ^ 2
 print(("%d x %d points, %d drops: %.3f of earth moved per point")
   :format(n, n, showers * DROPS, worn))
 if picture then
-  local smooth = la.image.gaussian_blur(height:unsqueeze(1), 1)[1]
-  local dr = smooth:roll(-1, 1) - smooth:roll(1, 1)
-  local dc = smooth:roll(-1, 2) - smooth:roll(1, 2)
-  local light = (0.75 - 0.25 * (dr + dc)):clamp(0.25, 1.2)
-  local level = (smooth - smooth:min()) / (smooth:max() - smooth:min())
-  local colours = la.tensor{{0.3, 0.45, 0.25}, {0.5, 0.5, 0.3},
-    {0.5, 0.42, 0.35}, {0.95, 0.95, 0.97}}
-  local rgb = colours[(level * 3.99):floor():long() + 1] * light:unsqueeze(3)
-  rgb = (rgb:clamp(0, 1) * 12):round() / 12
-  la.image.save(rgb:permute(3, 1, 2)[{{}, {2, -2}, {2, -2}}], picture)
+  -- Seen from above, lit from the north-west; colours blend by height.
+  local size = 820
+  local fine = la.image.resize(la.image.gaussian_blur(height:unsqueeze(1), 0.7),
+    size, size, {mode = "bicubic"})[1] * (size / n)
+  local slope = la.gradient(fine)
+  local light = (0.75 - 0.4 * (slope[1] + slope[2]))
+    / (1 + slope[1]:square() + slope[2]:square()):sqrt()
+  local level = (fine - fine:min()) / (fine:max() - fine:min()) * 3
+  local colours = la.tensor{{0.28, 0.43, 0.24}, {0.5, 0.52, 0.3},
+    {0.52, 0.43, 0.36}, {0.97, 0.97, 1.0}}
+  local low = level:floor():clamp(0, 2)
+  local part, i = (level - low):unsqueeze(3), low:long() + 1
+  local rgb = (colours[i] * (1 - part) + colours[i + 1] * part)
+    * (light:clamp(0.1, 1.3) + 0.25):unsqueeze(3)
+  rgb = (rgb:clamp(0, 1) * 16):round() / 16
+  la.image.save(rgb:permute(3, 1, 2)[{{}, {9, -9}, {9, -9}}], picture)
 end
 return {worn = worn, height = height}

@@ -7,6 +7,7 @@
 
 local la = require "lunarray"
 local optim = require "lunarray.optim"
+local plot = require "lunarray.plot"
 
 local STEPS = tonumber(arg[1]) or 60
 local SIZE = 128
@@ -60,9 +61,13 @@ print(("angle %.3f, scale %.3f, shift (%.3f, %.3f); off by %.4f at most")
   :format(found:item(1), math.exp(found:item(2)), found:item(3),
   found:item(4), miss))
 if arg[2] then
-  -- The two pictures, and the first one by the map that was found.
-  local three = la.cat({texture, target, warped(texture, found:detach())}, 4)[1]
-  local v = (three / three:max() * 16):round() / 16
-  la.image.save(la.cat{1 - v, 1 - v ^ 2, 1 - 0.5 * v}, arg[2])
+  local panels = {columns = 3}
+  for k, part in ipairs{{"one picture", texture}, {"the other", target},
+    {"the first by the map found", warped(texture, found:detach())}} do
+    panels[k] = plot.heatmap(part[2][{1, 1}], {title = part[1], low = 0,
+      high = texture:max():item(), colormap = "magma", colorbar = false,
+      aspect = "equal"})
+  end
+  plot.grid(panels):save(arg[2], {width = 960, height = 360, scale = 1})
 end
 return miss

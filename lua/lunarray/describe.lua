@@ -4,10 +4,15 @@ local tensors = require "lunarray.tensors"
 local numbers = require "lunarray.numbers"
 
 local describe = {}
--- What describes tables of a metatable: modules add theirs. No other table is
--- asked, even with a field of this name, as la itself has.
-local own = {}
-describe.own = own
+
+-- What describes an object of a metatable with __describe, as modules add it to
+-- theirs. It lies there, not in a list of this file's: a host that loads the
+-- library's files once more has two of such lists. A plain field of this name,
+-- as la itself has, is not asked.
+local function own_words(x)
+  local mt = type(x) == "table" and getmetatable(x)
+  return type(mt) == "table" and rawget(mt, "__describe") or nil
+end
 
 local BINS = 20
 local BLOCKS = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
@@ -56,7 +61,7 @@ end
 -- mean, std and histogram of the finite elements, where there are any. Of
 -- complex numbers the absolute values are described. A frame describes itself.
 function describe.describe(x)
-  local words = type(x) == "table" and own[getmetatable(x)]
+  local words = own_words(x)
   if words then return words(x) end
   if not tensors.is_tensor(x) then
     error("bad argument #1 to 'describe' (tensor expected, got " .. type(x)

@@ -131,13 +131,19 @@ local SCATTER = {label = "any", color = "any", marker = "any",
   markersize = "any", alpha = "part", values = "any", colormap = "any",
   low = "number", high = "number"}
 
--- The ends of a map of colours: given, or those of the finite values.
+-- The ends of a map of colours: given, or those of the finite values. Where all
+-- of these lie beyond the end that is given, it stands for both.
 local function ends(name, values, o)
+  if o.low and o.high and o.low > o.high then
+    error(name .. numbers.format(": low (%.6g) is above high (%.6g)", o.low,
+      o.high), 0)
+  end
   local low, high = marks.limits_of(values)
-  low, high = o.low or low, o.high or high
-  if not (low <= high) then low, high = 0, 1 end
+  if not (low <= high) then low, high = o.low or o.high, o.high or o.low end
+  low, high = low or 0, high or 1
+  low, high = o.low or math.min(low, o.high or low),
+    o.high or math.max(high, o.low or high)
   if low == high then low, high = low - 0.5, high + 0.5 end
-  if low > high then error(name .. ": low is above high", 0) end
   return low, high
 end
 
@@ -258,6 +264,11 @@ function methods.band(fig, x, low, high, options)
   x = x ~= nil and arguments.series("band", x) or counted(low)
   arguments.same("band", x, low)
   arguments.same("band", x, high)
+  local last = fig.marks[#fig.marks]
+  if o.color == nil and last and last.swatch == "line" then
+    o.color = ("#%06x"):format(last.color)       -- the curve that it belongs to
+  end
+  o.alpha = o.alpha or 0.3
   fig:add(dress(fig, "band", marks.band{x = x, low = low, high = high}, o, 1))
 end
 

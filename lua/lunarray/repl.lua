@@ -2,7 +2,8 @@
 --
 -- The program gives a table of functions for the terminal (src/repl/prompt.c)
 -- and calls what repl.start returns: step() for each text that is entered,
--- finished(text) to know whether Enter runs it, complete(text) for Tab.
+-- finished(text) to know whether Enter runs it, complete(text) for Tab,
+-- paint(text, from, cursor) for its colours.
 local la = require "lunarray"
 local ask = require "lunarray.repl.ask"
 local chunk = require "lunarray.repl.chunk"
@@ -10,6 +11,7 @@ local commands = require "lunarray.repl.commands"
 local complete = require "lunarray.repl.complete"
 local elsewhere = require "lunarray.repl.elsewhere"
 local errors = require "lunarray.repl.errors"
+local paint = require "lunarray.repl.paint"
 local pretty = require "lunarray.repl.pretty"
 
 -- Kept, as whoever types may wipe the globals.
@@ -318,6 +320,9 @@ function repl.start(terminal)
     finished = repl.finished,
     complete = function(text)
       return complete.words(text, prompt.locals, terminal.list)
+    end,
+    paint = function(text, from, cursor)
+      return prompt.colours and paint.text(text, from, cursor) or nil
     end,
   }
 end

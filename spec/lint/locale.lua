@@ -25,7 +25,8 @@ local allowed = {
   ["base.os.os_linux __isoc23_fscanf"] = "integers and words of /proc and /sys",
   ["repl.prompt setlocale"] = "the terminal's characters, no numbers",
   ["repl.edit mbrtowc"] = "the terminal's characters",
-  ["repl.edit wcwidth"] = "how wide the terminal shows a character",
+  ["repl.edit_paint mbrtowc"] = "the terminal's characters",
+  ["repl.edit_paint wcwidth"] = "how wide the terminal shows a character",
 }
 
 local function check_symbols(build, found)

@@ -2,6 +2,7 @@
 local la = require "lunarray"
 local commands = require "lunarray.repl.commands"
 local chunk = require "lunarray.repl.chunk"
+local paint = require "lunarray.repl.paint"
 
 local folder
 
@@ -191,5 +192,45 @@ describe("a command", function()
     p.last_error = {message = "only this"}
     assert.equal("only this", run(p, ":tb"))
     assert.equal("asked ?sum", run(p, ":doc sum"))
+  end)
+end)
+
+describe("painted text", function()
+  local function plain(text) return (text:gsub("\27%[[%d;]*m", "")) end
+
+  it("has the characters of the text, whatever these are", function()
+    local parts = {"local ", "x", " = ", "'a", "\"b\"", "[[", "]]", "--",
+      "[==[", "\n", "\t", "1e3", "0x1p-3", "(", ")", "{", "}", "[", "]", "..",
+      "end ", "\\", "ä", "\0", "~=", "::", "--[[", "and"}
+    local state = 7
+    local function random(n)
+      state = (state * 1103515245 + 12345) % 2147483648
+      return state // 65536 % n + 1
+    end
+    for _ = 1, 2000 do
+      local list = {}
+      for k = 1, random(20) do list[k] = parts[random(#parts)] end
+      local text = table.concat(list)
+      local from, cursor = random(#text + 1) - 1, random(#text + 1) - 1
+      assert.equal(text:sub(from + 1), plain(paint.text(text, from, cursor)))
+    end
+    assert.is_nil(paint.text(("x"):rep(30000), 0))
+  end)
+
+  it("marks the bracket at the cursor and its partner", function()
+    local function marks(text, cursor)
+      local found = {}
+      for mark in paint.text(text, 0, cursor):gmatch "\27%[1;4m(.)" do
+        found[#found + 1] = mark
+      end
+      return table.concat(found)
+    end
+    assert.equal("()", marks("f(x)", 4))        -- behind the closing one
+    assert.equal("()", marks("f(x)", 1))        -- on the opening one
+    assert.equal("", marks("f(xy)", 3))
+    assert.equal("", marks("f(')'", 4))         -- a string's is none
+    assert.equal("", marks("f(x]", 4))          -- another kind
+    assert.equal("{}", marks("f{(x), [1] = 2}", 15))
+    assert.equal("", marks("f(x)", nil))
   end)
 end)

@@ -204,6 +204,32 @@ describe("plot as SVG", function()
     assert.truthy(table.concat(texts, " "):find("tri", 1, true))
   end)
 
+  it("lays a legend where no bar of a stack is, and a band under its curve",
+    function()
+    local fig = plot.bar({"a", "b", "c"}, {{1, 2, 9}, {1, 1, 9}}, {
+      stacked = true, label = {"one", "two"}})
+    local x = fig:svg{width = 640, height = 420}:match
+      '<text x="([%d.]+)"[^>]*>one<'
+    assert.is_true(tonumber(x) < 300, x)
+    local curve = plot.line({1, 2, 3}, {color = "#123456", label = "mean"})
+    local svg = curve:band(nil, {0, 1, 2}, {2, 3, 4}, {label = "range"}):svg()
+    assert.is_truthy(svg:find('<polygon[^>]*#123456'), svg)
+  end)
+
+  it("takes the ends of a map of colours as they are given", function()
+    local z = {{0, 1}, {2, 3}}
+    assert.has_error(function() plot.heatmap(z, {low = 4, high = 1}) end,
+      "heatmap: low (4) is above high (1)")
+    assert.has_error(function()
+      plot.scatter({1, 2}, {1, 2}, {values = {0, 1}, low = 1, high = -1})
+    end, "scatter: low (1) is above high (-1)")
+    -- One end beyond all values: the other is the same, not 0 and 1.
+    for _, o in ipairs{{low = 5}, {high = -5}, {low = 5, high = 5}} do
+      assert.truthy(plot.heatmap(z, o):svg():find("<svg", 1, true))
+      assert.falsy(plot.heatmap(z, o):svg():find("nan", 1, true))
+    end
+  end)
+
   it("draws every kind of mark", function()
     local z = la.rand(5, 6)
     for name, fig in pairs{

@@ -246,6 +246,115 @@ describe("the prompt in a terminal", function()
     assert.is_truthy(window:tmux("capture-pane -p -e"):find("\27%[31m"))
   end)
 
+  -- The screen with its colours, once 'text' is on it.
+  local function coloured(text)
+    local screen
+    for _ = 1, 100 do
+      screen = window:tmux "capture-pane -p -e":gsub("\27%[39m\27%[49m", "")
+      if screen:find(text, 1, true) then return screen end
+      os.execute "sleep 0.05"
+    end
+    error(("%q is not shown:\n%s"):format(text, screen), 2)
+  end
+
+  it("colours what is typed, and marks the brackets of a pair", function()
+    window:close()
+    window = open(folder, 60, "TERM=screen-256color")
+    window:type "for i = 1, 2 do f('a', (3)"
+    local line = coloured "\27[32m'a'"
+    assert.is_truthy(line:find("\27[35mfor", 1, true))
+    assert.is_truthy(line:find("\27[36m1", 1, true))
+    assert.is_truthy(line:find("\27[1;4m(", 1, true))
+    window:type ") -- end"
+    coloured "\27[2m-- end"
+    window:keys "Enter"
+    window:type "  local s = [[long"
+    coloured "\27[32m[[long"
+    window:keys "Enter"
+    window:type "yet a string]] end"
+    coloured "\27[32myet a string]]"
+    -- Nothing of it is a part of the text, nor moves what stands there.
+    assert.is_truthy(window:screen():find(">>   local s = [[long\n", 1, true),
+      window:screen())
+    window:keys "Enter"
+    window:wait "'f'"
+  end)
+
+  it("paints lines that wrap, and wide characters, where they stand", function()
+    window:close()
+    window = open(folder, 40, "TERM=screen-256color")
+    for _, text in ipairs{("'abc' .. 12 .. "):rep(6), "x = '漢字' .. 3",
+      ("{"):rep(38), ("("):rep(39), ("{"):rep(77)} do
+      window:type(text)
+      os.execute "sleep 0.2"
+      window:keys "C-a"
+      window:keys "C-e"
+      window:keys "BSpace"
+      local shown, right = nil, ("> " .. text:sub(1, -2)):match "^(.-) *$"
+      for _ = 1, 100 do
+        shown = window:tmux "capture-pane -p -J":gsub("%s+$", "")
+          :match "[^\n]*$"
+        if shown == right then break end
+        os.execute "sleep 0.05"
+      end
+      assert.equal(right, shown)
+      window:keys "C-c"
+    end
+  end)
+
+  it("offers how a chunk went on that began so", function()
+    window:close()
+    window = open(folder, 60, "TERM=screen-256color")
+    window:enter "kept = 6 * 7"
+    window:enter "other = 5"
+    window:type "ke"
+    coloured "ke\27[2mpt = 6 * 7"
+    window:keys "Right"
+    window:keys "Enter"
+    window:type "ke"
+    coloured "ke\27[2mpt = 6 * 7"
+    window:keys "Enter"                   -- not taken: 'ke' alone is nil
+    window:wait "> ke\nnil"
+    window:enter "kept"
+    window:wait "\n42"
+  end)
+
+  it("goes through the chunks that begin as the line does", function()
+    for _, line in ipairs{"one = 11", "two = 22", "one = 111", "three = 3"} do
+      window:enter(line)
+    end
+    window:type "on"
+    window:keys "Up"
+    local function line() return window:screen():match "[^\n]*$" end
+    local function becomes(text)
+      for _ = 1, 100 do
+        if line() == text then return end
+        os.execute "sleep 0.05"
+      end
+      assert.equal(text, line())
+    end
+    becomes "> one = 111"
+    window:keys "Up"
+    becomes "> one = 11"
+    window:keys "Up"                      -- the oldest: it stays
+    becomes "> one = 11"
+    window:keys "Down"
+    becomes "> one = 111"
+    window:keys "Down"
+    becomes "> on"
+    window:keys "C-u"
+    window:keys "Up"
+    becomes "> three = 3"
+    window:keys "Up"
+    becomes "> one = 111"
+    window:type "0"                       -- changed: a walk of its own begins
+    window:keys "Up"
+    becomes "> one = 1110"
+    window:keys "Enter"
+    window:enter "one + 1"
+    window:wait "\n1111"
+  end)
+
   it("has commands", function()
     window:enter "x = la.ones(1000); y = 3"
     window:enter ":who"

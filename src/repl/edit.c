@@ -14,31 +14,20 @@
 ** first interrupt: Ctrl-C ends the line at once, and a resized window is told
 ** to libedit before the next key.
 */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1           /* wcwidth */
-#endif
-#include "repl/edit.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
 
-#include <histedit.h>
-
-enum { HISTORY_LINES = 2000 };
+#include "repl/edit.h"
+#include "repl/edit_parts.h"
 
 static struct {
     EditLine *el;            /* NULL: plain input */
-    History *history;
-    const char *path;
     const char *prompt, *more;
     char *above;             /* lines that were ended; NULL: none */
     char *shown;             /* ... with their prompts, and that of the line */
@@ -63,17 +52,30 @@ static char *prompt_of(EditLine *el)
     return editor.shown ? editor.shown : (char *)editor.prompt;
 }
 
+static edit_look look_now(void)
+{
+    return (edit_look){editor.ask.paint, editor.ask.context,
+                       prompt_of(editor.el), editor.above, repl_edit_columns(),
+                       repl_edit_rows()};
+}
+
 /* One wide character from the terminal: 1, 0 at the end, -1 when stopped.
 ** Bytes that are no character of the locale stand for themselves. A window of
 ** another size wraps what is on it in a way of its own: where lines above are
-** shown it is drawn anew, by the key for that. */
+** shown it is drawn anew, by the key for that. The line is painted while a key
+** is waited for, and once more as it stays when Enter ends it. */
 static int edit_read_key(EditLine *el, wchar_t *out)
 {
     mbstate_t state = {0};
+    edit_look look = look_now();
+    edit_paint(el, &look, false);
     for (;;) {
         char byte;
         ssize_t n = read(STDIN_FILENO, &byte, 1);
         bool interrupted = n < 0 && errno == EINTR;
+        edit_paint_clear();
+        if (n == 1 && (byte == '\r' || byte == '\n'))
+            edit_paint(el, &look, true);
         if (stopped) return -1;
         if (resized) {
             resized = 0;
@@ -162,64 +164,107 @@ static const char *first_shown(void)
     return at;
 }
 
-/* Columns that the n bytes take from column 'at' on; those between bytes 1 take
-** none. */
-static int edit_width_of(const char *text, size_t n, int at)
+#define NO_COLOUR "\033[0m"
+
+/* Bytes of an escape sequence for a colour. */
+static int escape_length(const char *escape)
 {
-    mbstate_t state = {0};
-    const char *end = text + n;
-    int first = at;
-    bool escape = false;
-    while (text < end) {
-        wchar_t c = 0;
-        size_t used = mbrtowc(&c, text, (size_t)(end - text), &state);
-        if (used == 0 || used > (size_t)(end - text)) used = 1;
-        text += used;
-        if (c == 1) escape = !escape;
-        else if (c == L'\t') at += 8 - at % 8;
-        else if (!escape) at += wcwidth(c) > 0 ? wcwidth(c) : 0;
-    }
-    return at - first;
+    return (int)strcspn(escape, "m") + 1;
+}
+
+/* An escape sequence between bytes 1, which libedit writes without counting. It
+** knows no two of them side by side: they become one. */
+static char *put_escape(char *to, const char *begin, const char *escape)
+{
+    if (to > begin && to[-1] == 1) to--;
+    else *to++ = 1;
+    return to + sprintf(to, "%.*s\1", escape_length(escape), escape);
+}
+
+/* A text that may begin with one. */
+static char *put_text(char *to, const char *begin, const char *text)
+{
+    bool joins = to > begin && to[-1] == 1 && *text == 1;
+    return to - joins + sprintf(to - joins, "%s", text + joins);
 }
 
 /* A line after its prompt, up to the window's end by blanks: libedit takes no
-** line ends in a prompt, but wraps it. Returns the end of what is written. */
-static char *put_line(char *to, const char *prompt, const char *line, size_t n)
+** line ends in a prompt, but wraps it. Escape sequences stand between bytes 1.
+** Returns the end of what is written. */
+static char *put_line(char *to, const char *begin, const char *prompt,
+                      const char *line, size_t n)
 {
     int columns = repl_edit_columns();
     int at = edit_width_of(prompt, strlen(prompt), 0);
-    to += sprintf(to, "%s", prompt);
+    to = put_text(to, begin, prompt);
     for (size_t i = 0; i < n; i++) {
         int blanks = line[i] == '\t' ? 8 - (at
                                             + edit_width_of(line, i, at)) % 8
             : 0;
         if (blanks) to += sprintf(to, "%*s", blanks, "");
-        else if ((unsigned char)line[i] >= 32) *to++ = line[i];
+        else if ((unsigned char)line[i] >= 32 || line[i] == 1
+                 || line[i] == '\033') *to++ = line[i];
     }
     at += edit_width_of(line, n, at);
     if (at % columns) to += sprintf(to, "%*s", columns - at % columns, "");
     return to;
 }
 
+/* The lines above that are shown, painted, each with its own colours: escape
+** sequences stand between bytes 1, and one that is still at work at the end of
+** a line ends there and begins again in the next. NULL without memory. */
+static char *painted_above(const char *from)
+{
+    size_t n = strlen(editor.above), lines = 1;
+    const char *text = NULL, *active = NULL;
+    for (const char *c = from; *c; c++) lines += *c == '\n';
+    if (editor.ask.paint && !strpbrk(editor.above, "\001\033"))
+        text = editor.ask.paint(editor.ask.context, editor.above, n,
+                                (size_t)(from - editor.above), -1);
+    if (!text) return strdup(from);
+    char *all = malloc(3 * strlen(text) + 32 * lines + 1), *to = all;
+    if (!all) return NULL;
+    while (*text) {
+        if (*text == '\033') {
+            active = strncmp(text, NO_COLOUR, strlen(NO_COLOUR)) ? text : NULL;
+            to = put_escape(to, all, text);
+            text += escape_length(text);
+            continue;
+        }
+        if (*text == '\n' && active) to = put_escape(to, all, NO_COLOUR);
+        *to++ = *text;
+        if (*text++ == '\n' && active) to = put_escape(to, all, active);
+    }
+    *to = 0;
+    return all;
+}
+
 /* Makes the prompt with the lines above in it; false without memory. */
 static bool show_above(void)
 {
-    const char *at = first_shown();
+    const char *first = first_shown();
+    char *painted = painted_above(first);
+    if (!painted) return false;
+    const char *at = painted;
     size_t lines = 2;
     for (const char *c = at; *c; c++) lines += *c == '\n';
     size_t each = strlen(editor.prompt) + strlen(editor.more)
         + (size_t)repl_edit_columns();
     char *text = malloc(lines * each + 8 * strlen(at) + 1), *to = text;
-    if (!text) return false;
-    const char *prompt = at == editor.above ? editor.prompt : editor.more;
+    if (!text) {
+        free(painted);
+        return false;
+    }
+    const char *prompt = first == editor.above ? editor.prompt : editor.more;
     for (bool last = false; !last;) {
         size_t n = strcspn(at, "\n");
         last = !at[n];
-        to = put_line(to, prompt, at, n);
+        to = put_line(to, text, prompt, at, n);
         prompt = editor.more;
         at += n + !last;
     }
-    strcpy(to, editor.more);
+    put_text(to, text, editor.more);
+    free(painted);
     free(editor.shown);
     editor.shown = text;
     return true;
@@ -283,8 +328,6 @@ static unsigned char complete_word(EditLine *el, int key)
 #define KEY_NEWLINE "\033\005"
 #define KEY_LINE_UP "\033\001"
 #define KEY_LINE_DOWN "\033\002"
-#define KEY_BACK "\033\003"
-#define KEY_FORTH "\033\004"
 #define KEY_SEARCH "\033\006"
 #define KEY_ERASE "\033\007"
 
@@ -314,6 +357,75 @@ static unsigned char break_line(EditLine *el, int key)
     return el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
 }
 
+/* ---- the history: a walk through the chunks that begin with what stood before
+** the cursor when the walk began ---- */
+
+static struct {
+    char *typed, *begin;     /* the text at first; NULL: no walk */
+    char *offered;           /* what the walk has put in its place */
+    int back;                /* how many newer ones there are */
+} walk;
+
+static void end_walk(void)
+{
+    free(walk.typed);
+    free(walk.begin);
+    free(walk.offered);
+    memset(&walk, 0, sizeof walk);
+}
+
+/* Does the text stand as the walk has left it? */
+static bool is_walking(const LineInfo *line)
+{
+    size_t n = (size_t)(line->lastchar - line->buffer);
+    return walk.offered && strlen(walk.offered) == n
+        && !memcmp(walk.offered, line->buffer, n);
+}
+
+static bool begin_walk(const LineInfo *line)
+{
+    end_walk();
+    walk.typed = strndup(line->buffer, (size_t)(line->lastchar - line->buffer));
+    walk.begin = strndup(line->buffer, (size_t)(line->cursor - line->buffer));
+    walk.back = -1;
+    return walk.typed && walk.begin;
+}
+
+/* The text is this one; NULL changes nothing and beeps. */
+static unsigned char replace_text(EditLine *el, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+    if (!copy) return CC_ERROR;
+    const LineInfoW *line = el_wline(el);
+    el_cursor(el, (int)(line->lastchar - line->cursor));
+    line = el_wline(el);
+    el_deletestr(el, (int)(line->cursor - line->buffer));
+    int failed = *copy && el_insertstr(el, copy);
+    free(walk.offered);
+    walk.offered = copy;
+    return failed ? CC_ERROR : CC_REFRESH;
+}
+
+static unsigned char walk_back(EditLine *el)
+{
+    const LineInfo *line = el_line(el);
+    if (!is_walking(line) && !begin_walk(line)) return CC_ERROR;
+    const char *chunk = edit_history_find(walk.begin, strlen(walk.begin),
+                                          walk.back + 1);
+    if (!chunk) return CC_ERROR;
+    walk.back++;
+    return replace_text(el, chunk);
+}
+
+/* Towards the newest chunk, and at last to what was typed. */
+static unsigned char walk_forth(EditLine *el)
+{
+    if (!is_walking(el_line(el)) || walk.back < 0) return CC_ERROR;
+    if (walk.back-- == 0) return replace_text(el, walk.typed);
+    return replace_text(el, edit_history_find(walk.begin, strlen(walk.begin),
+                                              walk.back));
+}
+
 /* Bound to the arrow keys: through the lines of the chunk, and beyond them
 ** through the history. */
 static unsigned char go_up(EditLine *el, int key)
@@ -321,7 +433,8 @@ static unsigned char go_up(EditLine *el, int key)
     lower_lines(el);
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->cursor - line->buffer);
-    el_push(el, memchr(line->buffer, '\n', n) ? KEY_LINE_UP : KEY_BACK);
+    if (!memchr(line->buffer, '\n', n)) return walk_back(el);
+    el_push(el, KEY_LINE_UP);
     return CC_REFRESH;
 }
 
@@ -331,8 +444,23 @@ static unsigned char go_down(EditLine *el, int key)
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->lastchar - line->cursor);
     if (editor.above) return CC_NORM;       /* it is the last line */
-    el_push(el, memchr(line->cursor, '\n', n) ? KEY_LINE_DOWN : KEY_FORTH);
+    if (!memchr(line->cursor, '\n', n)) return walk_forth(el);
+    el_push(el, KEY_LINE_DOWN);
     return CC_NORM;
+}
+
+/* Bound to the right arrow: at the end of the line it takes what stands faintly
+** behind it. */
+static unsigned char go_right(EditLine *el, int key)
+{
+    const LineInfoW *line = el_wline(el);
+    const char *more = edit_paint_rest(el_line(el));
+    if (line->cursor < line->lastchar) {
+        el_cursor(el, 1);
+        return CC_CURSOR;
+    }
+    if (!more) return CC_ERROR;
+    return el_insertstr(el, more) ? CC_ERROR : CC_REFRESH;
 }
 
 /* Bound to Ctrl-R. */
@@ -429,14 +557,15 @@ static void bind_keys(EditLine *el)
         {"^E", "line-end"}, {"\033[F", "line-end"}, {"\033OF", "line-end"},
         {"\033[4~", "line-end"}, {"\033[200~", "paste"},
         {"\033[3~", "ed-delete-next-char"},
+        {"^F", "go-right"}, {"\033[C", "go-right"}, {"\033OC", "go-right"},
         {KEY_LINE_UP, "ed-prev-line"}, {KEY_LINE_DOWN, "ed-next-line"},
-        {KEY_BACK, "ed-prev-history"}, {KEY_FORTH, "ed-next-history"},
     };
     el_set(el, EL_ADDFN, "complete", "complete the word", complete_word);
     el_set(el, EL_ADDFN, "enter", "run the chunk or go on", edit_enter);
     el_set(el, EL_ADDFN, "break-line", "go on in a new line", break_line);
     el_set(el, EL_ADDFN, "go-up", "to the line above", go_up);
     el_set(el, EL_ADDFN, "go-down", "to the line below", go_down);
+    el_set(el, EL_ADDFN, "go-right", "to the right, or the rest", go_right);
     el_set(el, EL_ADDFN, "search", "search the history", edit_search);
     el_set(el, EL_ADDFN, "erase", "the character before the cursor", erase);
     el_set(el, EL_ADDFN, "line-start", "start of the line", line_start);
@@ -444,66 +573,6 @@ static void bind_keys(EditLine *el)
     el_set(el, EL_ADDFN, "paste", "insert what is pasted", paste);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         el_set(el, EL_BIND, rows[i].keys, rows[i].name, NULL);
-}
-
-/* ---- the history ----
-** The file is libedit's (H_LOAD reads it), but each chunk is added to its end
-** when it is entered, by one write: sessions at one time lose nothing of each
-** other's, nor does one that ends by os.exit or a kill. */
-
-#define COOKIE "_HiStOrY_V2_\n"
-
-/* An old file is cut to the newest chunks before it grows too long. */
-static void cut_history(const char *path)
-{
-    char other[4200];
-    HistEvent event;
-    snprintf(other, sizeof other, "%s.%ld", path, (long)getpid());
-    if (history(editor.history, &event, H_SAVE, other) < 0) return;
-    chmod(other, 0600);
-    if (rename(other, path)) remove(other);
-}
-
-/* The editor works without a history, so failures are not reported. */
-static void open_history(const char *path)
-{
-    HistEvent event;
-    if (!(editor.history = history_init())) return;
-    history(editor.history, &event, H_SETSIZE, HISTORY_LINES);
-    history(editor.history, &event, H_SETUNIQUE, 1);
-    el_set(editor.el, EL_HIST, history, editor.history);
-    if (!path) return;
-    editor.path = path;
-    int n = history(editor.history, &event, H_LOAD, path);
-    if (n > 2 * HISTORY_LINES) cut_history(path);
-}
-
-/* The history may hold secrets that were typed: only its owner reads it. Bytes
-** that are no plain text are written in octal, as strvis does. */
-static void append_history(const char *text)
-{
-    size_t n = strlen(text), at = 0;
-    if (!editor.path || n > SIZE_MAX / 8) return;
-    char *line = malloc(4 * n + 2 + sizeof COOKIE);
-    if (!line) return;
-    int file = open(editor.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-                    0600);
-    if (file >= 0 && lseek(file, 0, SEEK_END) == 0)
-        at = (size_t)sprintf(line, "%s", COOKIE);
-    for (const char *c = text; *c; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte <= 32 || byte == 127 || byte == '\\')
-            at += (size_t)sprintf(line + at, "\\%03o", byte);
-        else
-            line[at++] = (char)byte;
-    }
-    line[at++] = '\n';
-    if (file >= 0) {
-        ssize_t written = write(file, line, at);
-        (void)written;  /* a full disk costs the recall of a chunk */
-        close(file);
-    }
-    free(line);
 }
 
 /* Without a terminal at both ends there is no editor: lines are read plainly,
@@ -519,14 +588,15 @@ void repl_edit_open(const char *path, const repl_callbacks *ask)
     el_set(editor.el, EL_EDITOR, "emacs");
     el_set(editor.el, EL_GETCFN, edit_read_key);
     bind_keys(editor.el);
-    open_history(path);
+    edit_history_open(editor.el, path);
     el_source(editor.el, NULL);
 }
 
 void repl_edit_close(void)
 {
-    if (editor.history) history_end(editor.history);
+    edit_history_close();
     if (editor.el) el_end(editor.el);
+    end_walk();
     free(editor.plain);
     free(editor.whole);
     drop_above();
@@ -576,6 +646,8 @@ static repl_line edited_line(const char **line, size_t *n)
     sigaction(SIGWINCH, &mine, &before_size);
     bracket_paste(true);
     const char *text = el_gets(editor.el, &got);
+    edit_paint_clear();
+    end_walk();
     bracket_paste(false);
     sigaction(SIGINT, &before, NULL);
     sigaction(SIGWINCH, &before_size, NULL);
@@ -605,12 +677,4 @@ repl_line repl_edit_line(const char *prompt, const char *more,
     editor.prompt = prompt;
     editor.more = more;
     return edited_line(line, n);
-}
-
-void repl_edit_remember(const char *line)
-{
-    HistEvent event;
-    if (!editor.history || !*line) return;
-    history(editor.history, &event, H_ENTER, line);
-    append_history(line);
 }

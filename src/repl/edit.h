@@ -20,10 +20,14 @@ typedef struct repl_candidates {
 } repl_candidates;
 
 /* Questions of the editor to the prompt about the text before the cursor, and
-** about the whole of it: is it one to run, whole or wrong? */
+** about the whole of it: is it one to run, whole or wrong? What does it look
+** like in colours, behind its first 'from' bytes and with 'cursor' bytes before
+** the cursor (-1: none)? NULL for as it is; valid until the next call. */
 typedef struct repl_callbacks {
     repl_candidates (*complete)(void *context, const char *text, size_t n);
     bool (*finished)(void *context, const char *text, size_t n);
+    const char *(*paint)(void *context, const char *text, size_t n,
+                         size_t from, long cursor);
     void *context;
 } repl_callbacks;
 

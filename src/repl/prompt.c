@@ -163,6 +163,7 @@ typedef struct completer {
     char *insert;
     const char **list;
     int n;
+    char *painted;
 } completer;
 
 /* The module's functions stand in the registry, out of the user's reach. */
@@ -236,6 +237,26 @@ static bool is_finished(void *context, const char *text, size_t n)
     return yes;
 }
 
+/* The text in colours, from Lua as well; as it is after any error. */
+static const char *paint_text(void *context, const char *text, size_t n,
+                              size_t from, long cursor)
+{
+    completer *c = context;
+    lua_State *L = c->L;
+    int top = lua_gettop(L);
+    free(c->painted);
+    c->painted = NULL;
+    prompt_push_function(L, "paint");
+    lua_pushlstring(L, text, n);
+    lua_pushinteger(L, (lua_Integer)from);
+    if (cursor >= 0) lua_pushinteger(L, cursor);
+    else lua_pushnil(L);
+    if (lua_pcall(L, 3, 1, 0) == LUA_OK && lua_isstring(L, -1))
+        c->painted = strdup(lua_tostring(L, -1));
+    lua_settop(L, top);
+    return c->painted;
+}
+
 /* ---- the whole ---- */
 
 /* LUNARRAY_HISTORY (empty: none), else below $XDG_STATE_HOME or $HOME. */
@@ -291,7 +312,7 @@ static int prompt_start(lua_State *L)
 bool repl_prompt(lua_State *L)
 {
     completer c = {.L = L};
-    repl_callbacks ask = {prompt_complete, is_finished, &c};
+    repl_callbacks ask = {prompt_complete, is_finished, paint_text, &c};
     signal(SIGPIPE, SIG_IGN);  /* a closed pipe ends the loop instead */
     setlocale(LC_CTYPE, "");
     repl_edit_open(history_path(), &ask);
@@ -303,5 +324,6 @@ bool repl_prompt(lua_State *L)
     if (repl_edit_on_terminal()) putchar('\n');
     repl_edit_close();
     forget_words(&c);
+    free(c.painted);
     return good;
 }

@@ -22,9 +22,11 @@ end
 
 -- The order of pages; the first heading of a page is its title.
 local GROUPS = {
-  {"Start", "index first-hour gallery building jupyter"},
-  {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance programs plot lockstep"},
+  {"Start", "index first-hour cookbook gallery building jupyter"},
+  {"Coming from", "from-pytorch from-numpy from-matplotlib from-torch7 "
+    .. "differences"},
+  {"Guides", "indexing numerics autograd performance programs plot "
+    .. "figures lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "your-program engines embedding extending web platforms "
     .. "environment"},
@@ -399,7 +401,9 @@ local function build()
   local pages, by_key = collect()
   local groups = grouped(pages, by_key)
   check(pages)
-  run(("mkdir -p '%s/pictures/gallery'"):format(out))
+  for _, folder in ipairs(list "-d docs/pictures/*/") do
+    run(("mkdir -p '%s'"):format(out .. folder:match "^docs(.*)$"))
+  end
   local wasm = copy_wasm()
   for _, page in ipairs(pages) do
     local values = {title = highlight.escape(page.title), html = page.html,

@@ -138,17 +138,42 @@ local function draw_swatch(canvas, mark, x, y)
   end
 end
 
+-- Points in the rectangles of bars, from their bases to their tips; of lying
+-- ones the sides are exchanged.
+local function add_bars(mark, plane, add)
+  local stride = math.max(1, mark.left:numel() // 300)
+  local every = {{1, -1, stride}}
+  local across, along = plane.x, plane.y
+  if mark.is_lying then across, along = along, across end
+  local a, b = across(plane, mark.left[every]), across(plane, mark.right[every])
+  local tips = along(plane, mark.heights[every]):totable()
+  local bases = mark.bases and along(plane, mark.bases[every]):totable()
+  local from, to = a:totable(), b:totable()
+  for k, tip in ipairs(tips) do
+    local base = bases and bases[k] or not mark.is_lying and plane.ylog
+      and plane.bottom or along(plane, 0)
+    for i = 0, 4 do
+      local x = from[k] + i / 4 * (to[k] - from[k])
+      for t = 0, 1, 0.125 do
+        local y = base + t * (tip - base)
+        if mark.is_lying then add(y, x) else add(x, y) end
+      end
+    end
+  end
+end
+
 -- Points of the marks on the canvas, about 300 of each, those between two of a
--- line too.
+-- line and inside of bars too.
 local function points_of(plane, list)
   local out = {}
   local function add(x, y) out[#out + 1] = {x, y} end
   for _, mark in ipairs(list) do
     local own = mark.plane or plane
-    local x = mark.x or mark.left
-    local y = mark.heights or mark.high or mark.y
-    if type(y) == "userdata" and type(x) == "userdata" and x.ndim == 1
-      and x:numel() == y:numel() and x:numel() > 0 and not mark.bases then
+    local x, y = mark.x, mark.high or mark.y
+    if mark.heights then
+      add_bars(mark, own, add)
+    elseif type(y) == "userdata" and type(x) == "userdata" and x.ndim == 1
+      and x:numel() == y:numel() and x:numel() > 0 then
       local stride = math.max(1, x:numel() // 300)
       local px = own:x(x[{{1, -1, stride}}]):totable()
       local py = own:y(y[{{1, -1, stride}}]):totable()
@@ -161,11 +186,6 @@ local function points_of(plane, list)
         for i = 1, steps - 1 do
           local t = i / steps
           add(px[k] + t * (px[k + 1] - px[k]), py[k] + t * (py[k + 1] - py[k]))
-        end
-        if mark.heights then
-          for t = 0.2, 1, 0.2 do
-            add(px[k], py[k] + t * (plane.bottom - py[k]))
-          end
         end
       end
     end

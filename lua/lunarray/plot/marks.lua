@@ -156,7 +156,7 @@ marks.bars = class{
 
 -- The same lying down: top and bottom are tensors, from 'bases' to lengths.
 marks.lying = class{
-  swatch = "box",
+  swatch = "box", is_lying = true,
   limits = function(self, xlog, ylog)
     local c, d = limits_of(la.cat({self.left, self.right}, 1), ylog)
     local a, b = limits_of(self.heights, xlog)
@@ -191,7 +191,7 @@ marks.band = class{
   draw = function(self, plane)
     local xs, low = curve.points(plane:x(self.x), plane:y(self.low), plane)
     local x2, high = curve.points(plane:x(self.x), plane:y(self.high), plane)
-    local style = {color = self.color, alpha = self.alpha or 0.3,
+    local style = {color = self.color, alpha = self.alpha,
       mark = self.mark}
     local px, py, back = {}, {}, {}
     local function finish()

@@ -63,7 +63,7 @@ marks.errorbar = marks.class{
     end
     px, py = curve.inside(px, py, plane)
     plane.canvas:dots(px, py, {color = self.color, alpha = self.alpha,
-      size = self.size or 5, marker = self.marker, mark = self.mark})
+      size = self.size or 7, marker = self.marker, mark = self.mark})
   end,
 }
 
@@ -156,13 +156,13 @@ marks.note = marks.class{
     if not (x == x and y == y) or not canvas.text then return end
     if self.to then
       local tx, ty = plane:x(self.to[1]), plane:y(self.to[2])
-      local wide = font.width(self.text, size) / 2 + 3
+      local half = font.width(self.text, size) / 2
       -- From the side of the text that is nearest.
-      local fx = x + (self.anchor == "start" and wide or self.anchor == "end"
-        and -wide or 0)
+      local fx = x + (self.anchor == "start" and half or self.anchor == "end"
+        and -half or 0)
       local fy = y - size * 0.35
-      if math.abs(tx - fx) > wide then
-        fx = fx + (tx > fx and wide or -wide)
+      if math.abs(tx - fx) > half then
+        fx = fx + (tx > fx and half + 4 or -half - 4)
       else
         fy = fy + (ty > fy and size * 0.8 or -size * 0.8)
       end
@@ -349,6 +349,9 @@ marks.stem = marks.class{
       alpha = self.alpha, mark = self.mark}
     local xs, ys = plane:x(self.x):totable(), plane:y(self.y):totable()
     local zero = plane.ylog and plane.bottom or plane:y(0)
+    curve.runs({plane.left, plane.right}, {zero, zero}, plane, function(ax, ay)
+      plane.canvas:path(ax, ay, {color = 0x999999, width = 1})
+    end)
     for k = 1, #xs do
       curve.runs({xs[k], xs[k]}, {zero, ys[k]}, plane, function(ax, ay)
         plane.canvas:path(ax, ay, style)
@@ -356,7 +359,7 @@ marks.stem = marks.class{
     end
     xs, ys = curve.inside(xs, ys, plane)
     plane.canvas:dots(xs, ys, {color = self.color, alpha = self.alpha,
-      size = self.size or 6, marker = self.marker, mark = self.mark})
+      size = self.size or 7, marker = self.marker, mark = self.mark})
   end,
 }
 

@@ -1,7 +1,6 @@
 -- lunarray.frame.show: frames as texts: for the window, for notebooks, and what
 -- describes them.
 local la = require "lunarray"
-local describe = require "lunarray.describe"
 local columns = require "lunarray.frame.columns"
 local frame = require "lunarray.frame.table"
 local numbers = require "lunarray.numbers"
@@ -248,7 +247,7 @@ function methods:describe()
   end
   return frame.build(list, "describe")
 end
-describe.own[Frame] = methods.describe
+Frame.__describe = methods.describe
 
 local function bytes_of(c)
   local raw = columns.raw(c)
