@@ -310,21 +310,30 @@ local function weighed(out, ...)
   return total
 end
 
+-- box: f; and of what ran already, its results, how many arguments there were,
+-- and the state of the generator before.
 local run = la.Function{
   forward = function(ctx, box, ...)
-    local n = select("#", ...)
+    local n = box.n or select("#", ...)
     local saved, plain = {}, {}
     for k = 1, n do
       local x = select(k, ...)
       if is_tensor(x) then saved[k] = x else plain[k] = x end
     end
-    ctx.f, ctx.n, ctx.plain, ctx.rng = box.f, n, plain, state_of_generator()
+    ctx.f, ctx.n, ctx.plain = box.f, n, plain
+    ctx.rng, ctx.at = box.rng or state_of_generator(), box.at
     ctx:save_for_backward(table.unpack(saved, 1, n))
     table.remove(ctx.needs_input_grad, 1)
+    if box.out then return table.unpack(box.out) end
     return box.f(...)
   end,
   backward = function(ctx, ...)
     local out, leaves = again(ctx, ctx.n)
+    if ctx.at then
+      local some = {n = #ctx.at}
+      for i, k in ipairs(ctx.at) do some[i] = out[k] end
+      out = some
+    end
     local total = la.enable_grad(weighed, out, ...)
     if total then total:backward() end
     local grads = {}
@@ -333,13 +342,37 @@ local run = la.Function{
   end,
 }
 
+-- No argument needs a gradient: whether f uses a tensor that does is known from
+-- its results. Their histories are dropped, and another argument stands for
+-- those tensors.
+local function without_leaves(f, ...)
+  local n, rng = select("#", ...), state_of_generator()
+  local all, out, at = table.pack(f(...)), {}, {}
+  for k = 1, all.n do
+    if is_tensor(all[k]) and all[k].requires_grad then
+      at[#at + 1], out[#out + 1] = k, all[k]:detach()
+    end
+  end
+  if #at == 0 then return table.unpack(all, 1, all.n) end
+  local args = table.pack(...)
+  args[n + 1] = la.zeros({0}):requires_grad_()
+  local given = table.pack(run({f = f, out = out, at = at, n = n, rng = rng},
+    table.unpack(args, 1, n + 1)))
+  for i, k in ipairs(at) do all[k] = given[i] end
+  return table.unpack(all, 1, all.n)
+end
+
 -- checkpoint(f, ...): f's results; what f computes in between is not kept but
--- computed again in backward, with the same random numbers. At least one
--- argument must need a gradient for the parameters in f to get theirs.
+-- computed again in backward, with the same random numbers. Parameters that f
+-- uses get their gradients in any case.
 function autograd.checkpoint(f, ...)
   check_arg("checkpoint", 1, f, "function")
   if not la.is_grad_enabled() then return f(...) end
-  return run({f = f}, ...)
+  for k = 1, select("#", ...) do
+    local x = select(k, ...)
+    if is_tensor(x) and x.requires_grad then return run({f = f}, ...) end
+  end
+  return without_leaves(f, ...)
 end
 
 return autograd

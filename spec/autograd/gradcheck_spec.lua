@@ -183,6 +183,34 @@ describe("gradcheck of", function()
 end)
 
 describe("checkpoint", function()
+  it("gives captured parameters their gradients by itself", function()
+    local w = la.tensor({1.0, 2.0}, {requires_grad = true})
+    local function f(a, plain)
+      local y = la.dropout((a * w):tanh(), 0.5)
+      return plain, y, a * 2, y:sum()
+    end
+    local x = la.tensor{0.5, 0.25}
+    local function outcome(g)
+      w.grad = nil
+      la.manual_seed(4)
+      local plain, y, z, sum = g()
+      assert.equal("p", plain)
+      assert.is_false(z.requires_grad)
+      local loss = y:square():sum() + sum
+      loss:backward()
+      return {loss:item(), z:totable(), w.grad:totable(),
+        la.get_rng_state():totable()}
+    end
+    local want = outcome(function() return f(x, "p") end)
+    assert.same(want, outcome(function() return la.checkpoint(f, x, "p") end))
+    local compiled = la.compile(function() return la.checkpoint(f, x, "p") end)
+    for _ = 1, 3 do assert.same(want, outcome(compiled)) end
+    local y = la.checkpoint(function(a) return a * 2 end, x)
+    assert.is_false(y.requires_grad)
+    local given = la.checkpoint(function() return w end, x)
+    given:sum():backward()
+  end)
+
   it("has the gradients of the plain call", function()
     local w, x = signed(3, 3), signed(2, 3)
     local function f(a, k) return (a:matmul(w)):tanh() * k, a:sum() end

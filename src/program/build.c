@@ -42,6 +42,7 @@ void la_prog_drop_list(la_prog_list *list, size_t size)
 /* Bytes of what the value refers to. */
 static size_t build_value_bytes(const la_value *v)
 {
+    if (v->tag == LA_VTENSOR) return 0;
     if (v->tag == LA_VINTS || v->tag == LA_VFLOATS)
         return (size_t)v->ints.n * sizeof(int64_t);
     if (v->tag == LA_VTENSORS)
@@ -159,16 +160,52 @@ la_status la_prog_new(la_prog **out)
     return LA_OK;
 }
 
-/* Arguments, and their views behind them. */
-static size_t build_argument_bytes(int n)
+/* ---- memory of arguments ---- */
+
+/* A block that steps take their arguments from. One allocation for each step
+** would be a good part of what recording costs. */
+typedef struct la_prog_block {
+    struct la_prog_block *next;     /* the one before */
+    size_t used, bytes;     /* with this head */
+} la_prog_block;
+
+enum { BUILD_LEAST = 512, BUILD_MOST = 16384, BUILD_ALIGN = 16 };
+
+/* Zeroed memory that ends with the program; NULL without any. */
+static void *build_take(la_prog *p, size_t bytes)
 {
-    return (size_t)(n ? n : 1) * (sizeof(la_value) + sizeof(int32_t));
+    const size_t head = (sizeof(la_prog_block) + BUILD_ALIGN - 1)
+        & ~(size_t)(BUILD_ALIGN - 1);
+    la_prog_block *b = p->blocks;
+    bytes = (bytes + BUILD_ALIGN - 1) & ~(size_t)(BUILD_ALIGN - 1);
+    if (!b || b->bytes - b->used < bytes) {
+        size_t size = b && 2 * b->bytes <= BUILD_MOST ? 2 * b->bytes
+                    : b ? BUILD_MOST : BUILD_LEAST;
+        if (size < head + bytes) size = head + bytes;
+        b = la_mem_zalloc(size);
+        if (!b) return NULL;
+        *b = (la_prog_block){p->blocks, head, size};
+        p->blocks = b;
+    }
+    b->used += bytes;
+    return (char *)b + b->used - bytes;
 }
 
-la_status la_prog_take_arguments(la_prog_step *s, int n)
+static void build_drop_blocks(la_prog *p)
+{
+    while (p->blocks) {
+        la_prog_block *next = p->blocks->next;
+        la_mem_free(p->blocks, p->blocks->bytes);
+        p->blocks = next;
+    }
+}
+
+/* Arguments, and their views behind them. */
+la_status la_prog_take_arguments(la_prog *p, la_prog_step *s, int n)
 {
     s->nargs = (uint8_t)n;
-    s->args = la_mem_zalloc(build_argument_bytes(n));
+    s->args = build_take(p, (size_t)(n ? n : 1)
+                         * (sizeof(la_value) + sizeof(int32_t)));
     if (!s->args) return LA_ENOMEM;
     s->views = (int32_t *)(s->args + (n ? n : 1));
     for (int k = 0; k < n; k++) s->views[k] = LA_PROG_NONE;
@@ -183,7 +220,6 @@ static void build_drop_step(la_prog_step *s)
     s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
         la_prog_drop_value(&s->args[k]);
-    if (s->args) la_mem_free(s->args, build_argument_bytes(s->nargs));
     if (s->sources)
         la_mem_free(s->sources, s->nsources * sizeof(la_prog_source));
     s->args = NULL;
@@ -230,5 +266,6 @@ void la_prog_free(la_prog *p)
     la_prog_drop_list(&p->outputs, sizeof(la_prog_output));
     la_prog_drop_list(&p->members, sizeof(int32_t));
     la_prog_drop_list(&p->names, sizeof(char *));
+    build_drop_blocks(p);
     la_mem_free(p, sizeof *p);
 }

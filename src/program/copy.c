@@ -101,10 +101,11 @@ static la_status copy_loop(la_prog_step *to, const la_prog_loop *from)
     return la_prog_copy(body->recorded ? body->recorded : body, &loop->body);
 }
 
-static la_status copy_step(la_prog_step *to, const la_prog_step *from)
+static la_status copy_step(la_prog *p, la_prog_step *to,
+                           const la_prog_step *from)
 {
     if (from->loop) LA_TRY(copy_loop(to, from->loop));
-    if (from->args) LA_TRY(la_prog_take_arguments(to, from->nargs));
+    if (from->args) LA_TRY(la_prog_take_arguments(p, to, from->nargs));
     for (int k = 0; from->args && k < from->nargs; k++) {
         LA_TRY(la_prog_copy_value(&to->args[k], &from->args[k]));
         to->views[k] = from->views[k];
@@ -125,7 +126,7 @@ static la_status copy_steps(la_prog *to, const la_prog *from)
         s->joined = s->packed = 0;
     }
     for (int32_t i = 0; i < to->steps.n; i++)
-        LA_TRY(copy_step(la_prog_step_at(to, i), la_prog_step_at(from, i)));
+        LA_TRY(copy_step(to, la_prog_step_at(to, i), la_prog_step_at(from, i)));
     return LA_OK;
 }
 

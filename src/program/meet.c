@@ -45,9 +45,15 @@ static void meet_drop(la_met_table *t)
     if (t->list) la_mem_free(t->list, (size_t)t->capacity * sizeof(la_met));
 }
 
+/* Entries of what is gone are left out. Where that makes enough room, the table
+** stays as large as it is: most tensors of a long recording are short-lived. */
 static bool meet_grow(la_met_table *t)
 {
-    la_met_table bigger = {.capacity = t->capacity ? 2 * t->capacity : 64};
+    int32_t live = 0;
+    for (int32_t i = 0; i < t->capacity; i++)
+        live += t->list[i].key && t->list[i].key != &gone;
+    la_met_table bigger = {.capacity = !t->capacity ? 64
+        : 4 * live < t->capacity ? t->capacity : 2 * t->capacity};
     bigger.list = la_mem_zalloc((size_t)bigger.capacity * sizeof(la_met));
     if (!bigger.list) return false;
     for (int32_t i = 0; i < t->capacity; i++) {

@@ -135,8 +135,8 @@ typedef struct la_prog_step {
     int64_t answer;
     const la_op *op, *named;    /* in whose name it fails */
     la_value *args;         /* [nargs]; owned lists and texts */
-    int32_t *views;         /* [nargs]: of tensors; a list's in 'lists'; in
-                            ** the block of 'args' */
+    int32_t *views;         /* [nargs]: of tensors; a list's in 'lists';
+                            ** behind 'args' */
     int32_t lists;          /* the first of 'members' that are its lists' */
     int32_t list_results, nlisted;   /* members of a result that is a list */
     la_prog_loop *loop;     /* owned; its operands are members from 'lists' */
@@ -173,6 +173,7 @@ typedef struct la_prog_list {
 typedef struct la_prog {
     la_prog_list slots, views, objects, steps, outputs, members, names;
     la_prog_list groups, packs;
+    struct la_prog_block *blocks;   /* with arguments of steps: build.c */
     int32_t narguments;
     bool eager;             /* can't run as a program: 'why' */
     bool live;              /* a result has a history: graph_run.c */
@@ -248,8 +249,9 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
 /* Do the views lie at the same elements? */
 bool la_prog_same_view(const la_prog_view *a, const la_prog_view *b);
 int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
-/* n arguments for the step, each nothing yet, with no views. LA_ENOMEM. */
-la_status la_prog_take_arguments(la_prog_step *s, int n);
+/* n arguments for a step of the program, each nothing yet, with no views, in
+** memory that ends with the program. LA_ENOMEM. */
+la_status la_prog_take_arguments(la_prog *p, la_prog_step *s, int n);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
 /* Ends what the value refers to. */

@@ -156,7 +156,7 @@ static void recorder_step(la_recorder *r, const la_frame *f, la_prog_step *s)
         .lists = LA_PROG_NONE, .object = LA_PROG_NONE, .view = LA_PROG_NONE};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    if (la_prog_take_arguments(s, n)) {
+    if (la_prog_take_arguments(r->p, s, n)) {
         r->failed = true;
         return;
     }

@@ -215,7 +215,7 @@ static la_status scale_call(la_prog *p, int32_t i, const la_op *op, int n,
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
     s->results[0] = result;
-    LA_TRY(la_prog_take_arguments(s, schema->nparams));
+    LA_TRY(la_prog_take_arguments(p, s, schema->nparams));
     for (int k = 0; k < schema->nparams; k++) {
         s->args[k] = schema->params[k].fallback;
         if (k >= n) continue;
@@ -238,7 +238,7 @@ static la_status scale_replace(la_prog *p, const scale_case *c, int32_t weight,
     fresh.sources = NULL;
     fresh.op = conv->op;
     fresh.named = conv->named;
-    LA_TRY(la_prog_take_arguments(&fresh, conv->nargs));
+    LA_TRY(la_prog_take_arguments(p, &fresh, conv->nargs));
     la_prog_cut_step(s);
     *s = fresh;
     for (int k = 0; k < conv->nargs; k++) {

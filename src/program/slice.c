@@ -256,7 +256,7 @@ static la_prog_step *slice_add(slicer *w, const la_prog_step *like, int nargs)
         .named = like->named};
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         s->results[k] = s->outs[k] = LA_PROG_NONE;
-    return la_prog_take_arguments(s, nargs) ? NULL : s;
+    return la_prog_take_arguments(w->p, s, nargs) ? NULL : s;
 }
 
 /* Memory for the result, as the call would have had it. */

@@ -332,12 +332,12 @@ static void recording_sources(la_program_reader *r, la_prog_step *s)
 }
 
 /* Arguments come as many as the operation has. */
-static void recording_args(la_program_reader *r, const la_prog *p,
+static void recording_args(la_program_reader *r, la_prog *p,
                            la_prog_step *s)
 {
     const la_schema *schema = la_schema_of(s->op);
     size_t n = (size_t)schema->nparams;
-    if (la_prog_take_arguments(s, (int)n)) {
+    if (la_prog_take_arguments(p, s, (int)n)) {
         la_program_take_status(r, LA_ENOMEM);
         return;
     }

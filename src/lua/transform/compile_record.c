@@ -234,10 +234,9 @@ typedef struct result_walk {
     lua_State *L;
     recording *w;
     int tables;         /* index of a table: table of the results -> number */
-    int32_t ntables, path;      /* keys to a value in an argument */
-    la_tensor *known[LA_COMPILE_TENSORS];   /* tensors with an output */
-    const void *handles[LA_COMPILE_TENSORS];
-    int32_t outputs[LA_COMPILE_TENSORS], n;
+    int32_t ntables;
+    const void *handles[LA_COMPILE_TENSORS];    /* with an output each */
+    int32_t n;
 } result_walk;
 
 /* Which argument of the call the value is, from 0; -1: it is none. */
@@ -428,7 +427,10 @@ static int record_results(lua_State *L)
     w->e->nvalues = n;
     luaL_checkstack(L, n + 12, "compile: too many results");
     lua_newtable(L);
-    *r = (result_walk){.L = L, .w = w, .tables = lua_gettop(L)};
+    r->L = L;
+    r->w = w;
+    r->tables = lua_gettop(L);
+    r->ntables = r->n = 0;
     for (int i = 0; i < n; i++) {
         int top = lua_gettop(L);
         record_result(r, first + i, 0);
