@@ -17,6 +17,7 @@ local ROWS = {
      .. "spec/lua/trace", "iter reduce"},
   {"^src/op/%w+/", "spec/registry/golden spec/registry/out_ "
      .. "spec/registry/meta spec/registry/leaks"},
+  {"^src/op/debug", "spec/lua/trace"},
   {"^src/op/%w+%.[ch]", "spec/lua spec/registry/out spec/registry/dtypes "
      .. "spec/profile", "call hosted registry sandbox"},
   {"^src/op/pointwise", "spec/op/elementwise", "iter"},
