@@ -77,6 +77,20 @@ describe("a name that is not there", function()
     assert.truthy(text:find("foreign_spec.lua:%d+: "))
   end)
 
+  modules.needing("signal image", it)("gives a whole theme to pairs", function()
+    local program = [[
+      local la = require "lunarray"
+      local names = {}
+      for name in pairs(la.signal) do names[name] = true end
+      for name in pairs(la.image) do names[name] = true end
+      io.write(tostring(names.butter), tostring(names.lfilter),
+        tostring(names.resize), tostring(names.load))]]
+    local pipe = assert(io.popen(("%s -e '%s'"):format(
+      require "spec.support.program".path, program)))
+    assert.equal("truetruetruetrue", pipe:read "a")
+    pipe:close()
+  end)
+
   modules.needing("signal image game", it)("raises in modules too", function()
     raises("no la.signal.wiener: la.signal.medfilt", get(la.signal, "wiener"))
     raises("no la.signal.lombscargle, which SciPy has",

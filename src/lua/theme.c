@@ -105,11 +105,31 @@ static int load_member(lua_State *L)
     return 1;
 }
 
-/* pairs(theme): operations that nobody asked for yet come, too. */
+/* Members of the theme's Lua module become fields of the theme, but for names
+** that begin with "_", which are for its own use. */
+static void fill_from_module(lua_State *L, const char *theme)
+{
+    if (lua_isnil(L, lua_upvalueindex(UP_MODULE))
+        || !la_is_embedded(theme, strlen(theme))) return;
+    lua_pushcfunction(L, la_require);
+    lua_pushvalue(L, lua_upvalueindex(UP_MODULE));
+    lua_call(L, 1, 1);
+    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+        if (lua_type(L, 3) != LUA_TSTRING || *lua_tostring(L, 3) == '_')
+            continue;
+        lua_pushvalue(L, 3);
+        lua_pushvalue(L, 4);
+        lua_rawset(L, 1);
+    }
+    lua_settop(L, 1);
+}
+
+/* pairs(theme): what nobody asked for yet comes, too. */
 static int walk_theme(lua_State *L)
 {
     const char *theme = lua_tostring(L, lua_upvalueindex(UP_NAME));
     lua_settop(L, 1);
+    fill_from_module(L, theme);
     for (int i = 0; i < SHARED; i++) {
         if (strcmp(shared[i].theme, theme)) continue;
         lua_getfield(L, lua_upvalueindex(UP_LIB), shared[i].name);

@@ -22,8 +22,9 @@ end
 
 -- The order of pages; the first heading of a page is its title.
 local GROUPS = {
-  {"Start", "index first-hour gallery building jupyter"},
-  {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
+  {"Start", "index first-hour cookbook gallery building jupyter"},
+  {"Coming from", "from-pytorch from-numpy from-matplotlib from-torch7 "
+    .. "differences"},
   {"Guides", "indexing numerics autograd performance programs plot "
     .. "figures lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
