@@ -31,8 +31,10 @@ namespace {
 
 /* ---- what the engine has already: jobs and memory ---- */
 
-/* One worker beside the thread that calls. Ranges are taken by whoever is
-** free; run returns when all are done. */
+/* One worker beside the thread that calls. Ranges are taken by whoever is free.
+** As in engines whose tasks are handles: begin hands one out, or runs it at
+** once where the worker is busy, and end works along and returns when all is
+** done. */
 class pool {
 public:
     pool() : worker_([this] { serve(); }) {}
@@ -45,17 +47,26 @@ public:
         wake_.notify_one();
         worker_.join();
     }
-    static void run(void *host, int64_t n, int64_t grain, la_job fn,
-                    void *context)
+    static void *begin(void *host, int64_t n, int64_t grain, la_job fn,
+                       void *context)
     {
-        static_cast<pool *>(host)->share(n, grain, fn, context);
+        pool *self = static_cast<pool *>(host);
+        if (self->share(n, grain, fn, context)) return self;
+        fn(0, n, context);
+        return nullptr;
+    }
+    static void end(void *, void *task)
+    {
+        static_cast<pool *>(task)->finish();
     }
 
 private:
-    void share(int64_t n, int64_t grain, la_job fn, void *context)
+    bool share(int64_t n, int64_t grain, la_job fn, void *context)
     {
         {
             std::lock_guard<std::mutex> hold(lock_);
+            if (taken_) return false;
+            taken_ = true;
             fn_ = fn;
             context_ = context;
             n_ = n;
@@ -64,9 +75,14 @@ private:
             busy_ = true;
         }
         wake_.notify_one();
+        return true;
+    }
+    void finish()
+    {
         take();
         std::unique_lock<std::mutex> hold(lock_);
         done_.wait(hold, [this] { return !busy_; });
+        taken_ = false;
     }
     void take()
     {
@@ -93,7 +109,7 @@ private:
     void *context_ = nullptr;
     int64_t n_ = 0, grain_ = 1;
     std::atomic<int64_t> next_{0};
-    bool busy_ = false, ending_ = false;
+    bool busy_ = false, taken_ = false, ending_ = false;
     std::thread worker_;        /* last: it uses all of the above */
 };
 
@@ -322,7 +338,8 @@ int main(int argc, char **argv)
             c.jobs.size = sizeof c.jobs;
             c.jobs.host = &jobs;
             c.jobs.workers = 2;
-            c.jobs.parallel_for = pool::run;
+            c.jobs.enqueue = pool::begin;
+            c.jobs.finish = pool::end;
             la::runtime rt(c);
             la::use here(rt);
             bool states = argc > 1 && !std::strcmp(argv[1], "states");

@@ -327,6 +327,7 @@ local function choose(plan)
   plan.keep = function(path) return paths[path] end
   add_portable(plan, units)
   plan.renames = renames.plan(units, plan.shared)
+  return units
 end
 
 ---------------------------------------------------------------------------
@@ -334,6 +335,7 @@ end
 local TITLE = [[
 /*
 ** lunarray %s in one file, by "make embed": capabilities %s, families %s.
+** SHA-256 of the sources in it, one behind the other: %s.
 **
 **     gcc -Oz -c lunarray.c%s     for size; -O2 for speed
 **
@@ -342,12 +344,30 @@ local TITLE = [[
 **
 %s*/]]
 
-local function title()
+-- What it was made of: files that are the same give the same hash anywhere.
+local function hash_of(units)
+  local seen, paths = {}, {}
+  local function add(path)
+    if path and not seen[path] and source.exists(path) then
+      seen[path], paths[#paths + 1] = true, path
+    end
+  end
+  for _, path in ipairs(words(option.LUA_FILES)) do add(path) end
+  for id in pairs(units) do add(id:match("^[^@<]+")) end
+  table.sort(paths)
+  local pipe = assert(io.popen("cat " .. table.concat(paths, " ")
+    .. " | sha256sum"))
+  local hash = pipe:read("a"):match("^%x+")
+  pipe:close()
+  return assert(hash, "sha256sum")
+end
+
+local function title(units)
   local licence = read("LICENSE"):gsub("[^\n]*\n", function(line)
     return (("** " .. line):gsub(" +\n$", "\n"))
   end)
   return TITLE:format(option.VERSION, option.CAPS,
-    is_whole and "all" or table.concat(sorted(is_kept), " "),
+    is_whole and "all" or table.concat(sorted(is_kept), " "), hash_of(units),
     option.LUA == "no" and "" or " -I/usr/include/lua5.4", licence)
 end
 
@@ -361,8 +381,7 @@ read_kernels(plan)
 local sources = table.move(plan.core, 1, #plan.core, 1, {})
 for _, system in ipairs(plan.systems) do sources[#sources + 1] = system.path end
 plan.shared = source.shared_headers(sources, plan.kernels)
-choose(plan)
-plan.lua, plan.title = lua_modules(), title()
+plan.lua, plan.title = lua_modules(), title(choose(plan))
 write("lunarray.c", text.of(plan, true))
 local header = read("include/lunarray.h")
 if option.LUA == "no" then

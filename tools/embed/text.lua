@@ -139,6 +139,13 @@ local function complex_of(path)
   return {}
 end
 
+-- The settings of whoever includes the file hold behind it again.
+local RESTORE = [[
+#pragma GCC diagnostic pop
+#if !defined(__clang__)
+#pragma GCC pop_options
+#endif
+]]
 local HIDE = [[
 #if defined(__GNUC__) && !defined(_WIN32)
 #pragma GCC visibility push(hidden)
@@ -248,6 +255,8 @@ local TOP = [[
 #define LA_INLINE_LOWEST LA_INLINE
 #define LA_CAP_ALSO(X, n)
 #define LA_EMBEDDED_ARRAYS
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
@@ -255,6 +264,7 @@ local TOP = [[
 #pragma clang diagnostic ignored "-Wpass-failed"
 #pragma clang diagnostic ignored "-Wpsabi"
 #else
+#pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wattributes"
@@ -326,6 +336,7 @@ function text.of(plan, final)
   head[#head + 1] = INTRINSICS
   local whole = table.concat(head, "\n") .. "\n"
     .. table.concat(w.parts, "\n") .. "\n" .. HIDE .. (plan.tail or "") .. SHOW
+    .. RESTORE
   return final and whole:gsub("#pragma LA_UNIT [^\n]*\n", "") or whole
 end
 

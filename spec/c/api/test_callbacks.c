@@ -315,6 +315,45 @@ static void files_play(void **state)
     close_runtime(rt);
 }
 
+/* ---- log lines ---- */
+
+static int refused_lines;
+static void note_refusal(void *context, int level, const char *text)
+{
+    if (level == LA_LOG_WARNING && strstr(text, "allocator refused"))
+        refused_lines++;
+}
+
+static void *small_alone(void *context, size_t bytes, size_t alignment)
+{
+    size_t whole = (bytes + alignment - 1) / alignment * alignment;
+    return bytes > (1 << 20) ? NULL : aligned_alloc(alignment, whole);
+}
+
+static void give_back(void *context, void *block, size_t bytes)
+{
+    free(block);
+}
+
+/* A host reads which block it did not give. */
+static void refusals_are_logged(void **state)
+{
+    la_config config = {.size = sizeof config, .alloc = small_alone,
+                        .release = give_back, .log = note_refusal};
+    la_runtime *rt = la_runtime_new(&config);
+    assert_non_null(rt);
+    la_use(rt);
+    la_tensor *t = la_call(NULL, "zeros", 1000);
+    assert_non_null(t);
+    assert_int_equal(0, refused_lines);
+    assert_null(la_call(NULL, "zeros", 1000000));
+    assert_int_equal(LA_ENOMEM, la_error_code());
+    assert_int_equal(1, refused_lines);
+    la_release(t);
+    la_use(NULL);
+    assert_int_equal(0, la_runtime_destroy(rt));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +362,7 @@ int main(void)
         cmocka_unit_test(errors_outlast_what_follows),
         cmocka_unit_test(test_calls_are_described_in_a_signal_handler),
         cmocka_unit_test(kernels_play),
+        cmocka_unit_test(refusals_are_logged),
         cmocka_unit_test(files_play)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

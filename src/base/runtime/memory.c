@@ -20,6 +20,7 @@
 ** footer that says to whose token, so that whoever frees one need not know. It
 ** lies in what rounding up leaves, more often than not.
 */
+#include "base/log.h"
 #include "base/runtime/memory.h"
 
 #include <pthread.h>
@@ -398,6 +399,8 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool paid,
         memory_add(&counts->used, -(int64_t)bytes);
         counts->calls--;
         unlock(m);
+        la_log(la_runtime_here(), LA_LOG_WARNING, "the allocator refused a "
+               "block of %zu bytes, twice", size);
     }
     report(bytes);
     return NULL;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/runtime/context.h"
+#include "base/runtime/parts.h"
 #include "base/os/os.h"
 
 /* State of the process, as a library can be opened once for all: written by
@@ -72,6 +74,10 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
     snprintf(name, sizeof name, "%c%s_", letter, stem);
     *out = symbol(name);
     if (*out) return LA_OK;
+    static atomic_flag logged = ATOMIC_FLAG_INIT;
+    if (!library && !atomic_flag_test_and_set(&logged))
+        la_log(la_runtime_here(), LA_LOG_WARNING, "LUNARRAY_LAPACK: no such "
+               "library was found");
     return la_error(LA_EKEY, "the library that LUNARRAY_LAPACK names %s: "
                     "unset it, then LAPACK is not needed", library
                     ? "has not all of LAPACK's routines" : "was not found");
