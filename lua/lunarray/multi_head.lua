@@ -62,8 +62,8 @@ local function projections(query, key, value, heads_n, p)
   local w, b = p.in_weight, p.in_bias
   if rawequal(query, key) and rawequal(key, value) then
     local n = w:size(2)
-    return table.unpack(la.linear(query, w, b)
-      :unflatten(3, {3, heads_n, n // heads_n})
+    return dialect.unpack(la.linear(query, w, b)
+      :unflatten(3, {3, heads_n, math.floor(n / heads_n)})
       :permute(3, 1, 4, 2, 5):unbind(1))
   end
   return heads(query, heads_n, w, b, 0), heads(key, heads_n, w, b, 1),

@@ -97,7 +97,7 @@ end
 
 -- In a state of a thread: the function of an item. 'argument' is a packed
 -- function without tensors, and what they are is read from the first item.
-function parallel.worker(argument)
+function parallel._worker(argument)
   local f = unpack_function(values.unpack(argument), {})
   return function(item)
     local task = receive(item)
@@ -105,7 +105,7 @@ function parallel.worker(argument)
   end
 end
 
-local CODE = "return require('lunarray.parallel').worker(...)"
+local CODE = "return require('lunarray.parallel')._worker(...)"
 
 -- f(item, k) for each item of a list, on threads (la.get_num_threads()) whose
 -- Lua states share nothing but the memory of tensors: those of items and

@@ -190,10 +190,10 @@ describe("checkpoint", function()
       return plain, y, a * 2, y:sum()
     end
     local x = la.tensor{0.5, 0.25}
-    local function outcome(g)
+    local function outcome(call)
       w.grad = nil
       la.manual_seed(4)
-      local plain, y, z, sum = g()
+      local plain, y, z, sum = call()
       assert.equal("p", plain)
       assert.is_false(z.requires_grad)
       local loss = y:square():sum() + sum

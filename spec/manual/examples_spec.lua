@@ -44,7 +44,7 @@ describe("examples", function()
     local found, text = run("examples/flock.lua", "800", "250", path)
     assert.is_true(found.after > found.before + 0.2, text)
     assert.is_true(found.clear > 1, text)
-    assert.same({240, 240}, {table.unpack(la.image.load(path).shape, 2)})
+    assert.same({820, 820}, {table.unpack(la.image.load(path).shape, 2)})
     os.remove(path)
   end)
 

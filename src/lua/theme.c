@@ -106,15 +106,18 @@ static int load_member(lua_State *L)
 }
 
 /* Members of the theme's Lua module become fields of the theme, but for names
-** that begin with "_", which are for its own use. */
+** that begin with "_", which are for its own use. A module that this build
+** leaves out has none. */
 static void fill_from_module(lua_State *L, const char *theme)
 {
     if (lua_isnil(L, lua_upvalueindex(UP_MODULE))
         || !la_is_embedded(theme, strlen(theme))) return;
     lua_pushcfunction(L, la_require);
     lua_pushvalue(L, lua_upvalueindex(UP_MODULE));
-    lua_call(L, 1, 1);
-    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+    int status = lua_pcall(L, 1, 1, 0);
+    if (status == LUA_ERRMEM) lua_error(L);
+    bool has = status == LUA_OK && lua_istable(L, 2);
+    for (lua_pushnil(L); has && lua_next(L, 2); lua_pop(L, 1)) {
         if (lua_type(L, 3) != LUA_TSTRING || *lua_tostring(L, 3) == '_')
             continue;
         lua_pushvalue(L, 3);

@@ -45,8 +45,8 @@ static void meet_drop(la_met_table *t)
     if (t->list) la_mem_free(t->list, (size_t)t->capacity * sizeof(la_met));
 }
 
-/* Entries of what is gone are left out. Where that is enough, the table stays as
-** large as it is: most tensors of a long recording are short-lived. */
+/* Entries of what is gone are left out. Where that is enough, the table stays
+** as large as it is: most tensors of a long recording are short-lived. */
 static bool meet_grow(la_met_table *t)
 {
     int32_t live = 0;

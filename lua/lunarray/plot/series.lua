@@ -9,6 +9,7 @@ local curve = require "lunarray.plot.curve"
 local font = require "lunarray.plot.font"
 local marks = require "lunarray.plot.marks"
 local numbers = require "lunarray.numbers"
+local positions = require "lunarray.positions"
 
 local float64 = {dtype = "float64"}
 local dashes = marks.dashes
@@ -501,9 +502,10 @@ return function(methods, tools)
     if at ~= nil and (type(at) ~= "table" or #at ~= 2) then
       error("annotate: at: {x, y} of the text expected", 0)
     end
-    local own = setmetatable({}, {__index = options})
-    for key, value in pairs(options or {}) do own[key] = value end
-    own.at = nil
+    local own = {}
+    for key, value in pairs(positions.own(options or {}, NOTE)) do
+      if key ~= "at" then own[key] = value end
+    end
     if at then note("annotate", fig, at[1], at[2], text, point, own)
     else note("annotate", fig, point[1], point[2], text, nil, own) end
   end

@@ -88,7 +88,7 @@ end
 
 -- The names of the other parts of a split file, which lie in its folder, by the
 -- path of the first.
-function gguf.other_parts(path, metadata)
+function gguf._other_parts(path, metadata)
   local n = metadata["split.count"]
   if math.type(n) ~= "integer" or n < 2 then return {} end
   local five = ("%d"):rep(5)

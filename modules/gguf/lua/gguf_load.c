@@ -64,7 +64,7 @@ static int push_gguf(lua_State *L, la_open_file *file)
     lua_pushstring(L, file->path);
     lua_call(L, 2, 1);
     int at = lua_gettop(L);
-    push_part_function(L, "other_parts");
+    push_part_function(L, "_other_parts");
     lua_pushstring(L, file->path);
     lua_getfield(L, at, "metadata");
     lua_call(L, 2, 1);

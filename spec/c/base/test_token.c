@@ -438,8 +438,8 @@ static void states_move(void **state)
 
 /* ---- Lua states on threads ---- */
 
-/* Loops without an operation end too, through pcall. The error names la.parallel
-** or, where the threads have not begun yet, what it calls before. */
+/* Loops without an operation end too, through pcall. The error names
+** la.parallel or, where no thread has begun yet, what it calls before. */
 static void threads_of_a_script_stop(void **state)
 {
     static const char *const bodies[] = {

@@ -73,13 +73,14 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
 {
     la_value pads = VAL(PAD), mode = VAL(MODE), sizes = SIZES(SELF);
     LA_OWNED now = la_tensor_retain(g);
-    la_runs runs[LA_MAX_DIMS];
-    LA_TRY(la_border_runs(&pads, &mode, g->ndim, sizes.ints.list, runs));
     for (int64_t k = 0; k + 1 < pads.ints.n; k += 2) {
         int d = g->ndim - 1 - (int)(k / 2);
         la_tensor *next = NULL;
+        la_runs run;
         if (pads.ints.list[k] == 0 && pads.ints.list[k + 1] == 0) continue;
-        LA_TRY(one_dim(now, d, sizes.ints.list[d], &runs[d], &next));
+        LA_TRY(la_border_runs(&pads, &mode, g->ndim, d, sizes.ints.list[d],
+                              &run));
+        LA_TRY(one_dim(now, d, sizes.ints.list[d], &run, &next));
         la_tensor_release(now);
         now = next;
     }

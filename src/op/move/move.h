@@ -35,10 +35,10 @@ typedef struct la_runs {
 /* All of a new result, contiguous or with its channels last, from runs of a
 ** source of the same dtype, one la_runs per dim, whose order is lost. */
 la_status la_move_runs(la_tensor *to, la_tensor *from, la_runs *dims);
-/* The dims of a tensor of these sizes with a border made of itself: 'pads' and
+/* Dim d, of that size, of a tensor with a border made of itself: 'pads' and
 ** 'mode' are those of border_pad_nd. */
 la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
-                         const int64_t *sizes, la_runs *out);
+                         int d, int64_t size, la_runs *out);
 /* The loop of an element size, for one row or block. */
 void la_move_block(size_t size, char *to, const char *from,
                    const int64_t strides[4], int64_t n0, int64_t n1);

@@ -239,25 +239,16 @@ static la_status border_kind(const la_value *mode, border *out)
                        "'reflect', 'replicate' or 'circular' expected");
 }
 
-/* The runs of dim d; both numbers are 0 for dims that the list does not
-** reach. */
-static la_runs runs_of_dim(border kind, const la_value *pads, int ndim, int d,
-                           int64_t size)
-{
-    int64_t k = 2 * (ndim - 1 - d);
-    bool given = k < pads->ints.n;
-    return bordered(kind, size, given ? pads->ints.list[k] : 0,
-                    given ? pads->ints.list[k + 1] : 0);
-}
-
-/* Also used by repeated gathers of a border; see move.h. */
+/* Both numbers are 0 for dims that the list does not reach. */
 la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
-                         const int64_t *sizes, la_runs *out)
+                         int d, int64_t size, la_runs *out)
 {
     border kind = REFLECT;
+    int64_t k = 2 * (ndim - 1 - d);
+    bool given = k < pads->ints.n;
     LA_TRY(border_kind(mode, &kind));
-    for (int d = 0; d < ndim; d++)
-        out[d] = runs_of_dim(kind, pads, ndim, d, sizes[d]);
+    *out = bordered(kind, size, given ? pads->ints.list[k] : 0,
+                    given ? pads->ints.list[k + 1] : 0);
     return LA_OK;
 }
 
@@ -290,8 +281,9 @@ la_status la_impl_border_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     la_runs dims[LA_MAX_DIMS];
-    LA_TRY(la_border_runs(&f->args[1], &f->args[2], t->ndim, la_sizes(t),
-                          dims));
+    for (int d = 0; d < t->ndim; d++)
+        LA_TRY(la_border_runs(&f->args[1], &f->args[2], t->ndim, d,
+                              la_sizes(t)[d], &dims[d]));
     return la_move_runs(la_result(f, 0), t, dims);
 }
 
