@@ -96,6 +96,7 @@ la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
     int top = lua_gettop(L);
     for (int i = tried; i < c->n; i++) {
         la_called *e = c->list[i];
+        if (!e->p) continue;            /* its finalizer has run */
         compile_push_entry(L, self, e);
         la_hold_tensors(L, t, e->ntensors);
         if (compile_modes_fit(e->p)

@@ -14,13 +14,20 @@ la_called *la_check_program(lua_State *L, const char *name)
     return e;
 }
 
+/* The last signature's; NULL where there is none, or its finalizer has run. */
+static la_called *methods_last(const la_compiled *c)
+{
+    return c->last && c->last->p ? c->last : NULL;
+}
+
 /* step:program(): the last signature's, or nil. */
 static int compiled_program(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "program");
-    if (!c->last) return 0;
+    la_called *last = methods_last(c);
+    if (!last) return 0;
     lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
-    lua_rawgetp(L, -1, c->last);
+    lua_rawgetp(L, -1, last);
     return 1;
 }
 
@@ -291,12 +298,12 @@ static int compiled_explain(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "explain");
     luaL_checkstack(L, 20, "explain");
-    if (!c->last)
+    la_called *e = methods_last(c);
+    if (!e)
         return luaL_error(L, "explain: nothing was recorded yet: call the "
                           "function first");
-    if (!c->last->p->eager && !c->last->p->planned)
-        LA_CHECK(L, "explain", la_prog_plan(c->last->p, c->without));
-    const la_called *e = c->last;
+    if (!e->p->eager && !e->p->planned)
+        LA_CHECK(L, "explain", la_prog_plan(e->p, c->without));
     lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
     lua_rawgetp(L, -1, e);      /* stays while finalizers replace it */
     return methods_explain(L, e);
@@ -306,6 +313,7 @@ static int program_explain(lua_State *L)
 {
     la_called *e = la_check_program(L, "explain");
     luaL_checkstack(L, 20, "explain");
+    if (!e->p) return luaL_error(L, "explain: the program was freed");
     return methods_explain(L, e);
 }
 
@@ -323,8 +331,9 @@ static int compiled_profile(lua_State *L)
     la_called *e = la_ready_entry(L, s, c, 1, &t);
     if (!e)
         return luaL_error(L, "profile: the function runs as it is for these "
-                          "arguments: %s", c->last && c->last->p->why
-                          ? c->last->p->why : "nothing was recorded");
+                          "arguments: %s", methods_last(c)
+                          && c->last->p->why ? c->last->p->why
+                          : "nothing was recorded");
     int32_t n = e->p->steps.n;
     la_prog_clock clock = {n, NULL};
     clock.ns = lua_newuserdatauv(L, (size_t)(n ? n : 1) * sizeof(int64_t), 0);

@@ -198,6 +198,8 @@ int la_compiled_advance(lua_State *L)
         lua_settop(L, self + n);
         return walk_whole(L, c, self + 1);
     }
+    if (!walk_program(c->walk))
+        return luaL_error(L, "advance: the function was freed");
     lua_settop(L, self + n);
     lua_rawgeti(L, 3, 0);
     lua_getiuservalue(L, -1, 1);
