@@ -383,7 +383,9 @@ static void compile_options(lua_State *L, la_compiled *c, int options)
 static int compile_gc(lua_State *L)
 {
     la_compiled *c = luaL_testudata(L, 1, LA_COMPILED_NAME);
-    if (c) la_drop_walk(c);
+    if (!c) return 0;
+    la_drop_walk(c);
+    c->ended = true;
     return 0;
 }
 

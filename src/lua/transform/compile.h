@@ -99,6 +99,7 @@ typedef struct la_compiled {
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
     struct la_walk *walk;       /* of step:begin; NULL: none */
     uint32_t walks;             /* how many have begun */
+    bool ended;                 /* its finalizer has run */
 } la_compiled;
 
 enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
