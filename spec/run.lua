@@ -250,13 +250,14 @@ local function count_cmocka(text)
          tonumber(text:match("%[  FAILED  %] (%d+) test")) or 0
 end
 
--- 'long': those of a sanitizer take minutes, and begin before the specs.
+-- 'long': those of a sanitizer take minutes, of ThreadSanitizer the attacks an
+-- hour where others compute, too; they begin before the specs.
 local function ctest(build, wrapper, long)
   local group = new_group("C tests of " .. build)
   for _, path in ipairs(paths_like("test_*.c", "spec/c")) do
     local program = build .. "/ctest/" .. path:match("([^/]+)%.c$")
-    add_job(group, ("%s timeout 300 %s"):format(wrapper or "", program),
-            count_cmocka, long)
+    add_job(group, ("%s timeout %d %s"):format(wrapper or "",
+            long and 7200 or 300, program), count_cmocka, long)
   end
 end
 

@@ -12,7 +12,9 @@
 -- type most of the time: tensors of all dtypes, layouts and devices, some of
 -- them the same, views of one another, or in need of gradients; sizes, dims
 -- and numbers from small to hostile; keywords, dtype=, out=; as function, as
--- method, in place.
+-- method, in place. Most such calls are errors before anything is computed:
+-- those that gave a result are kept, and half of the calls are one of them with
+-- a part or two made anew.
 local la = require "lunarray"
 
 local option = require "spec.support.options"("fuzz.lua", {calls = 20000,
@@ -39,7 +41,7 @@ local function T(dtype, sizes, seed)
   end
   x = x:to(dtype)
   if seed % 4 == 0 and dtype:find("int") and n > 0 then
-    x[1] = la.iinfo(dtype).max
+    x[1] = dtype == "uint64" and math.maxinteger or la.iinfo(dtype).max
     x[n] = la.iinfo(dtype).min
   end
   return x:view(sizes)
@@ -96,10 +98,7 @@ local VIEWS = {":t()", ":transpose(1, -1)", ":flip(1)",
   ":narrow(1, 1, 1):expand(4)", ":unsqueeze(1)", ":detach()",
   ":as_strided({2, 2}, {1, 1})", ":as_strided({3}, {0})", ":contiguous()"}
 
-local function tensor_text(call)
-  if #call.tensors > 0 and chance(15) then
-    return ("V(%s, %q)"):format(pick(call.tensors), pick(VIEWS))
-  end
+local function new_tensor(call)
   local dtype = chance(70) and call.dtype or pick(DTYPES)
   local sizes = chance(60) and call.sizes or sizes_text(random(0, 4))
   local text = ("T(%q, %s, %d)"):format(dtype, sizes, random(1, 100))
@@ -108,10 +107,17 @@ local function tensor_text(call)
   if chance(15) and dtype:find("float") then
     text = text .. ":detach():requires_grad_()"
   end
-  local name = "t" .. #call.tensors + 1
-  call.tensors[#call.tensors + 1] = name
-  call.lines[#call.lines + 1] = ("local %s = %s"):format(name, text)
-  return name
+  return text
+end
+
+-- call.tensors: how the tensors t1, t2, ... are made.
+local function tensor_text(call)
+  local n = #call.tensors
+  if n > 0 and chance(15) then
+    return ("V(t%d, %q)"):format(random(n), pick(VIEWS))
+  end
+  call.tensors[n + 1] = new_tensor(call)
+  return "t" .. n + 1
 end
 
 local by_type
@@ -194,54 +200,100 @@ local function has_method(name)
   return found and type(value) == "function"
 end
 
-local function call_text(op)
-  local call = {lines = {}, tensors = {}, dtype = pick(DTYPES),
-                sizes = sizes_text(random(0, 4))}
-  local positional, keywords = {}, {}
-  for _, p in ipairs(parameters(op.signature)) do
-    local text = value_text(p.kind, call)
-    if (p.keyword and chance(40)) or (not p.keyword and #positional > 0
-        and chance(10)) then
-      keywords[#keywords + 1] = ("[%q] = %s"):format(p.name, text)
-    elseif not p.keyword then
-      positional[#positional + 1] = text
+-- "out", "dtype" and a name that nobody knows, besides those of the row.
+local function add_keywords(call)
+  local function add(name, text)
+    call.keywords[#call.keywords + 1] = ("[%q] = %s"):format(name, text)
+  end
+  if chance(10) then add("out", tensor_text(call)) end
+  if chance(5) then add("dtype", by_type.dtype(call)) end
+  if chance(2) then add("odd", "1") end
+end
+
+local function new_call(op)
+  local call = {op = op, tensors = {}, positional = {}, keywords = {},
+                dtype = pick(DTYPES), sizes = sizes_text(random(0, 4))}
+  for k, p in ipairs(op.parameters) do
+    local is_first = k == 1
+    if not p.keyword and (is_first or not chance(10)) then
+      call.positional[#call.positional + 1] = {p.kind, value_text(p.kind, call)}
+    elseif not p.keyword or chance(40) then
+      call.keywords[#call.keywords + 1] = ("[%q] = %s"):format(p.name,
+        value_text(p.kind, call))
     end
   end
-  if chance(10) then
-    keywords[#keywords + 1] = "out = " .. tensor_text(call)
+  add_keywords(call)
+  call.as_method, call.in_place = chance(50), chance(40)
+  call.backward = chance(15)
+  return call
+end
+
+-- The call with a tensor, an argument or the keywords made anew.
+local function changed(old)
+  local call = {op = old.op, dtype = old.dtype, sizes = old.sizes,
+    tensors = table.move(old.tensors, 1, #old.tensors, 1, {}),
+    positional = table.move(old.positional, 1, #old.positional, 1, {}),
+    keywords = old.keywords, as_method = old.as_method,
+    in_place = old.in_place, backward = chance(30)}
+  for _ = 1, random(2) do
+    local what = random(10)
+    if what <= 5 and #call.tensors > 0 then
+      local i = random(#call.tensors)
+      call.tensors[i] = chance(50) and new_tensor(call) or
+        ("V(%s, %q)"):format(old.tensors[i], pick(VIEWS))
+    elseif what <= 8 and #call.positional > 0 then
+      local i = random(#call.positional)
+      local kind = call.positional[i][1]
+      call.positional[i] = {kind, value_text(kind, call)}
+    elseif what == 9 then
+      call.keywords = {}
+      add_keywords(call)
+    else
+      call.as_method, call.in_place = chance(50), chance(40)
+    end
   end
-  if chance(5) then
-    keywords[#keywords + 1] = "dtype = " .. by_type.dtype(call)
+  return call
+end
+
+local function text_of(call)
+  local lines, arguments = {}, {}
+  for i, text in ipairs(call.tensors) do
+    lines[i] = ("local t%d = %s"):format(i, text)
   end
-  if chance(2) then keywords[#keywords + 1] = "odd = 1" end
-  local name = op.name:match("^[^.]*")
-  local self = table.remove(positional, 1) or "nil"
-  local method = self:match("^t%d+$") and name ~= "repeat" and has_method(name)
-    and (la[name] == nil or chance(50))
-  if method and chance(40) and has_method(name .. "_") then
-    name = name .. "_"
+  for i, p in ipairs(call.positional) do arguments[i] = p[2] end
+  if #call.keywords > 0 then
+    arguments[#arguments + 1] = "{" .. table.concat(call.keywords, ", ") .. "}"
   end
-  if not method then table.insert(positional, 1, self) end
-  if #keywords > 0 then
-    positional[#positional + 1] = "{" .. table.concat(keywords, ", ") .. "}"
+  local name = call.op.name:match("^[^.]*")
+  local self = arguments[1] or "nil"
+  local is_method = name ~= "repeat" and has_method(name)
+    and (la[name] == nil or call.as_method and self:find("^t%d+$"))
+  if is_method then
+    table.remove(arguments, 1)
+    if call.in_place and has_method(name .. "_") then name = name .. "_" end
   end
-  call.lines[#call.lines + 1] = ("local y = %s(%s)"):format(
-    method and self .. ":" .. name or ("la[%q]"):format(name),
-    table.concat(positional, ", "))
-  if chance(15) then
-    call.lines[#call.lines + 1] = "if y.requires_grad then"
+  lines[#lines + 1] = ("local y = %s(%s)"):format(
+    is_method and ("(%s):%s"):format(self, name) or ("la[%q]"):format(name),
+    table.concat(arguments, ", "))
+  if call.backward then
+    lines[#lines + 1] = "if la.is_tensor(y) and y.requires_grad then"
       .. " y:abs():sum():backward() end"
   end
-  call.lines[#call.lines + 1] = "return tostring(y)"
-  return table.concat(call.lines, "\n")
+  lines[#lines + 1] = "return tostring(y)"
+  return table.concat(lines, "\n")
 end
 
 -- ---- a child: its calls, each written down before it is made ----
 
+-- Those that have a name in Lua; others are parts of them.
 local function operations()
   local list = {}
   for _, op in ipairs(la.operations()) do
-    if op.name:find(option.ops) then list[#list + 1] = op end
+    local name = op.name:match("^[^.]*")
+    if op.name:find(option.ops) and (la[name] ~= nil or has_method(name)) then
+      list[#list + 1] = {name = op.name, good = {},
+                         parameters = parameters(op.signature)}
+    end
   end
   return list
 end
@@ -256,12 +308,25 @@ end
 
 local UNFAIR = 3      -- status of a child that has printed what was wrong
 
+local KEPT = 20        -- calls of an operation that gave a result
+
+local function next_call(list)
+  local op = pick(list)
+  return #op.good > 0 and chance(50) and changed(pick(op.good)) or new_call(op)
+end
+
+local function keep(call)
+  local good = call.op.good
+  good[#good < KEPT and #good + 1 or random(KEPT)] = call
+end
+
 local function child()
   local log = assert(io.open(option.child, "w"))
-  local list, bad = operations(), 0
+  local list, bad, good = operations(), 0, 0
   math.randomseed(option.seed)
   for i = 1, option.calls do
-    local text = PRELUDE .. call_text(pick(list))
+    local call = next_call(list)
+    local text = PRELUDE .. text_of(call)
     log:seek("set", 0)
     log:write("-- call ", i, "\n", text, "\n", (" "):rep(200), "\n")
     log:flush()
@@ -272,14 +337,20 @@ local function child()
       bad = bad + 1
       print("-- " .. tostring(why) .. "\n" .. text)
     end
+    if ok then
+      good = good + 1
+      keep(call)
+    end
   end
+  log:seek("set", 0)
+  log:write("-- ended ", good, "\n")
   log:close()
   os.exit(bad == 0 and 0 or UNFAIR)
 end
 
 -- ---- the parent ----
 
-local PER_CHILD = 2000
+local PER_CHILD = 20000
 
 local function read(path)
   local file = io.open(path)
@@ -290,10 +361,10 @@ end
 
 local function parent()
   local program = os.getenv("LUNARRAY_PROGRAM") or "build/lunarray"
-  local path, failed, made = os.tmpname(), 0, 0
+  local path, failed, made, good = os.tmpname(), 0, 0, 0
   while made < option.calls do
     local n = math.min(PER_CHILD, option.calls - made)
-    local command = ("timeout 600 %s spec/registry/fuzz.lua --child %s "
+    local command = ("timeout 1800 %s spec/registry/fuzz.lua --child %s "
       .. "--calls %d --seed %d --ops '%s'"):format(program, path, n,
                                          option.seed + made, option.ops)
     local ok, how, code = os.execute(command)
@@ -306,11 +377,12 @@ local function parent()
         print((last:gsub("%s+$", "")))
       end
     end
+    good = good + (tonumber(read(path):match("^%-%- ended (%d+)")) or 0)
     made = made + n
   end
   os.remove(path)
-  print(("fuzz: %d calls, seed %d: %d of the programs failed"):format(made,
-    option.seed, failed))
+  print(("fuzz: %d calls (%d gave results), seed %d: %d of the programs failed")
+          :format(made, good, option.seed, failed))
   os.exit(failed == 0 and 0 or 1)
 end
 

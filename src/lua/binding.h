@@ -79,6 +79,7 @@ typedef struct la_state {
     int64_t steps_left;     /* of C in a sandbox, lua/sandbox/guard.h */
     int64_t aside;          /* steps for finalizers, sandbox/guard.h */
     bool finalizing;        /* one of them runs */
+    bool closing;           /* lua_close runs them, metatable.h */
     struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
     /* la_set_stack: scripts go no deeper than 'stack_kept' above the end */
     uintptr_t stack_low;

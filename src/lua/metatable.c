@@ -1,4 +1,5 @@
 /* All metatables are made here, each locked. */
+#include "lua/binding.h"
 #include "lua/metatable.h"
 
 /* Memory may end anywhere, and the next call finds what is registered: so the
@@ -24,7 +25,53 @@ void la_set_event(lua_State *L, const char *event, lua_CFunction fn)
 
 void la_set_metatable(lua_State *L, const char *name)
 {
-    luaL_setmetatable(L, name);
+    luaL_getmetatable(L, name);
+    la_take_metatable(L);
+}
+
+/* ---- states that close ---- */
+
+_Atomic int la_closing_states;
+/* registry[&late]: a list of objects. */
+static const char late;
+
+void la_begin_closing(lua_State *L, la_state *s)
+{
+    if (s->closing) return;
+    lua_newtable(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &late);
+    s->closing = true;
+    atomic_fetch_add(&la_closing_states, 1);
+}
+
+void la_note_late(lua_State *L)
+{
+    const la_state *s = la_state_of(L);
+    if (!s || !s->closing) return;
+    luaL_checkstack(L, 3, NULL);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &late) == LUA_TTABLE) {
+        lua_pushvalue(L, -2);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+    lua_pop(L, 1);
+}
+
+void la_end_closing(lua_State *L, la_state *s)
+{
+    if (!s->closing) return;
+    atomic_fetch_sub(&la_closing_states, 1);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &late);
+    lua_pushnil(L);             /* what these make is not noted any more */
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &late);
+    int list = lua_gettop(L);
+    for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i > 0; i--) {
+        lua_rawgeti(L, list, i);
+        if (luaL_getmetafield(L, -1, "__gc") == LUA_TFUNCTION) {
+            lua_pushvalue(L, -2);
+            lua_pcall(L, 1, 0, 0);
+        }
+        lua_settop(L, list);
+    }
 }
 
 void la_set_own_metatable(lua_State *L, int index)

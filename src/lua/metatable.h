@@ -10,7 +10,10 @@
 #define LA_LUA_METATABLE_H
 
 #include <lauxlib.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+
+struct la_state;
 
 /* luaL_newmetatable: push the state's metatable of this name; true where it is
 ** new, and is to be filled. 'lock' is what getmetatable gives for an object,
@@ -18,10 +21,24 @@
 bool la_new_metatable(lua_State *L, const char *name, const char *lock);
 /* The event, "__gc" or the like, of the metatable on the top. */
 void la_set_event(lua_State *L, const char *event, lua_CFunction fn);
+/* Lua calls no finalizer of what finalizers make while it closes a state: such
+** objects are noted, and finalized with the state's own block. The number of
+** states that close at the moment, of all threads. */
+extern _Atomic int la_closing_states;
+/* Notes the object on the top where its state closes. Raises for want of
+** memory. */
+void la_note_late(lua_State *L);
+/* The state closes, from now on. */
+void la_begin_closing(lua_State *L, struct la_state *s);
+/* Finalizes what was noted. */
+void la_end_closing(lua_State *L, struct la_state *s);
+
 /* Pops the metatable that la_new_metatable pushed, for the object under it. */
 static inline void la_take_metatable(lua_State *L)
 {
     lua_setmetatable(L, -2);
+    if (atomic_load_explicit(&la_closing_states, memory_order_relaxed))
+        la_note_late(L);
 }
 /* The object on the top gets the metatable of this name, which was made. */
 void la_set_metatable(lua_State *L, const char *name);

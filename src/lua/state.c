@@ -136,6 +136,8 @@ static int state_gc(lua_State *L)
     la_runtime *rt = s->context.runtime;
     la_passage before = la_enter_runtime(rt);
     if (s->pulse) s->pulse->thread = NULL;
+    s->aside = 0;               /* no finalizer of a script runs any more */
+    la_end_closing(L, s);
     la_drop_scopes(s);
     la_cut_ties(s);
     la_fft_forget(s->context.token);

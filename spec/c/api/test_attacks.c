@@ -1,7 +1,8 @@
 /*
-** The scripts of spec/support/limits/attacks.lua, each in a sandbox of its own:
-** they end by their fuel, stay below their cap, reach nothing of the host's,
-** and leave another state's settings, generator and results as they were.
+** The scripts of spec/support/limits/attacks.lua and program_attacks.lua, each
+** in a sandbox of its own: they end by their fuel, stay below their cap, reach
+** nothing of the host's, and leave another state's settings, generator and
+** results as they were.
 */
 #define _POSIX_C_SOURCE 200809L
 #include "spec/support/mutate.h"
@@ -128,9 +129,11 @@ static void attack(lua_State *H, const char *script)
 {
     la_limits limits = {.size = sizeof limits, .memory = CAP, .fuel = FUEL,
                         .open = has_files ? open_shelf : NULL};
+    /* What several scripts begin with stays out of messages. */
+    enum { SHOWN = 600 };
     size_t n = strlen(script) + 100;
     char *text = malloc(n);
-    attacking = script;
+    attacking = n > SHOWN + 100 ? script + n - 100 - SHOWN : script;
     lua_State *L = luaL_newstate();
     assert_int_equal(la_open_sandboxed(L, &limits), 0);
     la_token *k = la_token_of(L);
@@ -144,30 +147,29 @@ static void attack(lua_State *H, const char *script)
     }
     (void)lua_pcall(L, 0, 0, 0);
     int code = la_token_code(k);
-    if (code && code != LA_EFUEL) fail_msg("%s: ended by %d", script, code);
+    if (code && code != LA_EFUEL) fail_msg("%s: ended by %d", attacking, code);
     if (la_token_memory(k) > CAP)
-        fail_msg("%s: %zu bytes", script, la_token_memory(k));
+        fail_msg("%s: %zu bytes", attacking, la_token_memory(k));
     lua_settop(L, 0);
     lua_pushglobaltable(L);
     lua_pushliteral(L, "ESCAPED");
     lua_rawget(L, -2);
     if (lua_toboolean(L, -1))
-        fail_msg("%s: reached %s", script, luaL_typename(L, -1));
+        fail_msg("%s: reached %s", attacking, luaL_typename(L, -1));
     lua_settop(L, 0);
     is_untouched(H);
     lua_close(L);
-    if (la_token_memory(k)) fail_msg("%s: bytes are left", script);
+    if (la_token_memory(k)) fail_msg("%s: bytes are left", attacking);
     la_token_release(k);
     attacking = "";
     free(text);
 }
 
-static int attacks_of(const char *theme)
+static int attacks_in(const char *file, const char *theme)
 {
     lua_State *T = luaL_newstate(), *H = open_host();
     luaL_openlibs(T);
-    if (luaL_dofile(T, "spec/support/limits/attacks.lua"))
-        fail_msg("%s", lua_tostring(T, -1));
+    if (luaL_dofile(T, file)) fail_msg("%s", lua_tostring(T, -1));
     lua_getfield(T, -1, theme);
     int n = (int)luaL_len(T, -1);
     for (int i = 1; i <= n; i++) {
@@ -179,6 +181,11 @@ static int attacks_of(const char *theme)
     lua_close(H);
     lua_close(T);
     return n;
+}
+
+static int attacks_of(const char *theme)
+{
+    return attacks_in("spec/support/limits/attacks.lua", theme);
 }
 
 static int total;
@@ -300,15 +307,26 @@ static void what_mods_bring_along_ends(void **state)
     has_files = false;
 }
 
+static void recordings_that_go_wrong_end(void **state)
+{
+    lua_State *H = open_host();
+    fill_shelf(H);
+    lua_close(H);
+    has_files = true;
+    total += attacks_in("spec/support/limits/program_attacks.lua", "programs");
+    has_files = false;
+}
+
 static void settings_are_the_hosts(void **state)
 {
     total += attacks_of("settings");
-    assert_true(total > 315);
+    assert_true(total > 400);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recordings_that_go_wrong_end),
         cmocka_unit_test(what_mods_bring_along_ends),
         cmocka_unit_test(nothing_of_the_host_is_reached),
         cmocka_unit_test(sizes_are_refused),

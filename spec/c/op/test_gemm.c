@@ -476,6 +476,49 @@ static void guard_case(la_dtype t, int m, int n, int k, int ta, int tb,
     for (int i = 0; i < 3; i++) munmap(base[i], mapped[i]);
 }
 
+/* Rows of small products, of which each operand may be one for all. */
+static void guard_batch(la_dtype t, int m, int n, int k, int count, int shared)
+{
+    size_t size = la_dtype_size(t), mapped[3];
+    int64_t each[3] = {m * k, k * n, m * n}, batch = count, step[3];
+    char *base[3], *p[3];
+    for (int i = 0; i < 3; i++) {
+        step[i] = shared >> i & 1 ? 0 : each[i];
+        size_t bytes = (size_t)(each[i] + (batch - 1) * step[i]) * size;
+        p[i] = guarded(bytes, &base[i], &mapped[i]);
+    }
+    matrix a = {NULL, p[0], m * (step[0] ? count : 1), k, k, 1, 0};
+    matrix b = {NULL, p[1], k * (step[1] ? count : 1), n, n, 1, 0};
+    matrix c = {NULL, p[2], m, n, n, 1, 0};
+    matrix_fill(t, &a);
+    matrix_fill(t, &b);
+    a.rows = m;
+    b.rows = k;
+    la_gemm g = gemm_of(t, &a, &b, &c);
+    g.nbatch = 1;
+    g.batch = &batch;
+    g.a_step = &step[0];
+    g.b_step = &step[1];
+    g.out_step = &step[2];
+    assert_int_equal(la_gemm_run(&g), LA_OK);
+    for (int i = 0; i < count; i++) {
+        matrix x = a, y = b, z = c;
+        x.data += i * step[0] * (int64_t)size;
+        y.data += i * step[1] * (int64_t)size;
+        z.data += i * step[2] * (int64_t)size;
+        compare(t, &g, &x, &y, &z, NULL);
+    }
+    for (int i = 0; i < 3; i++) munmap(base[i], mapped[i]);
+}
+
+static void guard_pages_hold_for_batches(void **state)
+{
+    for (int t = 0; t < NDTYPES; t++)
+        for (int number = 0; number < 400; number++)
+            guard_batch(dtypes[t], 1 + pick(5), 1 + pick(5), 1 + pick(5),
+                        1 + pick(40), number & 3);
+}
+
 static void guard_pages_hold(void **state)
 {
     for (int t = 0; t < NDTYPES; t++)
@@ -577,6 +620,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(parts_are_the_whole),
         cmocka_unit_test(guard_pages_hold),
+        cmocka_unit_test(guard_pages_hold_for_batches),
         cmocka_unit_test(epilogue_in_one_pass),
         cmocka_unit_test(batches_are_products),
         cmocka_unit_test(no_memory_no_change),

@@ -415,6 +415,17 @@ describe("statistics of several rows", function()
     assert.same({1.0, 9.0}, x:segment_reduce("sum", {lengths = l}):totable())
     assert.same({1.0, 4.0}, x:segment_reduce("max", {lengths = l}):totable())
   end)
+
+  it("of segments refuse offsets that are no places", function()
+    local x, far = la.ones(5), math.mininteger
+    for _, list in ipairs{{far, far}, {far, math.maxinteger}, {0, 2}, {3, 2},
+                          {1, math.maxinteger}, {math.maxinteger, far}} do
+      local ok, message = pcall(x.segment_reduce, x, "sum", {
+        offsets = la.tensor(list, "int64")})
+      assert.is_false(ok)
+      assert.matches("segment 1 leaves the 5 elements", message)
+    end
+  end)
 end)
 
 describe("quantile", function()

@@ -224,6 +224,18 @@ const luaL_Reg la_guarded_coroutines[] = {
 ** both die together, and the userdata's finalizer calls the table's. */
 #define FINALIZER_NAME "lunarray.finalizer"
 static const char finalized;
+/* registry[&living]: weak values, the userdata by their addresses. The
+** collector clears them before it calls a finalizer; lua_close calls it without
+** a collection, and so is told apart. */
+static const char living;
+
+static void see_closing(lua_State *L, la_state *s)
+{
+    la_push_weak_table(L, &living, "v");
+    if (lua_rawgetp(L, -1, lua_touserdata(L, 1)) != LUA_TNIL)
+        la_begin_closing(L, s);
+    lua_pop(L, 2);
+}
 
 /* The function on the top of 'co', under its argument, within what finalizers
 ** may take. One that begins inside of another is a part of it. */
@@ -252,6 +264,7 @@ static int finalize(lua_State *L)
 {
     la_state *s = la_state_of(L);
     lua_settop(L, 1);
+    if (s && !s->closing) see_closing(L, s);
     lua_getiuservalue(L, 1, 1);             /* the table, at 2 */
     la_push_weak_table(L, &finalized, "k");
     lua_pushvalue(L, 2);
@@ -282,6 +295,10 @@ static void add_finalizer(lua_State *L)
     if (la_new_metatable(L, FINALIZER_NAME, NULL))
         la_set_event(L, "__gc", finalize);
     la_take_metatable(L);
+    la_push_weak_table(L, &living, "v");
+    lua_pushvalue(L, -2);
+    lua_rawsetp(L, -2, lua_touserdata(L, -1));
+    lua_pop(L, 1);
     lua_rawset(L, -4);
 }
 

@@ -93,6 +93,7 @@ la_called *la_find_entry(lua_State *L, la_compiled *c, int self,
     int top = lua_gettop(L);
     for (int i = tried; i < c->n; i++) {
         la_called *e = c->list[i];
+        if (!e->p) continue;            /* its finalizer has run */
         compile_push_entry(L, self, e);
         la_hold_tensors(L, t, e->ntensors);
         if (compile_modes_fit(e->p)
@@ -379,7 +380,9 @@ static void compile_options(lua_State *L, la_compiled *c, int options)
 static int compile_gc(lua_State *L)
 {
     la_compiled *c = luaL_testudata(L, 1, LA_COMPILED_NAME);
-    if (c) la_drop_walk(c);
+    if (!c) return 0;
+    la_drop_walk(c);
+    c->ended = true;
     return 0;
 }
 

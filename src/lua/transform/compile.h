@@ -99,6 +99,7 @@ typedef struct la_compiled {
     const char *without[LA_NPASSES + 1];    /* NULL-ended */
     struct la_walk *walk;       /* of step:begin; NULL: none */
     uint32_t walks;             /* how many have begun */
+    bool ended;                 /* its finalizer has run */
 } la_compiled;
 
 enum { LA_COMPILED_F = 1, LA_COMPILED_ENTRIES, LA_COMPILED_WALK };
@@ -239,6 +240,8 @@ extern const la_function la_compiled_methods[], la_entry_methods[];
 void la_drop_called(la_called *e);
 /* How many steps run; pushes the list of them. */
 lua_Integer la_count_steps(const la_prog *p);
+/* The last signature's; NULL where there is none, or its finalizer has run. */
+la_called *la_last_called(const la_compiled *c);
 /* The program at stack index 1; raises as 'name'. */
 la_called *la_check_program(lua_State *L, const char *name);
 void la_push_steps(lua_State *L, const la_prog *p);

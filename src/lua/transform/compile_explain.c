@@ -355,12 +355,12 @@ int la_compiled_explain(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "explain");
     luaL_checkstack(L, 20, "explain");
-    if (!c->last)
+    la_called *e = la_last_called(c);
+    if (!e)
         return luaL_error(L, "explain: nothing was recorded yet: call the "
                           "function first");
-    if (!c->last->p->eager && !c->last->p->planned)
-        LA_CHECK(L, "explain", la_prog_plan(c->last->p, c->without));
-    const la_called *e = c->last;
+    if (!e->p->eager && !e->p->planned)
+        LA_CHECK(L, "explain", la_prog_plan(e->p, c->without));
     lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
     lua_rawgetp(L, -1, e);      /* stays while finalizers replace it */
     return explain_called(L, e);
@@ -370,5 +370,6 @@ int la_program_explain(lua_State *L)
 {
     la_called *e = la_check_program(L, "explain");
     luaL_checkstack(L, 20, "explain");
+    if (!e->p) return luaL_error(L, "explain: the program was freed");
     return explain_called(L, e);
 }

@@ -14,13 +14,19 @@ la_called *la_check_program(lua_State *L, const char *name)
     return e;
 }
 
+la_called *la_last_called(const la_compiled *c)
+{
+    return c->last && c->last->p ? c->last : NULL;
+}
+
 /* step:program(): the last signature's, or nil. */
 static int compiled_program(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "program");
-    if (!c->last) return 0;
+    la_called *last = la_last_called(c);
+    if (!last) return 0;
     lua_getiuservalue(L, 1, LA_COMPILED_ENTRIES);
-    lua_rawgetp(L, -1, c->last);
+    lua_rawgetp(L, -1, last);
     return 1;
 }
 
@@ -129,8 +135,9 @@ static int compiled_profile(lua_State *L)
     la_called *e = la_ready_entry(L, s, c, 1, &t);
     if (!e)
         return luaL_error(L, "profile: the function runs as it is for these "
-                          "arguments: %s", c->last && c->last->p->why
-                          ? c->last->p->why : "nothing was recorded");
+                          "arguments: %s", la_last_called(c)
+                          && c->last->p->why ? c->last->p->why
+                          : "nothing was recorded");
     int32_t n = e->p->steps.n;
     la_prog_clock clock = {n, NULL};
     clock.ns = lua_newuserdatauv(L, (size_t)(n ? n : 1) * sizeof(int64_t), 0);

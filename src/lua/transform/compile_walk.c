@@ -104,6 +104,8 @@ int la_compiled_begin(lua_State *L)
     int n = lua_gettop(L) - 1;
     la_state *s = la_begin(L, "begin", 0);
     lua_createtable(L, n, 1);
+    if (c->ended)               /* nobody would drop the walk */
+        return luaL_error(L, "begin: the function was freed");
     if (c->walk)                /* a finalizer may have begun it just now */
         return luaL_error(L, "begin: a call has begun: advance it to its end "
                           "first");
@@ -198,6 +200,8 @@ int la_compiled_advance(lua_State *L)
         lua_settop(L, self + n);
         return walk_whole(L, c, self + 1);
     }
+    if (!walk_program(c->walk))
+        return luaL_error(L, "advance: the function was freed");
     lua_settop(L, self + n);
     lua_rawgeti(L, 3, 0);
     lua_getiuservalue(L, -1, 1);

@@ -17,8 +17,30 @@
 typedef struct control_loop {
     la_loop_record record;
     int n;
-    la_tensor *carry[64];
+    la_tensor *carry[64];       /* owned by the record or by 'kept' */
+    la_tensor_box *kept;        /* functions of the script may free these */
 } control_loop;
+
+enum { CONTROL_CARRY = 32 };
+
+/* Pushes a loop of no tensors, and its box: of the carry and of what both
+** branches give. */
+static control_loop *control_new(lua_State *L)
+{
+    control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
+    memset(l, 0, sizeof *l);
+    l->kept = la_push_box(L, 3 * CONTROL_CARRY);
+    return l;
+}
+
+/* Holds n tensors, in place of those that were held from 'first' on. */
+static void control_keep(control_loop *l, int first, int n, la_tensor **list)
+{
+    for (int i = 0; i < n; i++) {
+        la_tensor_drop(&l->kept->list[first + i]);
+        l->kept->list[first + i] = la_tensor_retain(list[i]);
+    }
+}
 
 /* Tensors of the list at 'at', as many as the carry has. */
 static bool control_read(lua_State *L, int at, int n, la_tensor **out)
@@ -90,7 +112,10 @@ static int control_give(lua_State *L, la_state *s, control_loop *l, int list)
     luaL_checkstack(L, l->n + 8, "while_loop");
     lua_createtable(L, l->n, 0);
     for (int i = 0; i < l->n; i++) la_new_handle(L, s);
-    control_read(L, list, l->n, last);
+    if (!control_read(L, list, l->n, last)) {
+        la_loop_drop(&l->record);
+        return luaL_error(L, "while_loop: a result was freed by a finalizer");
+    }
     la_record_pause(true);
     la_status status = la_loop_end(&l->record, l->n, last, results);
     la_record_pause(false);
@@ -127,6 +152,7 @@ static void control_copies(lua_State *L, la_state *s, control_loop *l)
         l->carry[i] = copy;
         lua_rawseti(L, -2, i + 1);
     }
+    control_keep(l, 0, l->n, l->carry);
     lua_replace(L, 4);
 }
 
@@ -142,12 +168,11 @@ static int control_while(lua_State *L)
     lua_settop(L, 3);
     lua_pushvalue(L, 3);
     lua_insert(L, 3);           /* the carry as it came stays at 3 */
-    control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
-    memset(l, 0, sizeof *l);
+    control_loop *l = control_new(L);
     int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0;
-    if (n > 32 || !control_read(L, 3, n, l->carry)
+    if (n > CONTROL_CARRY || !control_read(L, 3, n, l->carry)
         || !la_loop_begin(&l->record, NULL, n, l->carry)) {
-        if (n <= 32) la_loop_drop(&l->record);
+        if (n <= CONTROL_CARRY) la_loop_drop(&l->record);
         return 0;
     }
     l->n = n;
@@ -184,7 +209,7 @@ static int control_while(lua_State *L)
     return control_give(L, s, l, list);
 }
 
-/* One branch of la.cond on the list at 4: true with its results at the top, as
+/* Branch 'f' of la.cond, 1 or 2, on the list at 4: true with its results at the top, as
 ** many as 'n' says, which it sets where it is below 0. Errors of the branch are
 ** those of the way without a program. */
 static bool control_branch(lua_State *L, control_loop *l, int f, int *n,
@@ -194,9 +219,10 @@ static bool control_branch(lua_State *L, control_loop *l, int f, int *n,
     if (!control_call(L, f, 4)) return false;
     int at = lua_gettop(L), have = lua_istable(L, at)
         ? (int)lua_rawlen(L, at) : -1;
-    if (have < 1 || have > 32 || (*n >= 0 && have != *n)
+    if (have < 1 || have > CONTROL_CARRY || (*n >= 0 && have != *n)
         || !control_read(L, at, have, out)) return false;
     *n = have;
+    control_keep(l, f * CONTROL_CARRY, have, out);
     return la_loop_part_end(&l->record, have, out, l->carry);
 }
 
@@ -216,13 +242,13 @@ static int control_cond(lua_State *L)
     la_tensor *yes[64], *no[64], *flag;
     int n = -1;
     lua_settop(L, 4);
+    control_loop *l = control_new(L);
+    l->n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : CONTROL_CARRY + 1;
     lua_pushvalue(L, 4);
     bool fits = control_flag(L, &flag);
-    lua_settop(L, 4);
-    control_loop *l = lua_newuserdatauv(L, sizeof *l, 0);
-    memset(l, 0, sizeof *l);
-    l->n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 33;
-    if (!fits || l->n > 32 || !control_read(L, 3, l->n, l->carry)) return 0;
+    lua_pop(L, 1);
+    if (!fits || l->n > CONTROL_CARRY || !control_read(L, 3, l->n, l->carry))
+        return 0;
     bool holds = *(const uint8_t *)la_data(flag) != 0;
     if (!la_loop_begin(&l->record, flag, l->n, l->carry)) {
         la_loop_drop(&l->record);

@@ -291,7 +291,7 @@ static void taken_compiled(lua_State *L, int at, bool all, int names,
     int f = lua_gettop(L) - 1;
     for (int i = all ? 0 : -1; i < (all ? c->n : 0); i++) {
         const la_called *e = i < 0 ? c->last : c->list[i];
-        if (all && e->p->eager) continue;
+        if (all && (!e->p || e->p->eager)) continue;
         lua_rawgetp(L, f + 1, e);
         lua_getiuservalue(L, -1, 1);
         taken_entry(L, e, f + 3, f, names, function, t);

@@ -113,6 +113,7 @@ static int loaded_call(lua_State *L)
     la_state *s = la_begin(L, "program", 0);
     int top = lua_gettop(L);
     luaL_checkstack(L, 24, "program: too many arguments");
+    if (!p->n) return luaL_error(L, "program: it was freed");
     loaded_one *one = loaded_find(L, p, 2, top, &t);
     int refs = top + 2, handles = lua_gettop(L) + 1;
     loaded_check_grad(L, one, &t);
@@ -160,15 +161,16 @@ static int loaded_weights(lua_State *L)
 
 /* ---- looking inside ---- */
 
-static const la_called *loaded_last(const loaded *p)
+/* NULL where its finalizer has run. */
+static const la_prog *loaded_last(const loaded *p)
 {
-    return &p->list[p->last].e;
+    return p->n ? p->list[p->last].e.p : NULL;
 }
 
 static int loaded_length(lua_State *L)
 {
     loaded *p = loaded_check(L, "#");
-    lua_pushinteger(L, la_count_steps(loaded_last(p)->p));
+    lua_pushinteger(L, loaded_last(p) ? la_count_steps(loaded_last(p)) : 0);
     return 1;
 }
 
@@ -176,7 +178,7 @@ static int loaded_steps(lua_State *L)
 {
     loaded *p = loaded_check(L, "steps");
     luaL_checkstack(L, 12, "steps");
-    la_push_steps(L, loaded_last(p)->p);
+    la_push_steps(L, loaded_last(p));
     return 1;
 }
 

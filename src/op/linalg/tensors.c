@@ -50,6 +50,9 @@ la_status la_impl_tensorsolve(la_frame *f)
         a = R(movedim, a, *dims, la_v_ints(to, dims->ints.n));
         LA_TRY(w->status);
     }
+    if (b->ndim > a->ndim)
+        return la_error_at(LA_ESHAPE, 2, "at most the %d dims of A expected, "
+                           "got %d", a->ndim, b->ndim);
     for (int d = b->ndim; d < a->ndim; d++) n *= la_sizes(a)[d];
     if (n != b->numel || a->numel != n * n)
         return la_error_at(LA_ESHAPE, 1, "its last dims need as many elements "

@@ -433,8 +433,9 @@ static la_status cut_segments(la_frame *f, int axis, const int64_t *v,
     int64_t at = 0, size = la_sizes(self)[axis];
     for (int64_t k = 0; k < n; k++) {
         LA_OWNED part = NULL;
-        int64_t first = offsets ? v[k] - 1 : at;
-        int64_t length = offsets ? v[k + 1] - v[k] : v[k];
+        bool falls = offsets && (v[k] < 1 || v[k + 1] < v[k]);
+        int64_t first = falls ? -1 : offsets ? v[k] - 1 : at;
+        int64_t length = falls ? 0 : offsets ? v[k + 1] - v[k] : v[k];
         if (first < 0 || length < 0 || first > size - length)
             return la_error_at(LA_EINDEX, 3, "segment %lld leaves the %lld "
                                "elements of the axis", (long long)k + 1,
