@@ -465,7 +465,7 @@ static la_status engine_compute(run *r, la_node *n, la_tensor **out)
 }
 
 /* Edges of most nodes: their gradients need no allocation. */
-#define FEW 8
+#define FEW 16
 
 /* One node: compute, drop what arrived, send what came out. */
 static la_status engine_run_one(run *r, la_node *n)

@@ -279,12 +279,19 @@ la_status la_meta_border_pad_nd(la_frame *f)
 /* Every position of a dim comes from one of at most three runs. */
 la_status la_impl_border_pad_nd(la_frame *f)
 {
+    enum { FEW = 6 };        /* runs of 64 dims would be 5 KiB of the stack */
     la_tensor *t = la_arg(f, 0);
-    la_runs dims[LA_MAX_DIMS];
-    for (int d = 0; d < t->ndim; d++)
-        LA_TRY(la_border_runs(&f->args[1], &f->args[2], t->ndim, d,
-                              la_sizes(t)[d], &dims[d]));
-    return la_move_runs(la_result(f, 0), t, dims);
+    la_runs few[FEW], *dims = few;
+    la_status status = LA_OK;
+    if (t->ndim > FEW
+        && !(dims = la_mem_zalloc((size_t)t->ndim * sizeof *dims)))
+        return LA_ENOMEM;
+    for (int d = 0; !status && d < t->ndim; d++)
+        status = la_border_runs(&f->args[1], &f->args[2], t->ndim, d,
+                                la_sizes(t)[d], &dims[d]);
+    if (!status) status = la_move_runs(la_result(f, 0), t, dims);
+    if (dims != few) la_mem_free(dims, (size_t)t->ndim * sizeof *dims);
+    return status;
 }
 
 /* A value goes with 'constant' alone: LA_EARG. */
