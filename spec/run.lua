@@ -276,12 +276,12 @@ local FILES_PER_JOB = 4
 local function spec_files() return paths_like("*_spec.lua", "spec") end
 
 -- 'lua' runs busted, or another 'runner'; 'settings' are variables of the
--- environment; 'files' are all by default.
+-- environment; 'files' are all by default; 'seconds' are for one job.
 local SHARED = "/usr/share/lua/5.4/"
 local PATHS = "./?.lua;lua/?.lua;lua/?/init.lua;" .. SHARED .. "?.lua;"
   .. SHARED .. "?/init.lua;;"
 
-local function specs(title, lua, settings, files, runner)
+local function specs(title, lua, settings, files, runner, seconds)
   files = files or spec_files()
   local group = new_group(title)
   local busted = runner or (capture("command -v busted"):match("%S+")
@@ -291,8 +291,9 @@ local function specs(title, lua, settings, files, runner)
   for first = 1, count_jobs do
     local some = {}
     for i = first, #files, count_jobs do some[#some + 1] = files[i] end
-    add_job(group, ("%s LUA_PATH='%s' timeout 1500 %s %s %s"):format(
-      settings, PATHS, lua, busted, table.concat(some, " ")), count_busted)
+    add_job(group, ("%s LUA_PATH='%s' timeout %d %s %s %s"):format(
+      settings, PATHS, seconds or 1500, lua, busted, table.concat(some, " ")),
+      count_busted)
   end
 end
 
@@ -431,13 +432,15 @@ local function lua55()
 end
 
 -- A sanitizer's build: its own program runs busted.
-local function sanitized(kind, options)
+local function sanitized(kind, options, wrapper)
+  wrapper = wrapper or ""
   return function()
     local build = "build/" .. kind
-    ctest(build, options .. " ", 1)
+    ctest(build, options .. " " .. wrapper, 1)
     -- specs that start a stock lua5.4 find the plain module
-    specs(kind, build .. "/lunarray", options ..
-      (" LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=%s/lunarray"):format(build))
+    specs(kind, wrapper .. build .. "/lunarray", options ..
+      (" LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=%s/lunarray"):format(build),
+      nil, nil, 7200)
   end
 end
 
@@ -628,8 +631,11 @@ local parts = {
     .. "LSAN_OPTIONS=suppressions=spec/support/lsan.supp:print_suppressions=0 "
     .. "UBSAN_OPTIONS=print_stacktrace=1"),
   ubsan = sanitized("ubsan", "UBSAN_OPTIONS=print_stacktrace=1"),
+  -- Its shadow lies at fixed addresses, where the system may put others: not
+  -- where it may be told not to choose.
   tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0:memory_limit_mb=6000"
-    .. ":allocator_may_return_null=1"),
+    .. ":allocator_may_return_null=1", "$(setarch -R true 2> /dev/null"
+    .. " && echo setarch -R) "),
   valgrind = valgrind,
 }
 

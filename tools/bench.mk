@@ -21,6 +21,12 @@ fuel: $(BUILD)/ctest/test_fuel
 # FUZZ="--calls 1000000 --seed 7"; with KIND=asan under the sanitizers.
 fuzz: all
 	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/registry/fuzz.lua $(FUZZ)
+# Damaged files for every reader, DAMAGED of each sound one.
+DAMAGED ?= 20000
+READER_TESTS := test_readers test_file_parts test_program test_gguf test_pickle test_tokenizer test_torch7
+.PHONY: fuzz-files
+fuzz-files: $(READER_TESTS:%=$(BUILD)/ctest/%)
+	@for t in $^; do LUNARRAY_MUTATIONS=$(DAMAGED) LUNARRAY_SEED=$(or $(SEED),1) $$t || exit 1; done
 # Random calls of every operation against PyTorch, by the schemas of the
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)

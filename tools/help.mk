@@ -11,6 +11,7 @@ help:
 	@echo 'make wasm         build/wasm/lunarray.js and .wasm, for web pages (docs/web.md)'
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
+	@echo 'make fuzz-files   damaged files for every reader: DAMAGED=20000 of each, SEED=1; KIND=asan'
 	@echo 'make mutants      plants mistakes and counts what the suite finds: MUTANTS="--seed N --count N --path PATTERN"'
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
 	@echo 'make onnx-files   what la.onnx.save writes, in onnxruntime: ONNX_PYTHON=python'

@@ -124,9 +124,9 @@ static int64_t take_out(const int64_t *p, int64_t n, int64_t j, double distance,
                         uint8_t *keep)
 {
     int64_t low = j - 1, high = j + 1;
-    for (; low >= 0 && (double)(p[j] - p[low]) < distance; low--)
+    for (; low >= 0 && (double)p[j] - (double)p[low] < distance; low--)
         keep[low] = 0;
-    for (; high < n && (double)(p[high] - p[j]) < distance; high++)
+    for (; high < n && (double)p[high] - (double)p[j] < distance; high++)
         keep[high] = 0;
     return high - low;
 }
@@ -142,10 +142,10 @@ la_status la_impl_signal_peaks_apart(la_frame *f)
     double distance = ceil(la_arg_float(f, 2));
     if (n > 0) memset(keep, 1, (size_t)n);
     for (int64_t i = n - 1; i >= 0; i--) {
-        int64_t j = o[i] - 1;
-        if (j < 0 || j >= n)
+        if (o[i] < 1 || o[i] > n)
             return la_error_at(LA_EINDEX, 2, "index %lld is out of range, 1 to "
                                "%lld", (long long)o[i], (long long)n);
+        int64_t j = o[i] - 1;
         if (keep[j]) work += take_out(p, n, j, distance, keep);
         if (work < LOOKED_AT && i > 0) continue;
         if (la_fuel_running) LA_TRY(la_fuel_more(f, work));

@@ -437,6 +437,10 @@ describe("peaks:", function()
     assert.same({3, 5, 7}, right:totable())
     local keep = la.signal_peaks_apart(at, la.tensor{3, 1, 2}, 3)
     assert.same({true, true, false}, keep:totable())
+    local far = la.tensor{math.mininteger, 1, math.maxinteger}
+    assert.same({true, true, true},
+      la.signal_peaks_apart(far, la.tensor{1, 2, 3}, 3):totable())
+    assert.is_false((pcall(la.signal_peaks_apart, far, far, 3)))
     local heights = la.signal_peak_prominences(x:float(), at)
     assert.equal("float32", heights.dtype)
     assert.same({1, 3, 1}, heights:totable())

@@ -39,13 +39,21 @@ static int push_and_free(lua_State *L, la_bytes *b)
 
 /* ---- vocabularies ---- */
 
+/* A script's finalizer may still have it: it is none of its kind from now on. */
+static int retire(lua_State *L)
+{
+    lua_pushnil(L);
+    lua_setmetatable(L, 1);
+    return 0;
+}
+
 /* Frees an object that was never filled as well: push_object zeroes it before
 ** the finalizer is set, so a failure in between leaves nothing behind. */
 static int vocab_gc(lua_State *L)
 {
     la_enter_state(L);
     la_vocab_free(lua_touserdata(L, 1));
-    return 0;
+    return retire(L);
 }
 
 /* Frees a pattern, also a zeroed one. */
@@ -53,7 +61,7 @@ static int pattern_gc(lua_State *L)
 {
     la_enter_state(L);
     la_regex_free(lua_touserdata(L, 1));
-    return 0;
+    return retire(L);
 }
 
 /* A userdata of zeros whose finalizer is 'gc'. */

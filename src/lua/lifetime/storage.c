@@ -20,10 +20,11 @@ typedef struct holder {
 /* Registry: the userdata by the address of the storage, with weak values. */
 static const char holders_key;
 
-/* Borrowed from the userdata at 1, which is one of ours. */
+/* Borrowed from the userdata at 1. Raises after its finalizer, too. */
 static la_storage *check_storage(lua_State *L)
 {
     holder *h = luaL_checkudata(L, 1, STORAGE_NAME);
+    if (!h->storage) luaL_error(L, "storage: was freed");
     return h->storage;
 }
 
