@@ -223,7 +223,7 @@ local function new_call(op)
     end
   end
   add_keywords(call)
-  call.as_method, call.in_place = chance(50), chance(40)
+  call.as_method, call.inplace = chance(50), chance(40)
   call.backward = chance(15)
   return call
 end
@@ -234,7 +234,7 @@ local function changed(old)
     tensors = table.move(old.tensors, 1, #old.tensors, 1, {}),
     positional = table.move(old.positional, 1, #old.positional, 1, {}),
     keywords = old.keywords, as_method = old.as_method,
-    in_place = old.in_place, backward = chance(30)}
+    inplace = old.inplace, backward = chance(30)}
   for _ = 1, random(2) do
     local what = random(10)
     if what <= 5 and #call.tensors > 0 then
@@ -249,7 +249,7 @@ local function changed(old)
       call.keywords = {}
       add_keywords(call)
     else
-      call.as_method, call.in_place = chance(50), chance(40)
+      call.as_method, call.inplace = chance(50), chance(40)
     end
   end
   return call
@@ -270,7 +270,7 @@ local function text_of(call)
     and (la[name] == nil or call.as_method and self:find("^t%d+$"))
   if is_method then
     table.remove(arguments, 1)
-    if call.in_place and has_method(name .. "_") then name = name .. "_" end
+    if call.inplace and has_method(name .. "_") then name = name .. "_" end
   end
   lines[#lines + 1] = ("local y = %s(%s)"):format(
     is_method and ("(%s):%s"):format(self, name) or ("la[%q]"):format(name),

@@ -39,7 +39,7 @@ static int push_and_free(lua_State *L, la_bytes *b)
 
 /* ---- vocabularies ---- */
 
-/* A script's finalizer may still have it: it is none of its kind from now on. */
+/* A script's finalizer may still have it: it is none of its kind any more. */
 static int retire(lua_State *L)
 {
     lua_pushnil(L);

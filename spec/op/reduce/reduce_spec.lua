@@ -416,7 +416,7 @@ describe("statistics of several rows", function()
     assert.same({1.0, 4.0}, x:segment_reduce("max", {lengths = l}):totable())
   end)
 
-  it("of segments refuse offsets that are no places", function()
+  it("of segments refuse offsets that are no positions", function()
     local x, far = la.ones(5), math.mininteger
     for _, list in ipairs{{far, far}, {far, math.maxinteger}, {0, 2}, {3, 2},
                           {1, math.maxinteger}, {math.maxinteger, far}} do

@@ -209,9 +209,9 @@ static int control_while(lua_State *L)
     return control_give(L, s, l, list);
 }
 
-/* Branch 'f' of la.cond, 1 or 2, on the list at 4: true with its results at the top, as
-** many as 'n' says, which it sets where it is below 0. Errors of the branch are
-** those of the way without a program. */
+/* Branch 'f' of la.cond, 1 or 2, on the list at 4: true with its results at the
+** top, as many as 'n' says, which it sets where it is below 0. Errors of the
+** branch are those of the way without a program. */
 static bool control_branch(lua_State *L, control_loop *l, int f, int *n,
                            la_tensor **out)
 {
