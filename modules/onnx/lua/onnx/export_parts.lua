@@ -150,18 +150,17 @@ end)
 -- ---- products ----
 
 E.batched_mm = E.mm
-E.baddbmm = function(g, a, results)
-  local dtype = dtype_of(g, results)
-  local y = g:node("MatMul", {g:name(a.batch1), g:name(a.batch2)})
-  return g:node("Add", {scaled(g, g:name(a.self), a.beta, dtype),
-    scaled(g, y, a.alpha, dtype)})
+-- beta self + alpha x y, of the operation's arguments that have these names.
+local function added_product(x, y)
+  return function(g, a, results)
+    local dtype = dtype_of(g, results)
+    local product = g:node("MatMul", {g:name(a[x]), g:name(a[y])})
+    return g:node("Add", {scaled(g, g:name(a.self), a.beta, dtype),
+      scaled(g, product, a.alpha, dtype)})
+  end
 end
-E.addmv = function(g, a, results)
-  local dtype = dtype_of(g, results)
-  local y = g:node("MatMul", {g:name(a.mat), g:name(a.vec)})
-  return g:node("Add", {scaled(g, g:name(a.self), a.beta, dtype),
-    scaled(g, y, a.alpha, dtype)})
-end
+E.baddbmm = added_product("batch1", "batch2")
+E.addmv = added_product("mat", "vec")
 E.attention = function(g, a, results)
   local q, dtype = g:tensor(a.query.tensor), dtype_of(g, results)
   local perm = {}
