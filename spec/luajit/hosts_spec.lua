@@ -1,5 +1,6 @@
 -- The examples of lunarray.ffi in the programs that they are for, where these
 -- are installed: Neovim, LÖVE under Xvfb, nginx with its Lua module.
+local folder = require "spec.support.folder"
 local once = require "spec.support.once"
 
 local LIBRARY = "build/liblunarray-core.so.0"
@@ -27,26 +28,6 @@ local function lacks(program)
   end
 end
 
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "a"
-  file:close()
-  return text
-end
-
-local function folder()
-  local path = os.tmpname()
-  os.remove(path)
-  assert(output_of("mkdir -p " .. path))
-  return path
-end
-
 -- Where nginx and its Lua module are: installed, or unpacked in NGINX_ROOT.
 local function nginx()
   local root = os.getenv "NGINX_ROOT" or ""
@@ -58,27 +39,30 @@ local function nginx()
 end
 
 describe("lunarray.ffi in", function()
+  local files
+  before_each(function() files = folder.new() end)
+  after_each(function() files:remove() end)
+
   once("Neovim fits a line", function()
     local why = lacks "nvim"
     if why then return pending(why) end
-    local path = folder()
-    write(path .. "/points.txt", "0 1\n1 3.1\n2 4.9\nno numbers\n3 7\n")
+    local points = files:write("points.txt",
+      "0 1\n1 3.1\n2 4.9\nno numbers\n3 7\n")
     local ok, said = output_of(ENVIRONMENT .. "timeout 60 nvim --headless -u "
-      .. "NONE -c 'luafile examples/luajit/neovim.lua' -c 'edit " .. path
-      .. "/points.txt' -c Fit -c 'w! " .. path .. "/fitted.txt' -c 'qa!'")
+      .. "NONE -c 'luafile examples/luajit/neovim.lua' -c 'edit " .. points
+      .. "' -c Fit -c 'w! " .. files:path "fitted.txt" .. "' -c 'qa!'")
     assert(ok, said)
-    assert.is_truthy(read(path .. "/fitted.txt")
+    assert.is_truthy(files:read "fitted.txt"
       :find("# y = 1.980 x +1.030", 1, true), said)
-    os.execute("rm -r " .. path)
   end)
 
   once("LÖVE draws a picture that changes", function()
     local why = lacks "love" or lacks "xvfb-run"
     if why then return pending(why) end
     local la = require "lunarray"
-    local path, pictures = folder(), {}
+    local pictures = {}
     for k, frames in ipairs {5, 60} do
-      local shot = ("%s/%d.png"):format(path, k)
+      local shot = files:path(k .. ".png")
       local _, said = output_of(ENVIRONMENT .. "timeout 100 xvfb-run -a -s "
         .. "'-screen 0 800x600x24' love examples/luajit/love " .. frames .. " "
         .. shot)
@@ -93,7 +77,6 @@ describe("lunarray.ffi in", function()
     end
     assert.is_true(lit(first) > 5000 and lit(first) < 30000, lit(first))
     assert.is_true(lit(later) > 3 * lit(first), lit(later))
-    os.execute("rm -r " .. path)
   end)
 
   once("nginx answers requests", function()
@@ -101,11 +84,13 @@ describe("lunarray.ffi in", function()
     local why = lacks "curl"
       or not root and "no nginx with its Lua module is installed"
     if why then return pending(why) end
-    local path, port = folder(), 20000 + math.random(20000)
-    local text = read "examples/luajit/nginx.conf"
+    local path, port = files.name, 20000 + math.random(20000)
+    local file = assert(io.open "examples/luajit/nginx.conf")
+    local text = file:read "a"
       :gsub("%$prefix", HERE):gsub("127%.0%.0%.1:8089", "127.0.0.1:" .. port)
       :gsub(';;"', (";%s/usr/share/lua/5.1/?.lua;;\""):format(root))
-    write(path .. "/nginx.conf", ("load_module %sndk_http_module.so;\n"
+    file:close()
+    files:write("nginx.conf", ("load_module %sndk_http_module.so;\n"
       .. "load_module %sngx_http_lua_module.so;\n"):format(modules, modules)
       .. text)
     assert(output_of(("mkdir %s/logs"):format(path)))
@@ -120,6 +105,5 @@ describe("lunarray.ffi in", function()
     assert.is_truthy(y, said)
     assert.is_near(0.4, y, 0.05)
     assert.is_truthy(said:find("cannot be multiplied", 1, true), said)
-    os.execute("rm -r " .. path)
   end)
 end)

@@ -1,9 +1,9 @@
 /*
-** Damaged files for every reader of bytes (spec/support/readers.lua): each is
-** read or refused with a text, in bounded time and memory, and sound files are
-** read as before afterwards. LUNARRAY_MUTATIONS files are made of each sound
-** one, LUNARRAY_READERS=png takes one reader; a process that dies leaves what
-** it was reading in the file that LUNARRAY_DAMAGED names.
+** Damaged files for every reader of bytes (spec/support/limits/readers.lua):
+** each read or refused with a text, in bounded time and memory, and sound files
+** are read as before afterwards. LUNARRAY_MUTATIONS files are made of each
+** sound one, LUNARRAY_READERS=png takes one reader; a process that dies leaves
+** what it was reading in the file that LUNARRAY_DAMAGED names.
 */
 #define _POSIX_C_SOURCE 200809L
 #include "spec/support/mutate.h"
@@ -221,7 +221,7 @@ static void damaged_files_are_errors(void **state)
     assert_int_equal(la_openlibs(T), 0);
     seed += (uint64_t)count_of("LUNARRAY_SEED", 0);
     if (luaL_dostring(T, "package.path = './?.lua;' .. package.path"
-                      " return (require 'spec.support.readers')"))
+                      " return (require 'spec.support.limits.readers')"))
         fail_msg("%s", lua_tostring(T, -1));
     for (int i = 1; lua_geti(T, -1, i) == LUA_TTABLE; i++) {
         if (!only || !strcmp(only, field(T, "name", NULL)))
