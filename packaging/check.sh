@@ -63,6 +63,7 @@ made "" "$home" "$lib" uninstall
 left=$(find "$home" -type f -o -type l)
 test -z "$left" || { echo "left by uninstall: $left"; exit 1; }
 test ! -e "$home/share/lua/5.4/lunarray"
+test ! -e "$home/share/lua/5.1/lunarray"
 test ! -e "$home/share/lunarray"
 
 # Below DESTDIR, as packages are made: no path of this tree in any text.

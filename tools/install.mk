@@ -60,6 +60,8 @@ LUAJIT_LMOD ?= $(PREFIX)/share/lua/5.1
 LUAJIT_FILES := $(wildcard luajit/lunarray/*.lua luajit/lunarray/*/*.lua)
 # lunarray.nn, optim and data with what they need: the files of Lua 5.4.
 LUAJIT_FILES += $(patsubst %,lua/lunarray/%.lua,nn optim lbfgs schedule data multi_head near numbers positions tensors additions foreign dialect) $(wildcard lua/lunarray/nn/*.lua)
+# The names below LUAJIT_LMOD: without the first folder of the tree.
+LUAJIT_NAMES := $(patsubst luajit/%,%,$(patsubst lua/%,%,$(LUAJIT_FILES)))
 install-luajit:
 	set -e; for f in $(LUAJIT_FILES); do install -D -m 644 $$f $(D)$(LUAJIT_LMOD)/$${f#*/}; done
 # Ranks of MPI, apart: who has no MPI cannot load it.
@@ -70,8 +72,10 @@ install-mpi: $(MPI_MODULE)
 install-lua:
 	set -e; for f in $(foreach f,$(LUA_FILES),$f:$(call lua_path,$f).lua); do install -D -m 644 $${f%%:*} $(D)$(LUA_LMOD)/$${f##*:}; done
 
-# What install, install-core and install-module made, and the folders that are theirs alone.
-LUA_FOLDERS := $(sort $(dir $(foreach f,$(LUA_FILES),$(call lua_path,$f))))
+# What install, install-core, install-luajit and install-module made, and the folders that are theirs alone.
+LUA_FOLDERS := $(dir $(foreach f,$(LUA_FILES),$(call lua_path,$f)))
+# Folders, each once, after what is in it.
+inner_first = $$(printf '%s\n' $(sort $1) | sort -r)
 uninstall:
 	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
 	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
@@ -83,7 +87,8 @@ uninstall:
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
 	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua) \
-	  $(addprefix $(D)$(LUAJIT_LMOD)/,$(LUAJIT_FILES))
+	  $(addprefix $(D)$(LUAJIT_LMOD)/,$(LUAJIT_NAMES))
 	rm -rf $(D)$(TYPESDIR)
-	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
-	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(LUAJIT_LMOD)/lunarray/ffi $(D)$(LUAJIT_LMOD)/lunarray 2>/dev/null; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
+	@{ cd $(D)$(LUA_LMOD) && rmdir $(call inner_first,$(LUA_FOLDERS)); } 2>/dev/null || true
+	@{ cd $(D)$(LUAJIT_LMOD) && rmdir $(call inner_first,$(dir $(LUAJIT_NAMES))); } 2>/dev/null || true
+	@rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null || true
