@@ -109,7 +109,7 @@ static inline u32v words_right_signed(u32v a, u32v counts)
 #elif defined(__AVX2__)
 #define HAS_NARROW_SHIFTS
 
-/* What a table of 16 bytes has for each count; for 15 and more the last. */
+/* The byte of a table of 16 for each count; its last one for 15 and more. */
 static inline __m256i bytes_powers_(u32v counts, __m128i table)
 {
     __m256i n = _mm256_min_epu8((__m256i)counts, _mm256_set1_epi8(15));
