@@ -7,7 +7,11 @@
 #define IDENT 1
 #define SCAN_BODY "kernel/scan/vec4.inc"
 #include "kernel/scan/each_real.inc"
+#ifndef __AVX512DQ__    /* there are no vectors of 64-bit products before */
+#define SERIAL
+#endif
 #include "kernel/scan/each_int.inc"
+#undef SERIAL
 #undef COMB
 #define COMB(a, b) la_c128_mul(a, b)
 #include "kernel/scan/each_complex.inc"
