@@ -382,7 +382,9 @@ all that it can be of. g:quantile(q, cols).
 see: frame.Groups:agg
 == frame.Frame:resample
 : f:resample(name, unit[, n])
-Groups by steps of n units of a column of dates, empty steps too.
+Groups by steps of n units of a column of dates, empty steps too. Rows of a
+step are taken in the order of their dates, so that first and last are its
+earliest and its latest value.
 > F = la.frame
 > f = F{t = F.date{"2024-01-01", "2024-01-03"}, x = {1, 2}}
 > f:resample("t", "day"):agg{x = F.sum"x"}
