@@ -2,6 +2,7 @@
 -- spec/golden/contract.txt is an expression and its value ("-->"), or what an
 -- error says ("--!"). The values were written down before they were run; the
 -- messages were read.
+local la = require "lunarray"
 local folder = require "spec.support.folder"
 
 local F = la.frame
