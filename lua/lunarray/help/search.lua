@@ -186,7 +186,7 @@ local function rank_of(row, word, words)
   if names:find(word, 1, true) then return 3 end
   if text:find(word, 1, true) then return 4 end
   if #words < 2 then return nil end
-  if words.raw[name] then return 3.6 end
+  if name == words.first then return 3.6 end
   for _, each in ipairs(words) do
     if not text:find(each, 1, true) and not names:find(each, 1, true) then
       return nil
@@ -207,9 +207,9 @@ end}
 function search.rows(phrase)
   local word = phrase:lower():match("^%s*(.-)%s*$")
   local words = words_of(word)
-  words.joined, words.raw = word:gsub("%s+", ""), {}
+  words.joined = word:gsub("%s+", "")
   for each in word:gmatch "[%w_]+" do
-    words.raw[each] = not SILENT[each]
+    if not SILENT[each] then words.first = words.first or each end
   end
   local ranks, list = by_meaning(words), {}
   for k, row in ipairs(rows.all(true).list) do
