@@ -257,8 +257,8 @@ see: logical_and, any
 tensor([False,  True])
 see: logical_or
 == logical_not
-The opposite of a mask: rows that are not chosen. Numbers count as true where they
-are not zero.
+The opposite of a mask: rows that are not chosen. Numbers count as true where
+they are not zero.
 > la.tensor{0, 3}:logical_not()
 tensor([ True, False])
 see: bitwise_not
