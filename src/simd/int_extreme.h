@@ -6,7 +6,7 @@
 #ifndef LA_SIMD_INT_EXTREME_H
 #define LA_SIMD_INT_EXTREME_H
 
-#include "simd/permute/byte_shifts.h"
+#include "simd/permute/narrow_shifts.h"
 
 typedef int16_t i16v VEC_;
 

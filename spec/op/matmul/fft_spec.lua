@@ -89,6 +89,35 @@ describe("fft", function()
     end
   end)
 
+  it("gives the same bits to any number of short lines", function()
+    la.manual_seed(8)
+    for _, dtype in ipairs(DTYPES) do
+      for n = 1, 33 do
+        for _, count in ipairs {2, 7, 15, 16, 17, 33, 64, 65, 131} do
+          local x = random(dtype, count, n)
+          local y = F.fft(x)
+          local z = F.ifft(x, nil, nil, "ortho")
+          for _, i in ipairs {1, count // 2 + 1, count} do
+            same("of " .. count, n, F.fft(x[i]), y[i])
+            same("inverse of " .. count, n,
+                 F.ifft(x[i], nil, nil, "ortho"), z[i])
+          end
+          F.fft(x, nil, nil, {out = x})
+          same("in place", n, x, y)
+        end
+      end
+    end
+  end)
+
+  it("takes lines of two dims, each with gaps", function()
+    local x = random("complex64", 5, 14, 20)
+    local part = x:narrow(1, 2, 3):narrow(2, 3, 11):narrow(3, 2, 16)
+    local y = F.fft(part)
+    for i = 1, 3 do
+      for j = 1, 11 do same("row", 16, F.fft(part[i][j]), y[i][j]) end
+    end
+  end)
+
   it("is right for long sequences", function()
     la.manual_seed(3)
     for _, n in ipairs {4096, 10007, 32768, 65536, 65537, 100000, 390625} do

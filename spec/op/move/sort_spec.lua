@@ -188,9 +188,10 @@ end)
 describe("topk and kthvalue", function()
   it("agree with sort", function()
     la.manual_seed(4)
-    for _, n in ipairs {1, 5, 100, 5000, 40000} do
-      for _, x in ipairs {la.randn(n), la.randint(1, 20, n)} do
-        for _, k in ipairs {1, 2, n // 50, n // 5, n} do
+    for _, n in ipairs {1, 5, 100, 700, 4096, 5000, 40000} do
+      for _, x in ipairs {la.randn(n), la.randint(1, 20, n),
+        la.randn(n, {dtype = "float64"}), la.arange(n), -la.arange(n)} do
+        for _, k in ipairs {1, 2, 5, 16, 17, n // 50, n // 5, n} do
           if k >= 1 and k <= n then
             for _, largest in ipairs {true, false} do
               local v, at = x:topk(k, 1, largest)

@@ -53,6 +53,16 @@ typedef struct la_fft_pass {
                               ** 2 pi k / r, k = 0 .. r - 1, as pairs */
 } la_fft_pass;
 
+/* Rows of pairs without gaps, each of which is transformed by one pass, without
+** a split buffer. 'in' may be 'out'. */
+typedef struct la_fft_rows {
+    const void *in;
+    void *out;
+    int64_t count;            /* rows */
+    double sign;              /* times the imaginary parts read */
+    double scale, scale_im;   /* times the parts written */
+} la_fft_rows;
+
 /* Transforms side by side, and the same ones in the caller's memory. Element k
 ** of lane l has its real part at data + lane[l] + k * step, its imaginary part
 ** 'other' bytes behind it (0: it has none). */
@@ -117,6 +127,8 @@ typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
     /* Passes by radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
     void (*pass[17])(const la_fft_pass *);
+    void (*rows[17])(const la_fft_rows *);    /* the same radices, but no odd
+                                               ** primes from 7 on */
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);
     void (*twiddle)(const la_fft_twiddle *);

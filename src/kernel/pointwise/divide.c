@@ -7,7 +7,7 @@
 #include "kernel/pointwise/complex/complex_loops.h"
 #include "simd/math/divide.h"
 #include "simd/math/fmod.h"
-#include "simd/permute/byte_shifts.h"
+#include "simd/permute/narrow_shifts.h"
 
 #define ROWS 1
 #define NAME div
@@ -69,6 +69,7 @@
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
 #define EXPR_BY(a, by) BY(floor, a, by)
 #define EXPR_BY_BYTES(a, by) BY(floor_bytes, a, by)
+#define EXPR_BY_WORDS(a, by) BY(floor_words, a, by)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 

@@ -1,7 +1,7 @@
 /* Logical operations on truth values of any dtype, bitwise ones on integers and
 ** bool, shifts. */
 #include "kernel/each/drive.h"
-#include "simd/permute/byte_shifts.h"
+#include "simd/permute/narrow_shifts.h"
 
 /* Truth of a 16-bit float, and of a complex64, by its bits. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)
@@ -101,10 +101,11 @@
 
 #define NAME bitwise_left_shift
 #define ARITY 2
-#define EXPR(a, b) ((UINT)(b) >= BITS ? 0 \
-    : (WIDE)(a) << ((UINT)(b) & (BITS - 1)))
-#ifdef HAS_BYTE_SHIFTS
+#define EXPR(a, b) ((UINT)(b) < BITS ? (INT)((WIDE)(a) << ((b) & (BITS - 1))) \
+    : (INT)0)
+#ifdef HAS_NARROW_SHIFTS
 #define EXPR_BYTES(a, b) bytes_left(a, b)
+#define EXPR_WORDS(a, b) words_left(a, b)
 #endif
 #include "kernel/each/each_bits.inc"
 #include "kernel/each/table.inc"
@@ -113,9 +114,11 @@
 #define ARITY 2
 #define EXPR(a, b) ((UINT)(b) < BITS ? (INT)((a) >> ((b) & (BITS - 1))) \
     : (INT)(IS_SIGNED ? (a) >> (BITS - 1) : 0))
-#ifdef HAS_BYTE_SHIFTS
+#ifdef HAS_NARROW_SHIFTS
 #define EXPR_BYTES(a, b) \
     (IS_SIGNED ? bytes_right_signed(a, b) : bytes_right(a, b))
+#define EXPR_WORDS(a, b) \
+    (IS_SIGNED ? words_right_signed(a, b) : words_right(a, b))
 #endif
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"

@@ -6,7 +6,7 @@
 #ifndef LA_KERNEL_SORT_FIRST_SET_H
 #define LA_KERNEL_SORT_FIRST_SET_H
 
-#include "simd/permute/byte_shifts.h"
+#include "simd/permute/narrow_shifts.h"
 
 static inline int vec_first_set(u8v mask)
 {

@@ -24,6 +24,8 @@ typedef struct call {
     bool apart;               /* each of them by itself, in a copy */
 } call;
 
+#define LINES_MOST 64         /* lines of a unit at most */
+
 static const int64_t none = 0;
 
 /* ---- odd numbers of real elements ---- */
@@ -231,13 +233,25 @@ static void lines_at(const la_fft_axis *a, int64_t first, int lanes,
         from += at[d] * a->in_strides[d];
         to += at[d] * a->out_strides[d];
     }
-    for (int l = 0; l < lanes; l++) {
-        in[l] = from;
-        out[l] = to;
-        for (int d = a->ndim - 1; d >= 0; d--) {
-            from += a->in_strides[d];
-            to += a->out_strides[d];
-            if (++at[d] < a->sizes[d]) break;
+    int inner = a->ndim - 1;
+    for (int l = 0; l < lanes;) {
+        int64_t step_in = inner < 0 ? 0 : a->in_strides[inner];
+        int64_t step_out = inner < 0 ? 0 : a->out_strides[inner];
+        int64_t left = inner < 0 ? 1 : a->sizes[inner] - at[inner];
+        int end = (int)la_min(lanes, l + left), d = inner;
+        for (int64_t k = 0; l < end; l++, k++) {
+            in[l] = from + k * step_in;
+            out[l] = to + k * step_out;
+        }
+        from += left * step_in;
+        to += left * step_out;
+        /* The inner dim is through, or so are the lanes. */
+        for (; d >= 0; d--) {
+            if (d < inner) {
+                from += a->in_strides[d];
+                to += a->out_strides[d];
+                if (++at[d] < a->sizes[d]) break;
+            }
             at[d] = 0;
             from -= a->sizes[d] * a->in_strides[d];
             to -= a->sizes[d] * a->out_strides[d];
@@ -306,7 +320,7 @@ static la_status fft_run_run_apart(const call *c, const int64_t *in,
 static la_status fft_run_run_unit(void *context, int64_t unit, char *scratch)
 {
     const call *c = context;
-    int64_t in[LA_FFT_LANES], out[LA_FFT_LANES], first = unit * c->lanes;
+    int64_t in[LINES_MOST], out[LINES_MOST], first = unit * c->lanes;
     int lanes = (int)la_min(c->lanes, c->count - first);
     lines_at(c->a, first, lanes, in, out);
     if (c->apart) return fft_run_run_apart(c, in, out, lanes, scratch);
@@ -348,7 +362,7 @@ static void set_lines(call *c)
 }
 
 /* Dims in the order of the strides of what is read, so that neighbours come
-** together; those of one element go. */
+** together; those of one element go, and those that are one dim become it. */
 static void sort_dims(la_fft_axis *a)
 {
     int n = 0;
@@ -367,14 +381,60 @@ static void sort_dims(la_fft_axis *a)
         a->out_strides[k] = out;
         n++;
     }
-    a->ndim = n;
+    a->ndim = 0;
+    for (int d = 0; d < n; d++) {
+        int k = a->ndim - 1;
+        int64_t size = a->sizes[d], in = a->in_strides[d];
+        int64_t out = a->out_strides[d];
+        bool one = k >= 0 && a->in_strides[k] == size * in
+            && a->out_strides[k] == size * out;
+        if (one) size *= a->sizes[k];
+        else k = a->ndim++;
+        a->sizes[k] = size;
+        a->in_strides[k] = in;
+        a->out_strides[k] = out;
+    }
+}
+
+/* Rows of pairs without gaps whose transform is one pass. */
+typedef struct rows_job {
+    la_fft_rows rows;
+    int64_t bytes;            /* of a row */
+    void (*fn)(const la_fft_rows *);
+} rows_job;
+
+static bool are_rows(const call *c, rows_job *job)
+{
+    const la_fft_axis *a = c->a;
+    int64_t size = (int64_t)la_dtype_size(a->real);
+    *job = (rows_job){{a->in, a->out, c->count, c->in.scale_im, c->out.scale,
+                       c->out.scale_im}, a->n * 2 * size, NULL};
+    if (a->form == LA_FFT_C2C && a->n <= 16)
+        job->fn = la_fft_kernels_of(c->p)->rows[a->n];
+    return job->fn && c->p->kind == LA_FFT_FLAT && c->p->passes == 1
+        && la_fft_is_pairs(&c->in, size) && la_fft_is_pairs(&c->out, size)
+        && (a->ndim == 0 || (a->ndim == 1 && a->in_strides[0] == job->bytes
+                             && a->out_strides[0] == job->bytes));
+}
+
+static void run_rows(int64_t begin, int64_t end, void *context)
+{
+    const rows_job *job = context;
+    la_fft_rows rows = job->rows;
+    rows.in = (const char *)rows.in + begin * job->bytes;
+    rows.out = (char *)rows.out + begin * job->bytes;
+    rows.count = end - begin;
+    job->fn(&rows);
 }
 
 /* Work that is worth a thread, in bytes that passes go over. */
 #define THREAD_WORK ((int64_t)64 << 10)
+#define ROWS_BATCH 4096
 /* Lines without gaps of more bytes than this run one by one; so do others, in
 ** a copy, where the buffers of several would be larger. */
 #define LANES_MOST 4096
+/* Short lines are as many side by side as make so many bytes. */
+#define LANES_BYTES 8192
 #define APART_LEAST (4 << 20)
 
 /* How many lines run together, and how. Returns bytes of scratch. */
@@ -388,6 +448,9 @@ static size_t fft_run_choose(call *c)
         && la_fft_is_pairs(&c->out, size);
     int64_t line = c->inner->n * 2 * size;
     bool odd = c->p->kind == LA_FFT_ODD;
+    while (!odd && la_fft_has_lanes(c->inner) && 2 * together <= LINES_MOST
+           && 2 * together * line <= LANES_BYTES)
+        together *= 2;
     c->lanes = (int)la_min(together, c->count);
     if (close && line > LANES_MOST) c->lanes = 1;
     c->apart = !close && c->count > 1
@@ -429,6 +492,10 @@ la_status la_fft_run(la_fft_axis *a)
     c.p = p;
     c.inner = real ? p->first : p;
     set_lines(&c);
+    rows_job job;
+    if (are_rows(&c, &job))
+        return la_iter_items(c.count, la_ceil_div(THREAD_WORK, job.bytes),
+                             ROWS_BATCH, run_rows, &job);
     size_t bytes = fft_run_choose(&c);
     int64_t units = la_ceil_div(c.count, c.lanes);
     int64_t work = a->n * c.lanes * 2 * size * 4;

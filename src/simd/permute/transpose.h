@@ -1,8 +1,11 @@
 /*
 ** Transposes of square blocks in registers: f32_transpose makes F32_LANES
 ** vectors that are columns of those that are rows, f64_transpose likewise.
-** Row i is zipped with row i + half, log2(lanes) times over; after each pass a
-** row holds elements of twice as many rows of the original.
+** Elements are first exchanged inside of 16 bytes, where a shuffle takes one
+** cycle, and then the blocks of 16 bytes between rows. f32_transpose_blocks and
+** f64_transpose_blocks do that to each side x side block of 'side' vectors that
+** lie side by side in them: side is a power of two from 32 bytes on (float32:
+** from 16 bytes on) to a whole vector, and a constant.
 */
 #ifndef LA_SIMD_PERMUTE_TRANSPOSE_H
 #define LA_SIMD_PERMUTE_TRANSPOSE_H
@@ -36,36 +39,110 @@
 #define F64_HIGH_ ZIP2_HIGH_
 #endif
 
+/* Lane numbers of two vectors, for each block b of 16 bytes: the first and the
+** last elements zipped, the first and the last halves. */
+#define F32_ZIP_FRONT_(b) b, F32_LANES + b, b + 1, F32_LANES + b + 1
+#define F32_ZIP_BACK_(b) F32_ZIP_FRONT_(b + 2)
+#define F32_HALF_FRONT_(b) b, b + 1, F32_LANES + b, F32_LANES + b + 1
+#define F32_HALF_BACK_(b) F32_HALF_FRONT_(b + 2)
+#define F64_ZIP_FRONT_(b) b, F64_LANES + b
+#define F64_ZIP_BACK_(b) F64_ZIP_FRONT_(b + 1)
+/* Blocks b and c of the first vector, then those of the second. */
+#define F32_BLOCK_(b) 4 * (b), 4 * (b) + 1, 4 * (b) + 2, 4 * (b) + 3
+#define F64_BLOCK_(b) 2 * (b), 2 * (b) + 1
+#if VEC_BYTES == 64
+#define F32_EACH_(f) f(0), f(4), f(8), f(12)
+#define F64_EACH_(f) f(0), f(2), f(4), f(6)
+#define BLOCKS_(f, b, c) f(b), f(c), f(b + 4), f(c + 4)
+#elif VEC_BYTES == 32
+#define F32_EACH_(f) f(0), f(4)
+#define F64_EACH_(f) f(0), f(2)
+#define BLOCKS_(f, b, c) f(b), f(b + 2)
+#else
+#define F32_EACH_(f) f(0)
+#define F64_EACH_(f) f(0)
+#endif
+
+#define F32_MIX_(a, b, f) __builtin_shufflevector(a, b, F32_EACH_(f))
+#define F64_MIX_(a, b, f) __builtin_shufflevector(a, b, F64_EACH_(f))
+
+/* The blocks of rows i, i + d, ... exchanged: those of column j come together
+** in row i + d j. HALVES: inside of each half of the vectors. */
+#if VEC_BYTES == 64
+#define EXCHANGE_(V, x, i, d, f) do { \
+        V a_ = (x)[i], b_ = (x)[i + d], c_ = (x)[i + 2 * d]; \
+        V e_ = (x)[i + 3 * d]; \
+        V s_ = __builtin_shufflevector(a_, b_, BLOCKS_(f, 0, 1)); \
+        V t_ = __builtin_shufflevector(c_, e_, BLOCKS_(f, 0, 1)); \
+        V u_ = __builtin_shufflevector(a_, b_, BLOCKS_(f, 2, 3)); \
+        V v_ = __builtin_shufflevector(c_, e_, BLOCKS_(f, 2, 3)); \
+        (x)[i] = __builtin_shufflevector(s_, t_, BLOCKS_(f, 0, 2)); \
+        (x)[i + d] = __builtin_shufflevector(s_, t_, BLOCKS_(f, 1, 3)); \
+        (x)[i + 2 * d] = __builtin_shufflevector(u_, v_, BLOCKS_(f, 0, 2)); \
+        (x)[i + 3 * d] = __builtin_shufflevector(u_, v_, BLOCKS_(f, 1, 3)); \
+    } while (0)
+#define EXCHANGE_HALVES_(V, x, i, d, f) do { \
+        V a_ = (x)[i], b_ = (x)[i + d]; \
+        (x)[i] = __builtin_shufflevector(a_, b_, f(0), f(4), f(2), f(6)); \
+        (x)[i + d] = __builtin_shufflevector(a_, b_, f(1), f(5), f(3), f(7)); \
+    } while (0)
+#elif VEC_BYTES == 32
+#define EXCHANGE_(V, x, i, d, f) do { \
+        V a_ = (x)[i], b_ = (x)[i + d]; \
+        (x)[i] = __builtin_shufflevector(a_, b_, BLOCKS_(f, 0, 0)); \
+        (x)[i + d] = __builtin_shufflevector(a_, b_, BLOCKS_(f, 1, 1)); \
+    } while (0)
+#define EXCHANGE_HALVES_(V, x, i, d, f) ((void)0)
+#else
+#define EXCHANGE_(V, x, i, d, f) ((void)0)
+#define EXCHANGE_HALVES_(V, x, i, d, f) ((void)0)
+#endif
+
+static inline __attribute__((always_inline)) void
+f32_transpose_blocks(f32v *x, int side)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < side; i += 4) {
+        f32v a = F32_MIX_(x[i], x[i + 1], F32_ZIP_FRONT_);
+        f32v b = F32_MIX_(x[i], x[i + 1], F32_ZIP_BACK_);
+        f32v c = F32_MIX_(x[i + 2], x[i + 3], F32_ZIP_FRONT_);
+        f32v d = F32_MIX_(x[i + 2], x[i + 3], F32_ZIP_BACK_);
+        x[i] = F32_MIX_(a, c, F32_HALF_FRONT_);
+        x[i + 1] = F32_MIX_(a, c, F32_HALF_BACK_);
+        x[i + 2] = F32_MIX_(b, d, F32_HALF_FRONT_);
+        x[i + 3] = F32_MIX_(b, d, F32_HALF_BACK_);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        if (side == F32_LANES) EXCHANGE_(f32v, x, i, 4, F32_BLOCK_);
+        else if (side == 8) EXCHANGE_HALVES_(f32v, x, i, 4, F32_BLOCK_);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+f64_transpose_blocks(f64v *x, int side)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < side; i += 2) {
+        f64v a = x[i], b = x[i + 1];
+        x[i] = F64_MIX_(a, b, F64_ZIP_FRONT_);
+        x[i + 1] = F64_MIX_(a, b, F64_ZIP_BACK_);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        if (side == F64_LANES) EXCHANGE_(f64v, x, i, 2, F64_BLOCK_);
+        else if (side == 4) EXCHANGE_HALVES_(f64v, x, i, 2, F64_BLOCK_);
+    }
+}
+
 static inline __attribute__((always_inline)) void f32_transpose(f32v *x)
 {
-    f32v y[F32_LANES];
-#pragma GCC unroll 4
-    for (int step = 1; step < F32_LANES; step *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < F32_LANES / 2; i++) {
-            f32v a = x[i], b = x[i + F32_LANES / 2];
-            y[2 * i] = __builtin_shufflevector(a, b, F32_LOW_);
-            y[2 * i + 1] = __builtin_shufflevector(a, b, F32_HIGH_);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < F32_LANES; i++) x[i] = y[i];
-    }
+    f32_transpose_blocks(x, F32_LANES);
 }
 
 static inline __attribute__((always_inline)) void f64_transpose(f64v *x)
 {
-    f64v y[F64_LANES];
-#pragma GCC unroll 4
-    for (int step = 1; step < F64_LANES; step *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < F64_LANES / 2; i++) {
-            f64v a = x[i], b = x[i + F64_LANES / 2];
-            y[2 * i] = __builtin_shufflevector(a, b, F64_LOW_);
-            y[2 * i + 1] = __builtin_shufflevector(a, b, F64_HIGH_);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < F64_LANES; i++) x[i] = y[i];
-    }
+    f64_transpose_blocks(x, F64_LANES);
 }
 
 #endif

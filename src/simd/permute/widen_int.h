@@ -6,7 +6,7 @@
 #ifndef LA_SIMD_PERMUTE_WIDEN_INT_H
 #define LA_SIMD_PERMUTE_WIDEN_INT_H
 
-#include "simd/permute/byte_shifts.h"
+#include "simd/permute/narrow_shifts.h"
 
 #if defined(__AVX512F__)
 #define LOAD_8_(p) _mm_loadu_si128((const __m128i *)(p))
