@@ -2,12 +2,13 @@
 -- (Chan, 2019): a cell grows by what a ring around it holds. The ring is a
 -- convolution, which a Fourier transform makes a product.
 --
---   lua5.4 examples/lenia.lua [size [steps [picture.png]]]
+--   lua5.4 examples/lenia.lua [size [steps [picture.png or film.gif]]]
 local la = require "lunarray"
 
 local n = tonumber(arg and arg[1]) or 192
 local steps = tonumber(arg and arg[2]) or 250
 local picture = arg and arg[3]
+local film = picture and picture:find "%.gif$" and {}
 
 local RADIUS, MU, SIGMA, DT = 13, 0.15, 0.017, 0.1
 la.manual_seed(7)
@@ -28,19 +29,25 @@ local patch = la.image.resize(la.rand(1, n // 16, n // 16), n, n,
   {mode = "nearest"})[1]
 world:mul_(patch:gt(0.6))
 
-for _ = 1, steps do
+-- Dark blue, green, yellow: three ramps of 20 shades.
+local function drawn(size)
+  local v = la.image.resize(world:unsqueeze(1), size, size,
+    {mode = "bicubic"})[1]
+  v = (v:clamp(0, 1) * 20):round() / 20
+  return la.stack{(v * 2 - 0.8):clamp(0, 1), v ^ 0.8,
+    0.25 + 0.5 * (v * 3):clamp(0, 1) - 0.6 * v ^ 2}:clamp(0, 1)
+end
+
+for step = 1, steps do
   local near = la.fft.irfft2(la.fft.rfft2(world) * kernel, {s = {n, n}})
   world:add_(growth(near), {alpha = DT}):clamp_(0, 1)
+  if film and step % 7 == 0 then film[#film + 1] = drawn(320) end
 end
 
 local alive = world:gt(0.1):float():mean():item()
 print(("%d x %d cells, %d steps: %.0f %% of them alive"):format(n, n, steps,
   alive * 100))
-if picture then
-  -- Dark blue, green, yellow: three ramps.
-  local v = la.image.resize(world:unsqueeze(1), 832, 832, {mode = "bicubic"})[1]
-  v = (v:clamp(0, 1) * 20):round() / 20
-  la.image.save(la.stack{(v * 2 - 0.8):clamp(0, 1), v ^ 0.8,
-    0.25 + 0.5 * (v * 3):clamp(0, 1) - 0.6 * v ^ 2}:clamp(0, 1), picture)
+if film then la.plot.animate(film, picture, {fps = 10})
+elseif picture then la.image.save(drawn(832), picture)
 end
 return {alive = alive, world = world}

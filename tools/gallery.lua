@@ -1,7 +1,8 @@
 -- The pictures of docs/gallery.md: lunarray tools/gallery.lua [name...]
 --
 -- Runs the examples of the gallery, each of which writes a picture to the path
--- that is its last argument, into docs/pictures/gallery. As a module it gives
+-- that is its last argument, into docs/pictures/gallery, and those of FILMS
+-- again for a film. As a module it gives
 -- the list, for the spec and the manual: name, arguments for the picture, those
 -- for a run of a moment, and those for a web page where the first take long.
 local LIST = {
@@ -27,7 +28,14 @@ local LIST = {
   {"conduct", "120 32", "2 16"},
 }
 
-local gallery = {list = LIST}
+-- Where time is the point: arguments for an animation, and for a short one.
+local FILMS = {
+  {"fluid", "128 420", "32 14"},
+  {"lenia", "160 280", "48 14"},
+  {"flock", "900 260", "60 12"},
+}
+
+local gallery = {list = LIST, films = FILMS}
 
 -- Runs the example in a world of its own; its value, and what it printed.
 function gallery.run(name, arguments, picture)
@@ -47,15 +55,16 @@ end
 if arg and arg[0] and arg[0]:match("gallery%.lua$") then
   local wanted = {}
   for _, name in ipairs(arg) do wanted[name] = true end
-  for _, row in ipairs(LIST) do
-    if not arg[1] or wanted[row[1]] then
-      local started = os.clock()
-      local _, text = gallery.run(row[1], row[2],
-        "docs/pictures/gallery/" .. row[1] .. ".png")
-      print(("%-12s %5.1f s  %s"):format(row[1], os.clock() - started,
-        text:match "[^\n]*$"))
-    end
+  local function make(row, suffix)
+    if arg[1] and not wanted[row[1]] then return end
+    local started = os.clock()
+    local _, text = gallery.run(row[1], row[2],
+      "docs/pictures/gallery/" .. row[1] .. suffix)
+    print(("%-12s %5.1f s  %s"):format(row[1], os.clock() - started,
+      text:match "[^\n]*$"))
   end
+  for _, row in ipairs(LIST) do make(row, ".png") end
+  for _, row in ipairs(FILMS) do make(row, ".gif") end
 end
 
 return gallery

@@ -5,6 +5,11 @@
 -- the same names add more to it. Data are lists or tensors, of which a figure
 -- keeps copies. What is not finite is left out.
 local la = require "lunarray"
+
+-- One for each state: figures of two copies would not know each other.
+local known = rawget(la.plot, "_module")
+if known then return known end
+
 local arguments = require "lunarray.plot.arguments"
 local colour = require "lunarray.plot.colour"
 local figure = require "lunarray.plot.figure"
@@ -525,5 +530,7 @@ end
 for _, name in ipairs{"window", "_ask", "_clock"} do
   plot[name] = la.plot[name]
 end
+
+rawset(la.plot, "_module", plot)
 
 return plot

@@ -96,6 +96,27 @@ la_status la_table_group(const la_table_column *keys, int nkeys, int64_t n,
 la_status la_table_segments(const int32_t *ids, int64_t n, int64_t count,
                             int32_t *rows, int64_t *offsets);
 
+/* ---- keys (keys.c) ---- */
+
+/* Open addressing with linear steps: at most half of the slots are taken, so
+** that a walk is short, and the keys by number stand apart, as ranking reads
+** them without gaps. {.n = 0} at first. */
+typedef struct la_table_set {
+    la_table_block slots;       /* a power of two of them */
+    la_table_block list;        /* uint64: the keys by number */
+    int64_t size, n, capacity;
+} la_table_set;
+void la_table_set_free(la_table_set *);
+/* out[i] = the number of k[i], in the order in which keys are met. */
+la_status la_table_set_number(la_table_set *, const uint64_t *k, int64_t n,
+                              int32_t *out);
+/* Numbers of equal keys in both, -1 for gaps and for keys of the left that the
+** right has not; 'count' of them. The columns have one dtype and kind, texts
+** one list of categories. */
+la_status la_table_match_keys(const la_table_column *left,
+                              const la_table_column *right, int32_t *l,
+                              int32_t *r, int64_t *count);
+
 /* ---- values of groups (reduce.c) ---- */
 
 typedef enum la_table_pick {

@@ -11,94 +11,10 @@
 #include "base/runtime/interrupt.h"
 #include "modules/frame/frame.h"
 
-/* ---- a set of keys ---- */
-
-/* Open addressing with linear steps: at most half of the slots are taken, so
-** that a walk is short, and the keys by id stand apart, as ranking reads them
-** without gaps. */
-typedef struct group_set {
-    la_table_block keys, ids;   /* of a power of two of slots; id -1: empty */
-    la_table_block list;        /* the keys by id */
-    int64_t slots, n, capacity;
-} group_set;
-
-static void group_set_free(group_set *s)
-{
-    la_table_free(&s->keys);
-    la_table_free(&s->ids);
-    la_table_free(&s->list);
-}
-
-/* All bits of the key reach the lower ones. */
-static inline uint64_t group_mix(uint64_t k)
-{
-    k ^= k >> 32;
-    k *= UINT64_C(0x9e3779b97f4a7c15);
-    k ^= k >> 29;
-    k *= UINT64_C(0xbf58476d1ce4e5b9);
-    return k ^ k >> 32;
-}
-
-/* The slot of the key, or the empty one where it belongs. */
-static inline int64_t group_slot(const uint64_t *keys, const int32_t *ids,
-                                 int64_t slots, uint64_t k)
-{
-    int64_t mask = slots - 1, at = (int64_t)(group_mix(k) & (uint64_t)mask);
-    while (ids[at] >= 0 && keys[at] != k) at = (at + 1) & mask;
-    return at;
-}
-
-/* Slots for at least twice the keys. */
-/* The larger set is complete before the old one goes: a failed allocation
-** leaves the set as it was, for the caller to free. */
-static la_status group_set_grow(group_set *s)
-{
-    group_set old = *s;
-    int64_t slots = s->slots ? 4 * s->slots : 1024;
-    la_table_block keys = {NULL, 0}, ids = {NULL, 0}, list = {NULL, 0};
-    la_status status = la_table_alloc(&keys, slots, sizeof(uint64_t), false);
-    if (!status) status = la_table_alloc(&ids, slots, sizeof(int32_t), false);
-    if (!status) status = la_table_alloc(&list, slots / 2, sizeof(uint64_t),
-                                         false);
-    if (status) {
-        la_table_free(&keys);
-        la_table_free(&ids);
-        la_table_free(&list);
-        return status;
-    }
-    memset(ids.p, 0xff, (size_t)slots * sizeof(int32_t));
-    uint64_t *k = old.list.p;
-    for (int64_t i = 0; i < old.n; i++) {
-        int64_t at = group_slot(keys.p, ids.p, slots, k[i]);
-        ((uint64_t *)keys.p)[at] = k[i];
-        ((int32_t *)ids.p)[at] = (int32_t)i;
-        ((uint64_t *)list.p)[i] = k[i];
-    }
-    *s = (group_set){keys, ids, list, slots, old.n, slots / 2};
-    group_set_free(&old);
-    return LA_OK;
-}
-
-/* ids[i] is the number of keys[i], in the order in which they are met. */
-static la_status group_set_number(group_set *s, const uint64_t *k, int64_t n,
-                                  int32_t *out)
-{
-    LA_EACH_POLLED (i, 0, n) {
-        if (s->n == s->capacity) LA_TRY(group_set_grow(s));
-        int64_t at = group_slot(s->keys.p, s->ids.p, s->slots, k[i]);
-        int32_t *id = (int32_t *)s->ids.p + at;
-        if (*id < 0) {
-            *id = (int32_t)s->n;
-            ((uint64_t *)s->keys.p)[at] = k[i];
-            ((uint64_t *)s->list.p)[s->n++] = k[i];
-        }
-        out[i] = *id;
-    }
-    return la_poll();
-}
+/* ---- by hashing ---- */
 
 /* Numbers in the order of the keys. */
-static la_status group_set_rank(group_set *s, int64_t n, int32_t *out)
+static la_status group_set_rank(const la_table_set *s, int64_t n, int32_t *out)
 {
     LA_TABLE_OWN rows = {NULL, 0}, rank = {NULL, 0};
     LA_TRY(la_table_alloc(&rows, s->n, sizeof(int32_t), false));
@@ -115,11 +31,11 @@ static la_status group_set_rank(group_set *s, int64_t n, int32_t *out)
 static la_status group_by_hash(const uint64_t *k, int64_t n, int32_t *out,
                                int64_t *count)
 {
-    group_set s = {.n = 0};
-    la_status status = group_set_number(&s, k, n, out);
+    la_table_set s = {.n = 0};
+    la_status status = la_table_set_number(&s, k, n, out);
     if (!status) status = group_set_rank(&s, n, out);
     *count = s.n;
-    group_set_free(&s);
+    la_table_set_free(&s);
     return status;
 }
 

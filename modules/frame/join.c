@@ -36,7 +36,32 @@ static int64_t join_row(int32_t row, const int32_t *right, int64_t n, bool keep,
     return 1;
 }
 
-/* Both sides are grouped together beforehand, so a join compares small
+/* A left row's number is the row of its only partner where every row of the
+** right is a group of its own, in their order. */
+static bool join_is_by_row(const int32_t *right, int64_t nright, int64_t count)
+{
+    if (count != nright) return false;
+    for (int64_t i = 0; i < nright; i++) if (right[i] != i) return false;
+    return true;
+}
+
+static la_status join_by_row(const int32_t *left, int64_t nleft, bool keep,
+                             la_table_match *out)
+{
+    for (int64_t i = 0; i < nleft; i++) out->n += keep || left[i] >= 0;
+    LA_TRY(la_table_alloc(&out->left, out->n, sizeof(int32_t), false));
+    LA_TRY(la_table_alloc(&out->right, out->n, sizeof(int32_t), false));
+    int32_t *l = out->left.p, *r = out->right.p;
+    int64_t at = 0;
+    LA_EACH_POLLED (i, 0, nleft) {
+        if (!keep && left[i] < 0) continue;
+        l[at] = (int32_t)i;
+        r[at++] = left[i];
+    }
+    return la_poll();
+}
+
+/* Both sides are numbered together beforehand, so a join compares small
 ** integers only. The right side is sorted by group once; each left row then
 ** finds its partners in one run. The result is sized by a first walk, because
 ** a join of many with many can exceed any guess. */
@@ -45,6 +70,8 @@ la_status la_table_join(const int32_t *left, int64_t nleft,
                         bool keep, la_table_match *out)
 {
     LA_TABLE_OWN block = {NULL, 0}, starts = {NULL, 0};
+    if (join_is_by_row(right, nright, count))
+        return join_by_row(left, nleft, keep, out);
     LA_TRY(la_table_alloc(&block, nright, sizeof(int32_t), false));
     LA_TRY(la_table_alloc(&starts, count + 1, sizeof(int64_t), false));
     int64_t *offsets = starts.p, at = 0;

@@ -84,7 +84,7 @@ dim = 2 sets them side by side.
 see: frame.Frame:join, cat
 == frame.is_frame
 : la.frame.is_frame(v) -> boolean
-Tells whether the value is a frame.
+true for what la.frame made; for functions that take a table or a frame.
 > la.frame.is_frame(la.frame{x = 1})
 true
 == frame.size
@@ -163,7 +163,8 @@ tensor([1., 1., 3.], dtype=float64)    tensor([1., 3., 3.], dtype=float64)
 see: frame.Frame:fillna
 == frame.isna
 : la.frame.isna(x)
-true where there is a gap.
+true where there is a gap: NaN of numbers, nil of texts and dates. filter takes
+it to find rows with gaps, its logical_not to drop them.
 > la.frame.isna{1, la.frame.gap}
 tensor([False,  True])
 == frame.number
@@ -199,7 +200,8 @@ text{"(0, 18]", "(18, 65]", "(65, 120]"}
 see: frame.qcut, bucketize
 == frame.qcut
 : la.frame.qcut(x, n[, {labels=}])
-n bins of as many values, by quantiles.
+n bins of as many values each, by quantiles: quarters of customers by what they
+spend. cut takes edges of your own.
 > la.frame.qcut({1, 2, 3, 4}, 2, {labels = {"low", "high"}})
 text{"low", "low", "high", "high"}
 see: frame.cut, frame.quantile
@@ -227,7 +229,8 @@ kind.
 {"b"}
 == frame.Frame:rename
 : f:rename{old = "new"}
-A frame whose columns have other names.
+The frame with other names for the columns that {old = "new"} lists; order and
+data stay. A name that is taken is an error.
 > la.frame{a = {1}, b = {2}}:rename{a = "z"}.names
 {"z", "b"}
 == frame.Frame:to
@@ -382,7 +385,9 @@ all that it can be of. g:quantile(q, cols).
 see: frame.Groups:agg
 == frame.Frame:resample
 : f:resample(name, unit[, n])
-Groups by steps of n units of a column of dates, empty steps too.
+Groups by steps of n units of a column of dates, empty steps too. Rows of a
+step are taken in the order of their dates, so that first and last are its
+earliest and its latest value.
 > F = la.frame
 > f = F{t = F.date{"2024-01-01", "2024-01-03"}, x = {1, 2}}
 > f:resample("t", "day"):agg{x = F.sum"x"}
@@ -445,12 +450,14 @@ How often each combination occurs, most first: column count, or proportion.
 [2 rows, 2 columns]
 == frame.Frame:head, frame.Frame:tail
 : f:{head,tail}([n = 5])
-The first or last n rows.
+The first n rows (5), or all where there are fewer: a look at a table, or the
+best after a sort.
 > la.frame{x = la.range(9)}:tail(2).x
 tensor([8, 9])
 == frame.Frame:sample
 : f:sample(n[, {replace = false, generator=}])
-n rows by chance.
+n rows by chance, none twice unless replace is true; a generator makes the
+choice repeatable. For a look into a long table and for bootstraps.
 > #la.frame{x = la.range(9)}:sample(3)
 3
 see: Generator
@@ -556,7 +563,8 @@ The same texts, in the order of the list for sort, group and comparisons.
 tensor([False,  True])
 == frame.Text:totable, frame.Date:totable
 : t:totable()
-A list of strings, with holes for gaps.
+A list of strings, with holes for gaps: the way into plain Lua. #t counts the
+rows, the list's # may not.
 > la.frame.text{"x", "y"}:totable()
 {"x", "y"}
 == frame.Date:eq, frame.Date:ne, frame.Date:lt, frame.Date:le, frame.Date:gt

@@ -12,10 +12,14 @@ manual has pictures.
 tensor([ 5., 10.])
 see: game.quat_mul, game.compose, game.perlin, game.boids
 == game.dot
+Sums of products along the last dim: above 0 for vectors that point the same
+way, below for opposite ones. Is the target in front?
 > la.game.dot(la.tensor{{1., 2}, {3, 4}}, la.tensor{1., 1})
 tensor([3., 7.])
 see: game.length, vecdot
 == game.length
+Euclidean lengths along the last dim: how far a unit goes in a step, how far a
+target is away.
 > la.game.length(la.tensor{3., 4})
 tensor(5.)
 see: game.distance, game.normalize

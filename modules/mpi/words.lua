@@ -267,7 +267,8 @@ needs: mpi
 see: mpi.gather, mpi.part, mpi.scatter_value
 == mpi.scatter_value
 : mpi.scatter_value(list[, root = 1]) -> value
-Gives each rank list[rank] of the root.
+Gives each rank its entry list[rank] of the root's list: work that is not a
+tensor, such as file names or options.
 > mpi.scatter_value{"first"}
 first
 needs: mpi

@@ -33,6 +33,7 @@ see: argmax
 tensor(1)
 see: argmin
 == nanprod
+For products over data with gaps; a row of nothing but NaN gives 1.
 > la.tensor{2., la.nan, 3}:nanprod()
 tensor(6.)
 see: prod

@@ -42,6 +42,24 @@ modules.needing("game image signal vision", describe)("the gallery", function()
     end)
   end
 
+  for _, row in ipairs(gallery.films) do
+    local name, _, arguments = table.unpack(row)
+    it("films " .. name, function()
+      local shown = "pictures/gallery/" .. name .. ".gif"
+      assert.is_truthy(page:find(shown, 1, true))
+      local bytes = read("docs/" .. shown)
+      assert.equal("GIF89a", bytes:sub(1, 6))
+      assert.is_true(#bytes < 1000000)
+      local path = os.tmpname() .. ".gif"
+      gallery.run(name, arguments, path)
+      local film = read(path)
+      os.remove(path)
+      assert.equal("GIF89a", film:sub(1, 6))
+      local _, frames = film:gsub("\33\249\4", "")     -- one before each
+      assert.is_true(frames >= 2, frames)
+    end)
+  end
+
   it("has air that is not compressed", function()
     assert.is_true(run("fluid", "64 20").divergence < 1e-4)
   end)

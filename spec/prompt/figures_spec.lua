@@ -207,6 +207,20 @@ describe("marks", function()
   end)
 end)
 
+describe("figures", function()
+  it("are known by the module when that is loaded again", function()
+    local fig, kept = la.plot.line{1, 2}, {}
+    for name, module in pairs(package.loaded) do
+      if name:find "^lunarray%.plot" then kept[name] = module end
+    end
+    for name in pairs(kept) do package.loaded[name] = nil end
+    local again = require "lunarray.plot"
+    local film = again.animate({fig})
+    for name, module in pairs(kept) do package.loaded[name] = module end
+    assert.equal("GIF89a", film:sub(1, 6))
+  end)
+end)
+
 describe("axes", function()
   it("write powers and a real minus in pictures", function()
     local text = plot.line({1e-4, 1, 1e4}, {yscale = "log"}):svg()

@@ -283,21 +283,27 @@ describe("the prompt in a terminal", function()
   it("paints lines that wrap, and wide characters, where they stand", function()
     window:close()
     window = open(folder, 40, "TERM=screen-256color")
-    for _, text in ipairs{("'abc' .. 12 .. "):rep(6), "x = '漢字' .. 3",
-      ("{"):rep(38), ("("):rep(39), ("{"):rep(77)} do
-      window:type(text)
-      os.execute "sleep 0.2"
-      window:keys "C-a"
-      window:keys "C-e"
-      window:keys "BSpace"
-      local shown, right = nil, ("> " .. text:sub(1, -2)):match "^(.-) *$"
-      for _ = 1, 100 do
+    -- Waits until the last line of the screen, wraps undone, is the text: keys
+    -- that come before the line is read would go to another state of it.
+    local function last_line(text)
+      local right, shown = text:match "^(.-) *$", nil
+      for _ = 1, 1200 do
         shown = window:tmux "capture-pane -p -J":gsub("%s+$", "")
           :match "[^\n]*$"
-        if shown == right then break end
+        if shown == right then return end
         os.execute "sleep 0.05"
       end
       assert.equal(right, shown)
+    end
+    for _, text in ipairs{("'abc' .. 12 .. "):rep(6), "x = '漢字' .. 3",
+      ("{"):rep(38), ("("):rep(39), ("{"):rep(77)} do
+      last_line ">"
+      window:type(text)
+      last_line("> " .. text)
+      window:keys "C-a"
+      window:keys "C-e"
+      window:keys "BSpace"
+      last_line("> " .. text:sub(1, -2))
       window:keys "C-c"
     end
   end)

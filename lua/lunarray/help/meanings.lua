@@ -27,13 +27,66 @@ show an image, imshow, display a picture: plot.image
 csv, read csv, load csv, spreadsheet, excel, parse csv, data file, tsv:
   read_csv
 write csv, save csv, export csv, to_csv: write_csv
-group by, groupby, aggregate, sum per group, mean per group, grouping:
-  index_add bincount unique
-count values, value counts, frequencies, count each: unique bincount
-pivot, crosstab, contingency table: bincount histogramdd
-missing values, nan, ignore nan, skip nan, fillna, replace nan: nan_to_num
+group by, groupby, aggregate, sum per group, mean per group, grouping, average
+  by category, group rows, statistics by group, sum by month:
+  frame.Frame:group frame.Frame:agg index_add bincount
+count values, value counts, frequencies, count each, count by category:
+  frame.Frame:value_counts unique bincount
+pivot, pivot table, crosstab, contingency table, long to wide, unstack:
+  frame.Frame:pivot bincount histogramdd
+melt, unpivot, wide to long, stack columns: frame.Frame:melt
+table, data table, data frame, pandas, make a table, table of columns,
+  spreadsheet data, tabular data: frame read_csv
+join, merge two tables, sql join, left join, inner join, outer join, lookup
+  in another table, combine tables by key, vlookup: frame.Frame:join
+stack tables, append rows, concatenate tables, union of tables, add rows:
+  frame.concat
+sort a table, sort rows by a column, order by, sort_values: frame.Frame:sort
+filter rows, rows where, where clause, select rows by a condition, query:
+  frame.Frame:filter masked_select
+select columns, choose columns, keep columns: frame.Frame:select
+remove a column, delete columns: frame.Frame:drop
+rename a column, change column names: frame.Frame:rename
+add a column, new column, compute a column, assign, mutate: frame.Frame:with
+unique rows, remove duplicate rows, drop_duplicates: frame.Frame:unique
+  frame.Frame:duplicated
+first rows, preview of a table, peek: frame.Frame:head frame.Frame:info
+summary statistics, summarise a table, describe data: frame.Frame:describe
+missing values in a table, fill missing values, fill gaps, fillna, impute:
+  frame.Frame:fillna frame.ffill nan_to_num
+drop missing rows, rows with gaps, dropna: frame.Frame:dropna
+forward fill, carry forward, last known value: frame.ffill frame.bfill
+lag, lead, previous row, next row, shift rows: frame.shift roll
+rolling mean of a table, rolling sum by time, moving window over rows:
+  frame.rolling unfold
+running total per group, cumulative total: frame.cumsum cumsum
+rank within a group, rank rows: frame.rank argsort
+iterate over rows, loop over rows, row by row: frame.Frame:rows
+table to tensor, table to matrix, training data of a table:
+  frame.Frame:tensor
+text column, strings, list of strings, categories, categorical data, labels as
+  text: frame.text frame.Text:isin
+text contains, search in text, regular expression, pattern match:
+  frame.Text:has frame.Text:match frame.Text:gsub
+upper case, lower case, capitalise: frame.Text:upper frame.Text:lower
+dates, parse dates, date column, timestamp, time stamps, strptime, to_datetime:
+  frame.date frame.Date:format
+format a date, strftime, date to text: frame.Date:format
+day of week, weekday, year and month, month of a date, hour of day: frame.date
+  frame.Date:floor
+days between dates, difference of dates, age in days, elapsed time:
+  frame.Date:since
+add days, next month, date arithmetic: frame.Date:add
+time zone, utc offset, local time: frame.Date:at
+range of dates, every day, list of days: frame.date_range
+by month, monthly totals, per day, time series, resample a time series,
+  hourly means, downsample a time series: frame.Frame:resample
+  frame.Date:floor
+age groups, cut into categories, bin a column: frame.cut frame.qcut
+json, json lines, read json, ndjson: read_jsonl write_jsonl
+missing values, nan, ignore nan, skip nan, replace nan: nan_to_num
   nanmean isnan
-drop nan, dropna, remove nan, filter nan: isnan masked_select
+drop nan, remove nan, filter nan: isnan masked_select
 dot product, inner product, scalar product: dot vdot inner
 matrix multiplication, matrix product, multiply matrices, matmul operator,
   gemm, @: matmul mm bmm
@@ -166,7 +219,8 @@ diagonal, diagonal matrix: diag diagonal
 upper triangle, triangular: triu tril
 distance, euclidean distance, distance matrix, pairwise distances: cdist pdist
   dist
-nearest neighbour, nearest neighbours, knn, k nearest: cdist topk game.nearest
+nearest neighbour, nearest neighbours, knn, k nearest, closest point: cdist
+  topk game.nearest
 cosine distance, similarity: cosine_similarity
 fourier transform, frequency spectrum, fast fourier transform:
   fft.rfft fft.fft fft.rfftfreq
@@ -285,5 +339,79 @@ radians to degrees: rad2deg
 pythagoras, hypotenuse: hypot
 print options, number of digits, decimals, precision: set_printoptions
 version, build, cpu features: config
+random matrix, random tensor, random weights: rand randn
+mean of each row, column means, sum along an axis, reduce a dim, per row,
+  row sums: mean sum amax
+scale to 0 and 1, normalize between 0 and 1, min max scaling: aminmax
+line colour, line width, line style, marker, colours of a figure: plot.line
+save the state of training, resume later: save optim.Optimizer:state_dict
+rotate a vector, rotate points: game.quat_rotate game.rotation
+text to number, string to number, parse numbers, convert a column:
+  frame.Frame:to
+decimal comma, thousands separator, semicolon, separator, header: read_csv
+mp3, flac, ogg, midi: audio.load
+exponential fit, logarithmic fit, nonlinear fit: polyfit optim.LBFGS
+apply a function to every element, map over elements, for each element:
+  x:apply_ fuse
+top 10, ten largest, highest values, leaderboard: topk sort
+shuffle a list, random order, mix up: randperm shuffle
+play a sound, record sound, microphone, speaker: audio.save audio.load
+invert colours, negative of an image: rsub image.load
+brightness, contrast, make brighter, gamma correction, exposure: mul clamp
+  image.srgb_to_linear
+threshold an image, binary image, otsu, segment: gt histc image.rgb_to_gray
+draw on an image, draw text on an image, draw a rectangle: plot.image
+  plot.note
+3d plot, surface plot, wire frame, three dimensional: plot.surface
+  plot.contour
+contour plot, isolines, height lines: plot.contour
+pie chart, donut, shares, proportions as a picture: plot.bar
+log scale, logarithmic axis, loglog, semilogy: plot.line plot.Figure:set
+axis limits, axis labels, title, legend, ticks, xlim: plot.Figure:set plot.line
+two y axes, twin axis, second axis: plot.Figure:twin
+arrows, vector field, wind: plot.quiver
+error bars, uncertainty, confidence bars: plot.errorbar plot.band
+horizontal line, vertical line, reference line: plot.hline plot.vline
+annotation, label a point, arrow with text: plot.annotate plot.note
+step plot, staircase: plot.step
+animation, animated gif, movie, video, make a gif: plot.animate image.save
+pdf, vector graphics, svg: plot.Figure:pdf plot.Figure:svg
+plot in the terminal, ascii plot, text plot: plot.Figure:text plot.window
+learning rate, lr, step size: optim.StepLR optim.SGD
+dropout, dropout layer: nn.Dropout
+k means, kmeans, clustering, clusters: cdist argmin index_add
+turn off gradients, disable gradients, inference mode, evaluation mode:
+  no_grad nn.Module:eval
+checkpoint, load a checkpoint, resume training: load save
+dtype, data type, type of a tensor, kind of number: x.dtype type
+memory usage, how much memory, leak: memory profile
+measure time, stopwatch, how fast, slow code, profiler: profile
+use all cores, number of threads, number of cores, cpu cores, openmp:
+  set_num_threads get_num_threads
+gpu, cuda, run on gpu, device, graphics card: config fuse
+onnx, export to onnx, run an onnx model: onnx.save onnx.load
+gguf, quantised weights, ggml, 4 bit: gguf.load gguf.encode
+large language model, chat with a model, chatbot, llm, generate text, gpt:
+  llm.load tokenizer.load
+tokens, tokenize text, token ids, byte pair encoding, bpe: tokenizer.load
+pytorch weights, pth file, pt file, torch checkpoint, safetensors: load
+path of an enemy, pathfinding, navigation, crowd: game.astar game.flow_field
+random points, blue noise, scatter objects: game.poisson_disc
+camera, projection matrix, view matrix: game.perspective game.look_at
+t test, hypothesis test, p value, significance, confidence interval, student:
+  var_mean ndtri std
+absolute difference, error between: sub abs l1_loss
+count zeros, how many non zero, count true: count_nonzero sum
+sparse matrix, csr, sparse tensor: nonzero index_add
+print more digits, print all rows, full output, truncated output:
+  set_printoptions
+logical and, logical or, combine masks, not: logical_and logical_or
+  logical_not
+any true, all true, check a condition: any all
+swap rows, roll, rotate elements, circular shift: roll flip
+softmax, probabilities, normalise scores: softmax
+object detection, non maximum suppression, bounding boxes: vision.nms
+  vision.roi_align
+map reduce, parallel loop, background jobs: parallel.map parallel.run
 help, documentation, manual: help
 ]==]

@@ -6,19 +6,70 @@ local rows = require "lunarray.help.rows"
 
 local search = {}
 
--- One spelling for British and American words, singular for plural.
+-- Words that mean the same in a question; the first of a line stands for all.
+local SAME = [[
+remove delete drop erase discard
+table frame dataframe
+column field
+make create build construct new
+tensor array ndarray
+show display view
+load read open import parse
+save write export store
+picture image photo
+sound audio music
+join merge
+invert inverse
+train fit
+plot draw
+random randomly
+average mean
+sum total
+gradient derivative
+largest biggest maximum greatest highest max
+smallest minimum lowest least min
+copy clone duplicate
+text string
+date datetime
+time timing
+parallel parallelize multithreaded
+]]
+
+-- "plotting", "plotted" and "plot" are one, as are "merge" and "merging", and
+-- one and many: what is left need not be a word.
+local function stem(word)
+  if #word > 3 then word = word:gsub("([^s])s$", "%1") end
+  if #word > 6 then
+    word = word:gsub("ing$", ""):gsub("ed$", "")
+      :gsub("([bdgmnprt])%1$", "%1")
+  end
+  return #word > 4 and word:gsub("e$", "") or word
+end
+
+local stands_for = {}
+for line in SAME:gmatch "[^\n]+" do
+  local first = line:match "%S+"
+  for word in line:gmatch "%S+" do stands_for[stem(word)] = first end
+end
+
+-- One spelling for British and American words, singular for plural, and one
+-- word for those of SAME.
 local function spelling(word)
   word = word:gsub("our$", "or"):gsub("^grey", "gray")
   word = word:gsub("isation", "ization"):gsub("ise$", "ize")
     :gsub("ised$", "ized"):gsub("centre", "center")
   word = word:gsub("neighbour", "neighbor"):gsub("colour", "color")
-  return #word > 3 and word:gsub("([^s])s$", "%1") or word
+  word = stem(word)
+  return stands_for[word] or word
 end
 
 -- The words of a phrase, without those that say nothing.
 local SILENT = {a = true, an = true, the = true, of = true, to = true,
   ["in"] = true, ["for"] = true, with = true, i = true, how = true,
-  ["do"] = true, my = true, is = true, and_ = true}
+  ["do"] = true, my = true, is = true, ["and"] = true, can = true, what = true,
+  it = true, on = true, at = true, ["or"] = true,
+  get = true, compute = true, calculate = true, use = true, using = true,
+  does = true, this = true, that = true, me = true, please = true, lua = true}
 
 local function words_of(phrase)
   local list = {}
@@ -33,7 +84,7 @@ local known
 
 local function all_meanings()
   if known then return known end
-  known = {list = {}, by_phrase = {}}
+  known = {list = {}, by_phrase = {}, counts = {}, weights = {}}
   local text = meanings:gsub("\n  ", " ")
   for phrases, names in text:gmatch("([^\n]-): ([^\n:]+:?[^\n]*)\n") do
     local words = {}
@@ -41,7 +92,12 @@ local function all_meanings()
     for phrase in phrases:gmatch("%s*([^,]+)") do
       local row = {words = words_of(phrase), names = words, phrase = phrase}
       known.list[#known.list + 1] = row
-      known.by_phrase[table.concat(row.words, " ")] = row
+      local key = table.concat(row.words, " ")
+      known.by_phrase[key] = known.by_phrase[key] or {}
+      table.insert(known.by_phrase[key], row)
+      for _, word in ipairs(row.words) do
+        known.counts[word] = (known.counts[word] or 0) + 1
+      end
     end
   end
   return known
@@ -50,17 +106,38 @@ end
 -- All phrases, each with the names that it means: {phrase=, names=, words=}.
 function search.phrases() return all_meanings().list end
 
-local function holds(words, others)
-  local set = {}
-  for _, word in ipairs(others) do set[word] = true end
-  for _, word in ipairs(words) do
-    if not set[word] then return false end
+-- How much a word says: the rarer among the phrases, the more.
+local function weight(word)
+  local all = all_meanings()
+  local w = all.weights[word]
+  if not w then
+    w = math.log(1 + #all.list / (all.counts[word] or 1))
+    all.weights[word] = w
   end
-  return #words > 0
+  return w
 end
 
--- Names to ranks: those that the phrase means, and those of phrases of which it
--- is a part, or which are parts of it.
+-- The share of what two lists of words say that both have, from 0 to 1.
+local function likeness(words, others)
+  local set, both, all = {}, 0, 0
+  for _, word in ipairs(others) do
+    if not set[word] then all = all + weight(word) end
+    set[word] = true
+  end
+  for _, word in ipairs(words) do
+    if set[word] then
+      both, set[word] = both + weight(word), nil
+    else
+      all = all + weight(word)
+    end
+  end
+  return all > 0 and both / all or 0
+end
+
+-- Phrases that are less alike are not meant.
+local LEAST_LIKE = 0.3
+
+-- Names to ranks: those that the phrase means, and those of phrases like it.
 local function by_meaning(words)
   local ranks = {}
   local function add(row, rank)
@@ -70,13 +147,13 @@ local function by_meaning(words)
     end
   end
   local all = all_meanings()
-  local exact = all.by_phrase[table.concat(words, " ")]
-  if exact then add(exact, 0) end
+  for _, row in ipairs(all.by_phrase[table.concat(words, " ")] or {}) do
+    add(row, 0)
+  end
   for _, row in ipairs(all.list) do
-    if #words > 1 and holds(row.words, words) then
-      add(row, 2.5 - #row.words / 10)
-    elseif holds(words, row.words) then
-      add(row, 3.5 + #row.words / 10)
+    local like = likeness(words, row.words)
+    if like >= LEAST_LIKE then
+      add(row, (#words > 1 and 1.2 or 2.6) + 2 * (1 - like))
     end
   end
   return ranks
@@ -101,9 +178,15 @@ local function rank_of(row, word, words)
   local names, text = text_of(row)
   if name == word then return 0.5 end
   if row.short:lower() == word then return 1 end
+  if #words > 1 and #words.joined > 3 then
+    local bare = row.short:lower():gsub("_", "")
+    if bare == words.joined then return 1 end
+    if bare:find(words.joined, 1, true) then return 2 end
+  end
   if names:find(word, 1, true) then return 3 end
   if text:find(word, 1, true) then return 4 end
   if #words < 2 then return nil end
+  if name == words.first then return 3.6 end
   for _, each in ipairs(words) do
     if not text:find(each, 1, true) and not names:find(each, 1, true) then
       return nil
@@ -124,6 +207,10 @@ end}
 function search.rows(phrase)
   local word = phrase:lower():match("^%s*(.-)%s*$")
   local words = words_of(word)
+  words.joined = word:gsub("%s+", "")
+  for each in word:gmatch "[%w_]+" do
+    if not SILENT[each] then words.first = words.first or each end
+  end
   local ranks, list = by_meaning(words), {}
   for k, row in ipairs(rows.all(true).list) do
     local rank = ranks[row.name]

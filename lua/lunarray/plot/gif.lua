@@ -9,23 +9,30 @@ local pack = string.pack
 
 -- ---- colours ----
 
--- A cube for pictures of many colours: 6 reds, 7 greens, 6 blues.
-local R, G, B = 6, 7, 6
+-- For pictures of many colours: a cube of 6 x 6 x 6 and 40 greys, which lines
+-- and letters of figures are made of.
+local SIDE, GREYS = 6, 40
+local CUBE = SIDE * SIDE * SIDE
 
 local function cube()
   local out = {}
-  for k = 0, R * G * B - 1 do
-    local r, g, b = k // (G * B), k // B % G, k % B
-    out[#out + 1] = string.char(r * 255 // (R - 1), g * 255 // (G - 1),
-      b * 255 // (B - 1))
+  for k = 0, CUBE - 1 do
+    local r, g, b = k // (SIDE * SIDE), k // SIDE % SIDE, k % SIDE
+    out[#out + 1] = string.char(r * 255 // (SIDE - 1), g * 255 // (SIDE - 1),
+      b * 255 // (SIDE - 1))
+  end
+  for k = 0, GREYS - 1 do
+    out[#out + 1] = string.rep(string.char(k * 255 // (GREYS - 1)), 3)
   end
   return table.concat(out)
 end
 
 local function in_cube(frame)
   local t = frame:float() / 255
-  local function level(channel, n) return (t[channel] * (n - 1)):round() end
-  return (level(1, R) * (G * B) + level(2, G) * B + level(3, B)):long()
+  local level = (t * (SIDE - 1)):round()
+  local colour = level[1] * (SIDE * SIDE) + level[2] * SIDE + level[3]
+  local grey = (t:mean(1) * (GREYS - 1)):round() + CUBE
+  return la.where((t:amax(1) - t:amin(1)):lt(0.06), grey, colour):long()
 end
 
 local function packed(frame)

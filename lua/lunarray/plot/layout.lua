@@ -6,7 +6,7 @@ local font = require "lunarray.plot.font"
 local layout = {}
 
 local INK, PALE, LINE = 0x262626, 0xE4E4E4, 0x808080
-local SMALL, LARGE = 11, 13          -- sizes of the font
+local SMALL, LARGE = 12, 15          -- sizes of the font
 
 -- ---- planes ----
 
@@ -64,9 +64,9 @@ local function tidy(axis, labels)
   return out
 end
 
--- As many labels as fit side by side.
+-- As many labels as fit side by side; a small panel has them closer together.
 local function x_labels(axis, w)
-  local wanted = math.max(2, math.floor(w / 70))
+  local wanted = math.max(4, math.floor(w / 70))
   for n = wanted, 2, -1 do
     local labels = tidy(axis, axis:labels(n))
     if #labels < 2 or widest(labels) + 12 < w / #labels then return labels end
@@ -77,8 +77,8 @@ end
 local function y_labels(axis, h)
   -- Names stand at every bar, numbers where there is margin.
   local names = axis.ticks and type(axis.ticks[1]) == "string"
-  return tidy(axis, axis:labels(math.max(2, math.floor(h / (names and 16
-    or 40)))))
+  local wanted = names and h / 16 or math.max(math.min(4, h / 20), h / 40)
+  return tidy(axis, axis:labels(math.max(2, math.floor(wanted))))
 end
 
 -- ---- frame ----

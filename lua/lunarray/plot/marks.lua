@@ -295,25 +295,49 @@ marks.cells = class{
 
 -- ---- contours ----
 
--- The number of a line in a gap of it, where it is long enough: at the point of
--- the middle part that runs the most level.
-local function number_line(canvas, xs, ys, level, color)
+-- How far a box of w x h around a point reaches into those in 'boxes', which
+-- hold centres and sizes; 0 where it is clear of all of them.
+local function overlap(boxes, x, y, w, h)
+  local sum = 0
+  for _, box in ipairs(boxes) do
+    local dx = (w + box[3]) / 2 - math.abs(x - box[1])
+    local dy = (h + box[4]) / 2 - math.abs(y - box[2])
+    if dx > 0 and dy > 0 then sum = sum + dx * dy end
+  end
+  return sum
+end
+
+-- The number of a line in a gap of it, where it is long enough: at the point
+-- that runs the most level among those that are clear of other numbers and of
+-- the frame. A line that has none goes without.
+local function number_line(plane, boxes, xs, ys, level, color)
   local n, length = #xs, 0
   for k = 2, n do
     length = length + math.abs(xs[k] - xs[k - 1]) + math.abs(ys[k] - ys[k - 1])
   end
   local text = numbers.format("%.4g", level):gsub("^%-", "−")
-  local wide = font.width(text, 9)
+  local wide = font.width(text, 10) + 3
   if length < 4 * wide or n < 5 then return end
-  local best, least = n // 2, math.huge
-  for k = n // 4 + 1, n - n // 4 - 1 do
+  local best, least
+  for k = 2, n - 1 do
+    local x, y = xs[k], ys[k]
     local steep = math.abs(ys[k + 1] - ys[k - 1])
       / (math.abs(xs[k + 1] - xs[k - 1]) + 1e-9)
-    if steep < least then best, least = k, steep end
+    -- Between level points, one in the middle of the line.
+    steep = math.min(steep, 5) + math.abs(k / n - 0.5) / 10
+    if (not least or steep < least) and x - plane.left > wide / 2
+      and plane.right - x > wide / 2 and y - plane.top > 6
+      and plane.bottom - y > 6
+      and overlap(boxes, x, y, wide + 8, 16) == 0 then
+      best, least = k, steep
+    end
   end
+  if not best then return end
   local x, y = xs[best], ys[best]
-  canvas:rect(x - wide / 2 - 1.5, y - 5, wide + 3, 10, {color = 0xFFFFFF})
-  canvas:text(x, y + 3.3, text, {color = color, size = 9, anchor = "middle"})
+  boxes[#boxes + 1] = {x, y, wide, 12}
+  plane.canvas:rect(x - wide / 2, y - 5.5, wide, 11, {color = 0xFFFFFF})
+  plane.canvas:text(x, y + 3.6, text, {color = color, size = 10,
+    anchor = "middle"})
 end
 
 marks.contour = class{
@@ -332,6 +356,7 @@ marks.contour = class{
         steps, {low = 0, high = 1, points = self.points})
       return
     end
+    local boxes, numbered = {}, {}
     for k, level in ipairs(self.levels) do
       local part = #self.levels > 1 and (k - 1) / (#self.levels - 1) or 0.5
       local style = {color = colour.at(self.points, part), width = 1.3,
@@ -344,10 +369,12 @@ marks.contour = class{
         curve.runs(xs, ys, plane, function(px, py)
           plane.canvas:path(px, py, style)
         end)
-        if self.labels and plane.canvas.text then
-          number_line(plane.canvas, xs, ys, level, style.color)
-        end
+        numbered[#numbered + 1] = {xs, ys, level, style.color}
       end
+    end
+    if not self.labels or not plane.canvas.text then return end
+    for _, line in ipairs(numbered) do
+      number_line(plane, boxes, table.unpack(line))
     end
   end,
 }

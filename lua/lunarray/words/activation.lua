@@ -7,6 +7,8 @@ The first choice between layers.
 tensor([0., 0., 2.])
 see: leaky_relu, gelu, silu, nn.ReLU
 == relu6
+relu that stops at 6, so that low precision holds every value: networks for
+phones use it.
 > la.tensor{-1., 3, 9}:relu6()
 tensor([0., 3., 6.])
 see: relu, hardtanh
@@ -40,11 +42,14 @@ binary_cross_entropy_with_logits instead: it is more exact.
 tensor([0.1192, 0.5000, 0.8808])
 see: logit, softmax, tanh
 == silu
+A smooth relu that dips below zero: many image and language models use it.
 > la.tensor{-1., 1}:silu()
 tensor([-0.2689,  0.7311])
 source: Elfwing, Uchibe and Doya, Sigmoid-weighted linear units, 2018.
 see: gelu, mish, nn.SiLU
 == mish
+A smooth relu that lets small negative values through; some detectors of
+objects use it.
 > la.tensor{-1., 1}:mish()
 tensor([-0.3034,  0.8651])
 source: Misra, Mish, 2019.
@@ -56,11 +61,14 @@ tensor([-0.1587,  0.8413])
 source: Hendrycks and Gimpel, Gaussian error linear units, 2016.
 see: silu, relu, nn.GELU
 == hardswish
+silu in straight pieces, cheap on small devices (MobileNetV3).
 > la.tensor{-1., 1}:hardswish()
 tensor([-0.3333,  0.6667])
 source: Howard and others, Searching for MobileNetV3, 2019.
 see: silu, hardsigmoid
 == hardsigmoid
+A sigmoid in straight pieces: 0 below -3, 1 above 3, a line between. Cheap on
+small devices.
 > la.tensor{-1., 1}:hardsigmoid()
 tensor([0.3333, 0.6667])
 see: sigmoid
@@ -69,10 +77,14 @@ see: sigmoid
 tensor([-100.0000,   -0.6931])
 see: sigmoid, softplus
 == softsign
+Like tanh between -1 and 1, but it nears its ends slowly, so that gradients
+last longer.
 > la.tensor{-1., 3}:softsign()
 tensor([-0.5000,  0.7500])
 see: tanh
 == tanhshrink
+Small values nearly vanish, large ones lose 1: a smooth kin of softshrink for
+sparse codes.
 > la.tensor{1.}:tanhshrink()
 tensor([0.2384])
 see: softshrink
@@ -96,6 +108,8 @@ A smooth relu; it makes any number positive, a variance for example.
 tensor([0.0067, 0.6931, 5.0067])
 see: relu, exp
 == hardshrink
+Small coefficients are taken for noise and vanish, large ones stay as they are;
+softshrink moves those too.
 > la.tensor{-1., 0.2, 1}:hardshrink()
 tensor([-1.,  0.,  1.])
 see: softshrink
@@ -116,10 +130,14 @@ logarithm, use log_softmax or cross_entropy.
 tensor([0.0900, 0.2447, 0.6652])
 see: log_softmax, cross_entropy, gumbel_softmax
 == log_softmax
+The logarithm of softmax without its overflow: nll_loss takes it, and
+cross_entropy does both.
 > la.tensor{1., 2, 3}:log_softmax(1)
 tensor([-2.4076, -1.4076, -0.4076])
 see: softmax, nll_loss
 == softmin
+The smallest element gets the largest weight: costs or distances become
+weights that add up to 1.
 > la.tensor{1., 2}:softmin(1)
 tensor([0.7311, 0.2689])
 see: softmax

@@ -47,6 +47,8 @@ see: fmod, floor_divide
 tensor([ 1, -1])
 see: remainder
 == divmod
+The whole quotient, rounded down, and what is left, in one call: rows and
+columns of an index, minutes and seconds.
 > quotient, rest = la.tensor{7, -7}:divmod(3)
 > quotient, rest
 tensor([ 2, -3])    tensor([1, 2])
@@ -63,10 +65,14 @@ see: square, sqrt, float_power, exp
 tensor([0.5000], dtype=float64)
 see: pow
 == square
+Distances and energies take it; it is quicker than self ^ 2 and keeps the
+dtype.
 > la.tensor{-3., 2}:square()
 tensor([9., 4.])
 see: pow, sqrt
 == reciprocal
+Weights of variances and rates of times are reciprocals. Integers give float32;
+a zero gives infinity.
 > la.tensor{2., 4}:reciprocal()
 tensor([0.5000, 0.2500])
 see: div
@@ -89,7 +95,7 @@ Moves from x toward the other end: for colours, positions and moving averages.
 tensor([ 2.5000, 12.5000])
 see: game.slerp, interp
 == neg
-The operator - before a tensor.
+The operator - before a tensor: the other direction, or a loss from a score.
 > -la.tensor{1, -2}
 tensor([-1,  2])
 see: sub, abs
@@ -108,6 +114,7 @@ see: sgn, signbit, copysign
 tensor([0.6000+0.8000j, 0.0000+0.0000j])
 see: sign
 == signbit
+Tells -0 from 0 and finds negative NaN, which lt(0) does not.
 > la.tensor{-0., 0, -1}:signbit()
 tensor([ True, False,  True])
 see: sign, copysign
@@ -120,10 +127,12 @@ see: sign
 tensor([1.-2.j])
 see: conj
 == deg2rad
+Angles of users and files are degrees, sin and cos take radians.
 > la.tensor{180., 90}:deg2rad()
 tensor([3.1416, 1.5708])
 see: rad2deg
 == rad2deg
+For angles that people read: atan2 gives radians.
 > la.tensor{math.pi}:rad2deg()
 tensor([180.])
 see: deg2rad
@@ -133,6 +142,8 @@ see: deg2rad
 true
 see: finfo
 == heaviside
+A step: a signal that is switched on, a count of thresholds passed. values says
+what stands at zero itself.
 > la.tensor{-1., 0, 2}:heaviside(la.tensor(0.5))
 tensor([0.0000, 0.5000, 1.0000])
 see: sign, relu
@@ -153,6 +164,7 @@ see: floor, round, trunc
 tensor([ 1., -2.])
 see: ceil, round, floor_divide
 == trunc
+Rounds towards zero, as a conversion to an integer does; floor rounds down.
 > la.tensor{1.8, -1.8}:trunc()
 tensor([ 1., -1.])
 see: frac, floor
@@ -163,6 +175,8 @@ tensor([0., 2., 3.])
 tensor([3.1400])
 see: floor, ceil
 == frac
+The part behind the point, with the sign of the number: -1.25 gives -0.25.
+remainder(1) is never negative.
 > la.tensor{1.5, -1.25}:frac()
 tensor([ 0.5000, -0.2500])
 see: trunc
@@ -187,6 +201,8 @@ one tensor.
 tensor([3, 5])
 see: max, fmax, minimum
 == minimum
+Elementwise, with broadcasting: limits that vary. NaN in either gives NaN; fmin
+passes over it.
 > la.tensor{1, 5}:minimum(3)
 tensor([1, 3])
 see: min, fmin, maximum
@@ -241,6 +257,8 @@ see: logical_and, any
 tensor([False,  True])
 see: logical_or
 == logical_not
+The opposite of a mask: rows that are not chosen. Numbers count as true where
+they are not zero.
 > la.tensor{0, 3}:logical_not()
 tensor([ True, False])
 see: bitwise_not
@@ -282,22 +300,28 @@ see: bitwise_left_shift
 tensor([False,  True])
 see: isfinite, nan_to_num, nanmean
 == isinf
+Finds overflows before they reach other results; isfinite finds NaN too.
 > la.tensor{1., la.inf}:isinf()
 tensor([False,  True])
 see: isfinite
 == isfinite
+all() of it guards a training step; a mask of it picks what one can go on with.
 > la.tensor{1., la.inf, la.nan}:isfinite()
 tensor([ True, False, False])
 see: isnan, isinf
 == isreal
+true for every element of a real dtype; for complex ones it finds what a
+transform should have made real.
 > la.complex(la.tensor{1., 2}, la.tensor{0., 1}):isreal()
 tensor([ True, False])
 see: real, x:is_complex
 == isposinf
+Finds overflows to one side: a score of infinity or a division by zero.
 > la.tensor{la.inf, -la.inf}:isposinf()
 tensor([ True, False])
 see: isneginf
 == isneginf
+Finds masked scores and logarithms of zero.
 > la.tensor{la.inf, -la.inf}:isneginf()
 tensor([False,  True])
 see: isposinf

@@ -90,7 +90,8 @@ false
 see: enable_grad, inference_mode, detach
 == inference_mode
 : la.inference_mode([f, ...]) -> ...
-The same as no_grad.
+Runs f without recording gradients, as no_grad does; here both are one. For
+evaluation and for programs that only apply a network.
 > la.inference_mode(function() return la.is_grad_enabled() end)
 false
 see: no_grad
@@ -111,7 +112,8 @@ false
 see: no_grad
 == is_grad_enabled
 : la.is_grad_enabled() -> boolean
-Are gradients recorded?
+false inside no_grad and inference_mode. Libraries ask it to skip what only
+gradients need.
 > la.is_grad_enabled()
 true
 see: set_grad_enabled

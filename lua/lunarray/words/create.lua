@@ -73,6 +73,8 @@ see: as_strided, empty
 float64
 see: new_zeros, empty
 == zeros
+The start of sums and of tables that are filled later; la.empty leaves the
+memory as it is.
 > la.zeros(2, 3)
 tensor([[0., 0., 0.],
         [0., 0., 0.]])
@@ -89,6 +91,7 @@ A tensor with the dtype and device of x, without naming them.
 tensor([0, 0, 0])
 see: zeros_like, new_ones
 == ones
+The start of masks, of weights that are all equal, and of products.
 > la.ones(2)
 tensor([1., 1.])
 > la.ones(2, 2, {dtype = "bool"})
@@ -100,6 +103,8 @@ see: zeros, full
 tensor([1., 1.])
 see: ones
 == new_ones
+Ones that fit self in dtype and device, of another shape: code that works for
+float32 and float64 alike.
 > la.tensor{1, 2}:new_ones(3)
 tensor([1, 1, 1])
 see: new_zeros
@@ -177,6 +182,8 @@ see: hamming_window, signal.window, stft
 tensor([0.0800, 0.5400, 1.0000, 0.5400])
 see: hann_window, signal.window
 == blackman_window
+Its side lobes are the lowest of the usual windows, its peak the widest: weak
+tones next to strong ones show. For spectra of n points.
 > la.blackman_window(4)[{{2, 4}}]
 tensor([0.3400, 1.0000, 0.3400])
 see: hann_window, signal.window
@@ -202,6 +209,7 @@ see: clone, fill_, x.data
 tensor([7., 7., 7.])
 see: full, zero_, masked_fill
 == zero_
+For buffers that are used again, and gradients before the next step.
 > la.ones(2):zero_()
 tensor([0., 0.])
 see: fill_, zeros_like
@@ -234,6 +242,7 @@ see: to
 float32
 see: to, x.dtype
 == type_as
+Brings a result to the dtype of its input without naming it.
 > la.tensor{1, 2}:type_as(la.ones(1))
 tensor([1., 2.])
 see: to
@@ -256,14 +265,19 @@ tensor([ 1, -1])
 uint8
 see: to, iinfo, round
 == bool
+Zero becomes false, everything else (NaN too) true: the way from numbers to a
+mask.
 > la.tensor{0, 1, -2}:bool()
 tensor([False,  True,  True])
 see: ne, to
 == chalf, cfloat, cdouble
+Complex numbers of two float16: half the memory, three digits.
 > la.tensor{1, 2}:cfloat()
 tensor([1.+0.j, 2.+0.j])
 see: complex, to
 == positive
+Gives self itself, as + before a number does; for code that takes an operator
+by name.
 > la.tensor{1, -2}:positive()
 tensor([ 1, -2])
 see: abs, neg

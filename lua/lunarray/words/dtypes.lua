@@ -75,7 +75,8 @@ float64
 see: get_default_dtype
 == get_default_dtype
 : la.get_default_dtype() -> string
-The name of the default dtype.
+The name of the dtype that numbers with a point get: "float32", unless
+set_default_dtype has changed it.
 > la.get_default_dtype()
 float32
 see: set_default_dtype

@@ -16,6 +16,8 @@ source: Cooley and Tukey, An algorithm for the machine calculation of complex
   Fourier series, 1965; Bluestein's method for large prime factors.
 see: fft.ifft, fft.rfft, fft.fftfreq
 == fft.ifft
+Takes a spectrum back to its signal, divided by its length unless norm says
+otherwise. For real signals irfft is quicker.
 > la.fft.ifft(la.fft.fft(la.tensor{1., 2, 3})).real
 tensor([1., 2., 3.])
 see: fft.fft
@@ -46,6 +48,7 @@ tensor([[4., 0.],
         [0., 0.]])
 see: fft.ifft2, fft.rfft2, fft.fftn
 == fft.ifft2
+Takes the spectrum of a picture or a field back, after a filter in frequencies.
 > la.fft.ifft2(la.fft.fft2(la.eye(2))).real
 tensor([[1., 0.],
         [0., 1.]])
@@ -64,6 +67,8 @@ see: fft.rfft2
 {2, 2}
 see: fft.ihfft2
 == fft.ihfft2
+For spectra that are real, of signals with Hermitian symmetry; rarely needed
+besides rfft2.
 > la.fft.ihfft2(la.ones(2, 2)).real
 tensor([[1., 0.],
         [0., 0.]])
@@ -73,6 +78,8 @@ see: fft.hfft2
 {2, 2, 2}
 see: fft.ifftn, fft.rfftn
 == fft.ifftn
+Takes a spectrum over several dims back; fields and volumes after a filter in
+frequencies.
 > la.fft.ifftn(la.fft.fftn(la.ones(2, 2))).real
 tensor([[1., 1.],
         [1., 1.]])
@@ -91,6 +98,8 @@ see: fft.rfftn
 {2, 2}
 see: fft.ihfftn
 == fft.ihfftn
+For spectra that are real, of signals with Hermitian symmetry; rarely needed
+besides rfftn.
 > la.fft.ihfftn(la.ones(2, 2)).real
 tensor([[1., 0.],
         [0., 0.]])
@@ -118,6 +127,7 @@ see: fft.fftfreq
 tensor([-2., -1.,  0.,  1.])
 see: fft.ifftshift, roll
 == fft.ifftshift
+Puts the zero frequency back to the front, before a transform back.
 > la.fft.ifftshift(la.tensor{-2., -1, 0, 1})
 tensor([ 0.,  1., -2., -1.])
 see: fft.fftshift

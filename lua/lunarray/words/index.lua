@@ -191,6 +191,8 @@ see: unique, bincount
 tensor([1, 2, 1])
 see: unique
 == unique_values
+The different elements in ascending order, under the name of the array API;
+unique also gives inverse and counts.
 > la.tensor{5, 7, 5}:unique_values()
 tensor([5, 7])
 see: unique

@@ -30,6 +30,7 @@ tensor([[1, 2],
         [3, 4]])
 see: hstack, stack
 == dstack
+Pictures of one channel become one of three: {h, w} and {h, w} give {h, w, 2}.
 > la.dstack({la.tensor{1, 2}, la.tensor{3, 4}})
 tensor([[[1, 3],
          [2, 4]]])
@@ -57,11 +58,14 @@ tensor([[4, 3],
         [2, 1]])
 see: fliplr, flipud, rot90, roll
 == fliplr
+Mirrors a picture; dim 2 in reverse order. The usual way to double training
+images.
 > la.range(4):view(2, 2):fliplr()
 tensor([[2, 1],
         [4, 3]])
 see: flipud, flip
 == flipud
+Puts a picture upside down; dim 1 in reverse order.
 > la.range(4):view(2, 2):flipud()
 tensor([[3, 4],
         [1, 2]])
@@ -155,11 +159,14 @@ tensor([[1, 0],
 tensor([1, 4])
 see: diagonal, diagflat, diag_embed
 == diagflat
+Any shape becomes the diagonal of one square matrix; diag does so for a vector.
 > la.tensor{{1, 2}}:diagflat()
 tensor([[1, 0],
         [0, 2]])
 see: diag
 == trace
+The sum of eigenvalues; the degrees of freedom of a linear fit are the trace of
+its hat matrix.
 > la.range(4):view(2, 2):trace()
 tensor(5)
 see: diagonal, linalg.det
@@ -187,6 +194,8 @@ see: diagonal, diag
 tensor([1., 0., 1., 0.])
 see: as_strided
 == narrow_copy
+For a part that outlives the whole: the copy keeps only its own memory, where a
+view keeps all.
 > la.range(5):narrow_copy(1, 2, 3)
 tensor([2, 3, 4])
 see: narrow

@@ -77,6 +77,8 @@ tensor([[[[ 6,  8],
           [14, 16]]]])
 see: nn.MaxPool2d, avg_pool2d, max_unpool2d, adaptive_max_pool2d
 == max_pool3d
+The greatest value of each window of a volume {n, channels, depth, height,
+width}: scans and clips of video.
 > la.max_pool3d(la.ones(1, 1, 4, 4, 4), 2).shape
 {1, 1, 2, 2, 2}
 see: max_pool2d
@@ -90,6 +92,8 @@ tensor([[[[ 3.5000,  5.5000],
           [11.5000, 13.5000]]]])
 see: max_pool2d, adaptive_avg_pool2d
 == avg_pool3d
+The mean of each window of a volume {n, channels, depth, height, width}: scans
+and clips of video.
 > la.avg_pool3d(la.ones(1, 1, 4, 4, 4), 2).shape
 {1, 1, 2, 2, 2}
 see: avg_pool2d
@@ -140,6 +144,8 @@ see: max_pool1d
 {1, 1, 4, 4}
 see: max_pool2d
 == max_unpool3d
+Puts pooled values back where the maximum was (the indices that max_pool3d
+returned), zeros elsewhere: decoders of volumes.
 > values, indices = la.max_pool3d(la.ones(1, 1, 4, 4, 4), 2,
 >>   {return_indices = true})
 > la.max_unpool3d(values, indices, 2).shape

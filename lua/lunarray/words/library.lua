@@ -132,7 +132,8 @@ tensor([3.14])
 see: get_printoptions
 == get_printoptions
 : la.get_printoptions() -> table
-The print options.
+Returns a table of what set_printoptions has set: digits, lines and columns of
+printed tensors. Keep it to restore them later.
 > la.get_printoptions().precision
 4
 see: set_printoptions
@@ -194,13 +195,15 @@ true
 see: grad, x:backward
 == special
 : la.special
-Special functions under PyTorch's names.
+Special functions (Bessel, gamma, error, zeta) under PyTorch's names, such as
+la.special.erfcx. Most are also words of la itself.
 > la.special.expit(la.tensor{0.})
 tensor([0.5000])
 see: lgamma, erf, i0, zeta
 == testing
 : la.testing
-Comparisons for use in tests.
+assert_close compares tensors within tolerances that suit their dtype and says
+where they differ; luassert adds it to busted.
 > (pcall(la.testing.assert_close, la.ones(2), la.ones(2)))
 true
 see: testing.assert_close

@@ -31,6 +31,8 @@ see: matmul, addmm
 {3, 2, 5}
 see: matmul, baddbmm
 == mv
+A matrix of n x m times a vector of m gives a vector of n; a batch of vectors
+goes through mm.
 > la.tensor{{1., 2}, {3, 4}}:mv(la.tensor{1., 1})
 tensor([3., 7.])
 see: matmul, addmv
@@ -39,6 +41,8 @@ see: matmul, addmv
 tensor(32.)
 see: vdot, vecdot, inner
 == vdot
+The inner product of complex vectors: vdot(x, x) is the squared length, real
+and not negative.
 > la.complex(la.tensor{0.}, la.tensor{1.}):vdot(
 >>   la.complex(la.tensor{0.}, la.tensor{1.}))
 tensor(1.+0.j)
@@ -304,6 +308,8 @@ tensor([[1.0000, 0.0000, 0.0000],
         [0.0000, 0.5000, 0.0000]])
 see: lstsq, inv
 == pinverse
+The pseudo-inverse under PyTorch's older name: rcond is pinv's rtol. For least
+squares of many right sides.
 > la.tensor{{1., 0}, {0, 2}, {0, 0}}:pinverse().shape
 {2, 3}
 see: pinv
@@ -335,6 +341,8 @@ tensor([[2.5000],
         [1.5000]])
 see: solve, polyfit, pinv
 == matrix_exp
+The solution of x' = A x after time 1 is matrix_exp(A) x: dynamics, rotations
+from their rates.
 > la.tensor{{0., -1}, {1, 0}}:mul(math.pi / 3):matrix_exp()
 tensor([[ 0.5000, -0.8660],
         [ 0.8660,  0.5000]])
@@ -349,6 +357,8 @@ see: tensordot, inv
 tensor([1., 1., 1., 1.])
 see: tensordot, solve
 == matrix_transpose
+For batches of matrices, where t() takes one: the last two dims change, no
+memory moves.
 > la.matrix_transpose(la.ones(5, 2, 3)).shape
 {5, 3, 2}
 see: mT

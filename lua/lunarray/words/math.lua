@@ -6,6 +6,7 @@ return [==[
 tensor([1.0000, 2.7183])
 see: expm1, log, softmax
 == exp2
+Octaves to ratios: exp2(n / 12) is n semitones up. Powers of two are exact.
 > la.tensor{3., -1}:exp2()
 tensor([8.0000, 0.5000])
 see: exp, ldexp
@@ -19,14 +20,18 @@ see: log1p, exp
 tensor([0.0000, 2.3026])
 see: log1p, log2, log10, logsumexp
 == log2
+How many bits a number needs, octaves between frequencies, levels of a pyramid.
 > la.tensor{8., 0.5}:log2()
 tensor([ 3., -1.])
 see: log
 == log10
+Decades: decibels are 10 log10 of a ratio of powers, and figures count them on
+logarithmic axes.
 > la.tensor{1000., 0.1}:log10()
 tensor([ 3., -1.])
 see: log
 == log1p
+For small rates, where log(1 + x) would lose its digits: expm1 takes it back.
 > la.tensor{1e-6}:log1p()
 tensor([1.0000e-06])
 see: expm1, log
@@ -39,6 +44,8 @@ see: cos, asin, sinc
 tensor([ 1., -1.])
 see: sin, acos
 == tan
+Slopes of angles, fields of view (half the width at distance 1). Near pi / 2 it
+grows without bound.
 > la.tensor{0., math.pi / 4}:tan()
 tensor([0., 1.])
 see: atan, atan2
@@ -51,6 +58,8 @@ see: sin
 tensor([0.0000, 3.1416])
 see: cos
 == atan
+Slopes to angles, between -pi/2 and pi/2; atan2 takes both coordinates and
+knows all four quarters.
 > la.tensor{1.}:atan()
 tensor([0.7854])
 see: atan2
@@ -64,22 +73,32 @@ see: atan, angle, hypot
 tensor([1.5708, 3.1416])
 see: abs, polar, atan2
 == sinc
+The ideal low pass: its samples, times a window, are the coefficients of a
+filter.
 > la.tensor{0., 0.5}:sinc()
 tensor([1.0000, 0.6366])
 see: sin, special.spherical_bessel_j0
 == sinh
+Grows as exp(x) / 2 on both sides; hanging cables and long distances in curved
+space have it.
 > la.tensor{1.}:sinh()
 tensor([1.1752])
 see: cosh, asinh
 == cosh
+Even, with its least value 1 at zero; log(cosh(x)) is a loss between squares
+and absolute values.
 > la.tensor{1.}:cosh()
 tensor([1.5431])
 see: sinh, acosh
 == tanh
+An S between -1 and 1: bounded actions, states of recurrent networks, soft
+limits of signals.
 > la.tensor{-1., 0, 1}:tanh()
 tensor([-0.7616,  0.0000,  0.7616])
 see: sigmoid, atanh
 == asinh
+A logarithm that takes zero and negative numbers too: for axes of data that
+grow in both directions.
 > la.tensor{1.}:asinh()
 tensor([0.8814])
 see: sinh
@@ -100,6 +119,8 @@ see: rsqrt, square, cbrt
 tensor([0.5000, 0.2500])
 see: sqrt
 == cbrt
+The edge of a cube of that volume; negative numbers have negative roots, where
+x ^ (1 / 3) is NaN.
 > la.tensor{-8., 27}:cbrt()
 tensor([-2.,  3.])
 see: sqrt
@@ -116,6 +137,8 @@ see: erf, erfcx
 tensor([0.0561])
 see: erfc
 == erfinv
+sqrt(2) erfinv(2 p - 1) is the quantile p of the normal distribution (ndtri
+gives it directly).
 > la.tensor{0.5}:erfinv()
 tensor([0.4769])
 see: erf, ndtri

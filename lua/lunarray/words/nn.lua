@@ -401,7 +401,8 @@ true
 see: nn.init.normal_
 == nn.init.constant_
 : nn.init.constant_(x, value) -> tensor
-Fills the tensor with one value.
+Fills the tensor with one value in place: biases with 0, scales with 1, an
+output with its prior.
 > nn.init.constant_(la.empty(2), 3)
 tensor([3., 3.])
 see: fill_

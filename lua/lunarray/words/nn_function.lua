@@ -65,13 +65,15 @@ source: Dauphin and others (2016)
 see: glu
 == nn.SiLU
 : nn.SiLU() -> module
-x sigmoid(x), also named swish.
+The layer gives x sigmoid(x), also named swish: a smooth relu, used by many
+image and language models.
 > nn.SiLU()(la.tensor{-1., 0, 1})
 tensor([-0.2689,  0.0000,  0.7311])
 see: silu, nn.GELU
 == nn.Mish
 : nn.Mish() -> module
-x tanh(log(1 + exp(x))).
+The layer gives x tanh(log(1 + exp(x))): a smooth relu that lets small negative
+values through.
 > nn.Mish()(la.tensor{-1., 0, 1})
 tensor([-0.3034,  0.0000,  0.8651])
 source: Misra (2019)
@@ -85,7 +87,8 @@ tensor([0.5000, 0.8808])
 see: sigmoid, nn.LogSigmoid
 == nn.LogSigmoid
 : nn.LogSigmoid() -> module
-log(sigmoid(x)), without loss of digits.
+The layer gives log(sigmoid(x)) without loss of digits: log-likelihoods of two
+classes.
 > nn.LogSigmoid()(la.tensor{0., 2})
 tensor([-0.6931, -0.1269])
 see: logsigmoid
@@ -97,7 +100,8 @@ tensor([0.0000, 0.7616])
 see: tanh, nn.Sigmoid
 == nn.Tanhshrink
 : nn.Tanhshrink() -> module
-x - tanh(x).
+The layer gives x - tanh(x): small values nearly vanish, large ones lose 1.
+Sparse coding uses it.
 > nn.Tanhshrink()(la.tensor{0., 1})
 tensor([0.0000, 0.2384])
 see: tanhshrink
@@ -116,7 +120,8 @@ tensor([-1.5000,  0.0000,  0.5000])
 see: softshrink, nn.Hardshrink
 == nn.Softsign
 : nn.Softsign() -> module
-x / (1 + |x|).
+The layer gives x / (1 + |x|): like tanh between -1 and 1, but it nears its
+ends slowly.
 > nn.Softsign()(la.tensor{-1., 3})
 tensor([-0.5000,  0.7500])
 see: softsign, nn.Tanh
@@ -142,7 +147,8 @@ tensor([-0.6931, -0.6931])
 see: log_softmax, nn.NLLLoss
 == nn.Hardshrink
 : nn.Hardshrink([lambd = 0.5]) -> module
-x, or 0 within lambd of 0.
+The layer gives x outside of -lambd .. lambd and 0 inside: small coefficients
+are taken for noise.
 > nn.Hardshrink()(la.tensor{-2., 0.2, 1})
 tensor([-2.,  0.,  1.])
 see: hardshrink, nn.Softshrink
@@ -154,14 +160,15 @@ tensor([0.0000, 0.5000, 0.7500])
 see: hardsigmoid, nn.Sigmoid
 == nn.Hardswish
 : nn.Hardswish() -> module
-x hardsigmoid(x).
+The layer gives x relu6(x + 3) / 6: silu in straight pieces, cheap on small
+devices (MobileNetV3).
 > nn.Hardswish()(la.tensor{-4., 1.5})
 tensor([-0.0000, 1.1250])
 source: Howard and others: Searching for MobileNetV3 (2019)
 see: hardswish, nn.SiLU
 == nn.Hardtanh
 : nn.Hardtanh([min_val = -1, max_val = 1]) -> module
-x between two limits.
+The layer cuts x to min_val .. max_val (-1 .. 1): tanh in straight pieces.
 > nn.Hardtanh()(la.tensor{-3., 0.5})
 tensor([-1.0000,  0.5000])
 see: hardtanh, clamp
@@ -241,7 +248,8 @@ tensor(0.)
 see: kl_div, nn.CrossEntropyLoss
 == nn.SoftMarginLoss
 : nn.SoftMarginLoss([{reduction = "mean"}]) -> module
-log(1 + exp(-y x)), y being 1 or -1.
+The loss log(1 + exp(-y x)) of scores x and labels y, 1 or -1: logistic
+regression for two classes.
 > nn.SoftMarginLoss()(la.tensor{0.}, la.tensor{1.})
 tensor(0.6931)
 see: soft_margin_loss
@@ -307,7 +315,8 @@ tensor(0.5000)
 see: multilabel_margin_loss
 == nn.MultiLabelSoftMarginLoss
 : nn.MultiLabelSoftMarginLoss([{weight =, reduction = "mean"}]) -> module
-The mean over labels of BCEWithLogits.
+The loss of several labels at once: the mean over labels of BCEWithLogits, with
+targets of 0 and 1. For pictures that show a dog and a car.
 > nn.MultiLabelSoftMarginLoss()(la.tensor{{0., 0}}, la.tensor{{1., 0}})
 tensor(0.6931)
 see: multilabel_soft_margin_loss, nn.BCEWithLogitsLoss

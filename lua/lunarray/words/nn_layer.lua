@@ -118,7 +118,8 @@ see: max_pool1d, max_pool2d, max_pool3d, nn.AvgPool2d, nn.AdaptiveMaxPool2d
 == nn.AvgPool1d
 : nn.AvgPool1d(kernel_size[, {stride =, padding =, ceil_mode =,
   count_include_pad =}]) -> module
-The mean of each window.
+The layer gives the mean of each window of the last dim: a moving average that
+also thins out.
 > nn.AvgPool1d(2)(la.tensor{{1., 3, 5, 7}})
 tensor([[2., 6.]])
 see: avg_pool1d, nn.MaxPool1d

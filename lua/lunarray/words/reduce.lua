@@ -12,6 +12,7 @@ tensor([[3],
 tensor(2)
 see: mean, cumsum, prod, nansum
 == nansum
+For sums over measurements with gaps; a row of nothing but NaN gives 0.
 > la.tensor{1., la.nan, 2}:nansum()
 tensor(3.)
 see: sum, nanmean

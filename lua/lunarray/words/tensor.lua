@@ -16,7 +16,8 @@ int64    float32
 see: to, promote_types
 == x.ndim
 : x.ndim -> integer
-The number of dims.
+How many dims the tensor has, as x:dim(): 0 for a single number, 2 for a
+matrix.
 > la.zeros(2, 3).ndim, la.tensor(7).ndim
 2    0
 see: x:dim, x.shape
@@ -94,7 +95,8 @@ tensor([[1, 4]])
 see: ellipsis, newaxis
 == x:dim
 : x:dim() -> integer
-The number of dims.
+How many dims the tensor has: 0 for a single number, 1 for a list, 2 for a
+matrix.
 > la.zeros(2, 3):dim()
 2
 aka: ndimension
@@ -102,7 +104,8 @@ see: x.ndim
 == x:numel
 : x:numel() -> integer
 : la.numel(x) -> integer
-How many elements x has.
+How many elements x has, over all dims: the product of its shape, 1 for a
+single number.
 > la.zeros(2, 3):numel()
 6
 aka: nelement
@@ -131,7 +134,8 @@ The position of the first element in the storage, from 1.
 see: x:stride, x:storage
 == x:element_size
 : x:element_size() -> integer
-How many bytes one element takes.
+How many bytes one element takes: x:numel() times it is the memory of the
+values.
 > la.ones(1):element_size()
 4
 aka: itemsize
@@ -156,28 +160,32 @@ true    false
 see: contiguous, x:stride
 == x:is_meta
 : x:is_meta() -> boolean
-Is x on the meta device?
+true for tensors that have a shape and a dtype but no values: they tell what a
+program needs before it runs.
 > la.ones(2, {device = "meta"}):is_meta()
 true
 see: x.device
 == x:is_complex
 : x:is_complex() -> boolean
 : la.is_complex(x) -> boolean
-Is the dtype complex?
+true for complex64, complex128 and complex32, whose real and imag are tensors
+of their own.
 > la.ones(1):cfloat():is_complex()
 true
 see: isdtype, x:is_floating_point
 == x:is_floating_point
 : x:is_floating_point() -> boolean
 : la.is_floating_point(x) -> boolean
-Is the dtype a real floating-point one?
+true for float16, bfloat16, float32 and float64: only those (and complex ones)
+have gradients.
 > la.tensor{1}:is_floating_point(), la.tensor{1.5}:is_floating_point()
 false    true
 see: x:is_complex, finfo
 == x:is_signed
 : x:is_signed() -> boolean
 : la.is_signed(x) -> boolean
-Can the dtype hold negative numbers?
+true for floats and signed integers, false for uint8 and bool, where -1 wraps
+round.
 > la.tensor{1}:byte():is_signed()
 false
 see: iinfo
@@ -339,7 +347,8 @@ pointer.
 see: x:unlock, x:data_ptr
 == x:unlock
 : x:unlock() -> tensor
-Allows writing again after x:lock().
+Allows writing into x again after x:lock(), which guards tensors that many
+share.
 > la.ones(2):lock():unlock()
 tensor([1., 1.])
 see: x:lock
@@ -359,7 +368,8 @@ A view whose dims have new names, or none.
 see: x.names, x:refine_names
 == x:refine_names
 : x:refine_names(names) -> tensor
-Gives names to dims that have none.
+Names dims that have no name yet ("..." stands for the others), and checks
+those that have one.
 > la.zeros(2, 3):refine_names("N", "C").names
 {"N", "C"}
 see: x:rename
@@ -404,7 +414,8 @@ source: XXH64
 see: equal
 == newaxis
 : la.newaxis -> value
-In an index it adds a new dim of size 1.
+In an index it adds a new dim of size 1: x[{la.newaxis}] makes a row of a
+vector, so that two vectors broadcast into a table.
 > la.tensor{1, 2}[{la.newaxis, {}}].shape
 {1, 2}
 see: unsqueeze, ellipsis

@@ -208,7 +208,8 @@ Makes the schedule continue from the state of another run.
 see: optim.Scheduler:state_dict
 == optim.StepLR
 : optim.StepLR(optimizer, {step_size =, gamma = 0.1}) -> optim.Scheduler
-lr times gamma every step_size steps.
+Multiplies the learning rate by gamma after every step_size steps: the usual
+drops of a long training.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.StepLR(opt, {step_size = 2, gamma = 0.5})
 > for k = 1, 4 do schedule:step() print(opt.param_groups[1].lr) end
@@ -250,7 +251,8 @@ steps. Use it as a warm-up.
 see: optim.SequentialLR, optim.PolynomialLR
 == optim.ExponentialLR
 : optim.ExponentialLR(optimizer, {gamma =}) -> optim.Scheduler
-lr times gamma every step.
+Multiplies the learning rate by gamma at every step: 0.95 halves it in 14.
+Steady decay without a plan for the end.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ExponentialLR(opt, {gamma = 0.5})
 > for k = 1, 2 do schedule:step() print(opt.param_groups[1].lr) end
@@ -335,7 +337,8 @@ source: Smith: Cyclical learning rates (2015)
 see: optim.OneCycleLR
 == optim.LambdaLR
 : optim.LambdaLR(optimizer, {lr_lambda =}) -> optim.Scheduler
-lr times lr_lambda(step).
+The learning rate is its first value times lr_lambda(step): for a schedule of
+your own, such as warm-up with any decay.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.LambdaLR(opt, {
 >>   lr_lambda = function(k) return 1 / (1 + k) end})

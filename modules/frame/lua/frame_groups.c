@@ -174,6 +174,39 @@ static int groups_join(lua_State *L)
     return 2;
 }
 
+/* match(left, right, letter): ids of both, -1 for gaps and for what the right
+** has not, and their number */
+static int groups_match_keys(lua_State *L)
+{
+    la_state *s = la_begin(L, "join", 0);
+    lua_settop(L, 3);
+    char letter = la_table_letter(L, 3);
+    int64_t count = 0, n = la_table_arg(L, 1, letter, "join").n;
+    int64_t m = la_table_arg(L, 2, letter, "join").n;
+    la_charge_more(L, "join", n + m);
+    int32_t none, *l = la_table_push(L, s, LA_INT32, n, "join");
+    int32_t *r = la_table_push(L, s, LA_INT32, m, "join");
+    la_table_column left = la_table_arg(L, 1, letter, "join");
+    la_table_column right = la_table_arg(L, 2, letter, "join");
+    if (left.dtype != right.dtype)
+        la_raise_arg(L, 2, "join", "columns of one dtype expected");
+    LA_CHECK(L, "join", la_table_match_keys(&left, &right, n ? l : &none,
+                                            m ? r : &none, &count));
+    lua_pushinteger(L, count);
+    return 3;
+}
+
+/* is_whole(rows, n): are they all n rows in their order? */
+static int groups_is_whole(lua_State *L)
+{
+    la_begin(L, "join", 0);
+    int64_t n = 0, whole = luaL_checkinteger(L, 2), i = 0;
+    const int32_t *rows = la_table_array(L, 1, LA_INT32, &n, "join");
+    if (n == whole) while (i < n && rows[i] == i) i++;
+    lua_pushboolean(L, i == whole);
+    return 1;
+}
+
 /* twice(ids, count): the first row, from 1, whose id was met before, or nil */
 static int groups_twice(lua_State *L)
 {
@@ -301,6 +334,7 @@ static int groups_nunique(lua_State *L)
 const luaL_Reg la_table_group_functions[] = {
     {"group", groups_group}, {"order", groups_order},
     {"segments", groups_segments}, {"join", groups_join},
+    {"match", groups_match_keys}, {"is_whole", groups_is_whole},
     {"twice", groups_twice}, {"pick", groups_pick}, {"count", groups_count},
     {"sum", groups_sum}, {"isum", groups_sum_integers},
     {"squares", groups_squares}, {"quantile", groups_quantile},

@@ -55,18 +55,26 @@ local function numbers(list)
   return la.cat(all)
 end
 
--- Columns of one kind as one; numbers promote.
-function columns.concat(list, owner)
+local function other_kind(list, names, owner, i, k)
+  local a, b = columns.kind(list[i]), columns.kind(list[k])
+  if names then
+    fail("%s: column '%s' is %s, '%s' is %s: they do not go into one column",
+      owner, names[i], a, names[k], b)
+  end
+  fail("%s: %s and %s do not go into one column", owner, a, b)
+end
+
+-- Columns of one kind as one; numbers promote. 'names', if given, are theirs.
+function columns.concat(list, owner, names)
   if #list == 1 then return list[1] end
   local kind, first = nil, nil
-  for _, c in ipairs(list) do
+  for k, c in ipairs(list) do
     local here = columns.is_text(c) and "text" or columns.is_date(c) and "date"
       or "number"
-    if not kind or kind == "number" and is_blank(first) then
-      kind, first = here, c
+    if not kind or kind == "number" and is_blank(list[first]) then
+      kind, first = here, k
     elseif here ~= kind and not (here == "number" and is_blank(c)) then
-      fail("%s: %s and %s do not go into one column", owner,
-        columns.kind(first), columns.kind(c))
+      other_kind(list, names, owner, first, k)
     end
   end
   if kind == "text" then return texts(list) end

@@ -14,10 +14,13 @@ local words = {}            -- methods of groups
 -- ---- making ----
 
 -- ids and count of rows, and a column for each key with a row for each group.
+-- 'context' is where values of rows are computed; 'parts' where those of groups
+-- are, and what iter and apply see.
 local function new(f, names, ids, count, keys, skipped)
+  local context = {frame = f, n = #f, ids = ids, count = count,
+    skipped = skipped}
   return setmetatable({frame = f, names = names, total = count, keys = keys,
-    context = {frame = f, n = #f, ids = ids, count = count,
-      skipped = skipped}}, Groups)
+    context = context, parts = context}, Groups)
 end
 
 -- The different values of one key: ids, their number, a column of them. An
@@ -83,6 +86,17 @@ function methods:group(cols, options)
   return new(self, names, ids, count, keys, o.dropna == true)
 end
 
+-- The parts of steps of time are in the order of time, as pandas has them: the
+-- first value of a day is its earliest, wherever it stands in the frame.
+local function in_time(g, dates)
+  local rows = columns.order({dates}, nil, "last")
+  local c = g.context
+  if C.is_whole(rows, c.n) then return g end
+  g.parts = {frame = frame.take(g.frame, rows), n = c.n, count = c.count,
+    ids = columns.take(c.ids, rows), skipped = c.skipped}
+  return g
+end
+
 -- f:resample("when", unit[, n])
 methods.resample = function(self, name, unit, n)
   local c = frame.column(self, name, "resample")
@@ -105,8 +119,8 @@ methods.resample = function(self, name, unit, n)
   local all = columns.date_of(la.cat{bins.values, floors.values}, c.unit,
     c.offset)
   local ids, count, first = columns.group({all}, true, false)
-  return new(self, {name}, columns.plain(ids[{{#bins + 1, #all}}]), count,
-    {columns.take(all, first)})
+  return in_time(new(self, {name}, columns.plain(ids[{{#bins + 1, #all}}]),
+    count, {columns.take(all, first)}), c)
 end
 
 -- ---- looking ----
@@ -135,7 +149,7 @@ function words:iter()
     if k > self.total then return nil end
     local keys = {}
     for i, c in ipairs(self.keys) do keys[i] = columns.value(c, k) end
-    return recipes.part(self.context, k), table.unpack(keys, 1, #self.keys)
+    return recipes.part(self.parts, k), table.unpack(keys, 1, #self.keys)
   end
 end
 
@@ -152,7 +166,7 @@ end
 function words:agg(spec)
   local list = {}
   for k, e in ipairs(recipes.entries("agg", spec)) do
-    list[k] = {e[1], recipes.values(self.context, e[2],
+    list[k] = {e[1], recipes.values(self.parts, e[2],
       ("agg: column '%s'"):format(e[1]))}
   end
   return behind_keys(self, list, "agg")
@@ -181,7 +195,7 @@ local function by_word(word, ...)
   return function(self, ...)
     local list = {}
     for k, name in ipairs(names_for(self, word, ...)) do
-      list[k] = {name, recipes.values(self.context, F[word](name, extra),
+      list[k] = {name, recipes.values(self.parts, F[word](name, extra),
         ("%s: column '%s'"):format(word, name))}
     end
     return behind_keys(self, list, word)
@@ -216,7 +230,7 @@ end
 function words:filter(condition)
   local keep
   if recipes.is_recipe(condition) and not condition.fn then
-    keep = recipes.values(self.context, condition, "filter")
+    keep = recipes.values(self.parts, condition, "filter")
     if not columns.is_tensor(keep) or keep.dtype ~= "bool" then
       fail("filter: true or false for each group expected, got %s",
         columns.kind(keep))
@@ -229,10 +243,10 @@ function words:filter(condition)
     local list = {}
     if type(condition) == "function" then
       for k = 1, self.total do
-        list[k] = condition(recipes.part(self.context, k))
+        list[k] = condition(recipes.part(self.parts, k))
       end
     else
-      list = recipes.run(self.context, condition)
+      list = recipes.run(self.parts, condition)
     end
     for k = 1, self.total do
       local v = list[k]
@@ -275,7 +289,7 @@ function words:apply(fn)
   end
   local pieces, rows = {}, {}
   for k = 1, self.total do
-    local v = fn(recipes.part(self.context, k))
+    local v = fn(recipes.part(self.parts, k))
     if v ~= nil then
       local p = piece(self, v, k)
       pieces[#pieces + 1] = p

@@ -37,8 +37,21 @@ local function keys_of(f, g, on)
   return left, right
 end
 
--- Ids of the rows of both, -1 for keys with gaps, and their number.
-local function ids_of(f, g, left, right)
+-- Ids of the rows of both by one key that needs no conversion: the left is
+-- looked up among the right, and what it alone has is -1.
+local function looked_up(a, b)
+  local raw_a, letter = columns.engine(a)
+  local raw_b, other = columns.engine(b)
+  if letter ~= other or letter == "t" or raw_a.dtype ~= raw_b.dtype
+    or letter == "d" and a.unit ~= b.unit then
+    return nil
+  end
+  return C.match(raw_a, raw_b, letter)
+end
+
+-- Ids of the rows of both, -1 for keys with gaps, and their number. 'all': the
+-- left's keys have ids even where the right has them not.
+local function ids_of(f, g, left, right, all)
   local list = {}
   for k, name in ipairs(left) do
     local a, b = record(f).columns[name], record(g).columns[right[k]]
@@ -46,6 +59,10 @@ local function ids_of(f, g, left, right)
     if columns.is_tensor(a) and columns.is_tensor(b) and a.dtype ~= b.dtype
       and columns.is_float(a) ~= columns.is_float(b) then
       a, b = columns.to_float(a, owner), columns.to_float(b, owner)
+    end
+    if #left == 1 and not all then
+      local l, r, count = looked_up(a, b)
+      if l then return l, r, count end
     end
     list[k] = columns.concat({a, b}, owner)
   end
@@ -87,18 +104,13 @@ local function match(l, r, count, how)
     la.cat{b, rest}
 end
 
--- Left keys, where the left has no row those of the right.
-local function key_column(a, b, rows_a, rows_b, gaps)
-  if not gaps then return columns.take(a, rows_a) end
-  local both = columns.concat({a, b}, "join")
-  local n = columns.length(a)
-  local rows = la.where(rows_a:lt(0), rows_b + n, rows_a):to "int32"
-  return columns.take(both, columns.plain(rows))
-end
-
--- Rows, with 'fill' or gaps where there are none.
+-- Rows, with 'fill' or gaps where there are none; the column itself for all of
+-- its rows in their order.
 local function taken(c, rows, gaps, fill, name)
-  if not gaps then return columns.take(c, rows) end
+  if not gaps then
+    if C.is_whole(rows, columns.length(c)) then return c end
+    return columns.take(c, rows)
+  end
   if fill == nil then return columns.take(c, rows, true, "join") end
   local value = columns.make(fill, 1, ("join: fill: column '%s'"):format(name))
   local both = columns.concat({c, value},
@@ -110,6 +122,15 @@ local function taken(c, rows, gaps, fill, name)
   local n = columns.length(c)
   return columns.take(both, columns.plain(
     la.where(rows:lt(0), n, rows):to "int32"))
+end
+
+-- Left keys, where the left has no row those of the right.
+local function key_column(a, b, rows_a, rows_b, gaps)
+  if not gaps then return taken(a, rows_a) end
+  local both = columns.concat({a, b}, "join")
+  local n = columns.length(a)
+  local rows = la.where(rows_a:lt(0), rows_b + n, rows_a):to "int32"
+  return columns.take(both, columns.plain(rows))
 end
 
 local function check_fill(fill)
@@ -171,7 +192,8 @@ function methods:join(other, on, options)
       tostring(validate))
   end
   local left, right = keys_of(self, other, on)
-  local l, r, count = ids_of(self, other, left, right)
+  local l, r, count = ids_of(self, other, left, right,
+    validate == "1:1" or validate == "1:m")
   if validate == "1:1" or validate == "1:m" then
     check_once(self, left, l, count, validate, "left")
   end

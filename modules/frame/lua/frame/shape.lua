@@ -172,8 +172,9 @@ function methods:melt(options)
   local at = la.arange(n * m):floor_divide(math.max(1, n)):to "int32"
   list[#list + 1] = {o.var_name or "variable", columns.recode(at + 1, values)}
   local cells = frame.columns_of(self, values)
-  list[#list + 1] = {o.value_name or "value", m > 0
-    and columns.concat(cells, "melt") or la.zeros({0}, {dtype = "float64"})}
+  list[#list + 1] = {o.value_name or "value",
+    m > 0 and columns.concat(cells, "melt", values)
+    or la.zeros({0}, {dtype = "float64"})}
   return frame.build(list, "melt", n * m)
 end
 
