@@ -58,7 +58,7 @@ void la_note_late(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* What these finalizers make is not noted any more. */
+/* Objects that these finalizers make are not noted any more. */
 void la_end_closing(lua_State *L, la_state *s)
 {
     if (s->closing) atomic_fetch_sub(&la_closing_states, 1);

@@ -43,7 +43,7 @@ static inline void la_take_metatable(lua_State *L)
     lua_setmetatable(L, -2);
     if (__builtin_expect(la_in_finalizer(L), 0)) la_note_late(L);
 }
-/* The same for a handle of a tensor, and for what has no finalizer. */
+/* This one is for a handle of a tensor, and for what has no finalizer. */
 static inline void la_take_handle_metatable(lua_State *L)
 {
     lua_setmetatable(L, -2);

@@ -188,8 +188,8 @@ static int begin_protected(lua_State *L)
 }
 
 /* Lua would not finalize the block of a state that closes. */
-#define NOT_IN_FINALIZERS "lunarray is not opened in a finalizer, which may be " \
-    "that of a Lua state that closes: open it before"
+#define NOT_IN_FINALIZERS "lunarray is not opened in a finalizer, which " \
+    "may be that of a Lua state that closes: open it before"
 
 la_status la_join_runtime(lua_State *L, la_runtime *rt)
 {

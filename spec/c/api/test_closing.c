@@ -71,7 +71,7 @@ static void run(lua_State *L, const char *script)
 }
 
 /* Each is what a finalizer does; 'keep' takes what lives on. */
-static const char *const made[] = {
+static const char *const scripts[] = {
     "keep(la.ones(1000))",
     "la.ones(1000)",
     "for i = 1, 300 do keep(la.ones(9) * i) end",
@@ -91,7 +91,7 @@ static const char *const made[] = {
     "pcall(la.tidy, function() keep(la.keep(la.ones(9))) error 'x' end)",
     "local f = la.compile(function(x) return (x * 2):sum() end)"
     " keep(f, f(la.ones(9)))",
-    "local f = la.fuse(function(x) return x * 2 + 1 end) keep(f, f(la.ones(9)))",
+    "local f = la.fuse(function(x) return x * 2 end) keep(f, f(la.ones(9)))",
     "keep(la.vmap(function(x) return x * 2 end)(la.ones(4, 4)))",
     "keep(nn.Linear(3, 3)) keep(keep_list[1](la.ones(2, 3)))",
     "local m = nn.Linear(3, 3) local o = optim.Adam(m:parameters())"
@@ -146,14 +146,14 @@ static void finalized_at_the_end(const char *script, bool sandboxed)
 
 static void plain_states_give_all_back(void **state)
 {
-    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-        finalized_at_the_end(made[i], false);
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+        finalized_at_the_end(scripts[i], false);
 }
 
 static void sandboxes_give_all_back(void **state)
 {
-    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-        finalized_at_the_end(made[i], true);
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+        finalized_at_the_end(scripts[i], true);
 }
 
 /* The same words in finalizers of an ordinary collection: what is kept lives,
@@ -161,14 +161,14 @@ static void sandboxes_give_all_back(void **state)
 static void collections_are_as_before(void **state)
 {
     char text[1500];
-    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++) {
         world w;
         begin(&w, i % 2);
         snprintf(text, sizeof text, "lunarray = lunarray or require 'lunarray'"
                  " nn, optim = require 'lunarray.nn', require 'lunarray.optim'"
                  KEEP "for i = 1, 5 do setmetatable({}, {__gc = function()"
                  " pcall(function() %s end) done = true end}) end"
-                 " KEPT = keep_list", made[i]);
+                 " KEPT = keep_list", scripts[i]);
         run(w.L, text);
         lua_gc(w.L, LUA_GCCOLLECT);
         lua_gc(w.L, LUA_GCCOLLECT);
@@ -176,7 +176,7 @@ static void collections_are_as_before(void **state)
                  " KEPT = nil");
         lua_gc(w.L, LUA_GCCOLLECT);
         lua_close(w.L);
-        end(&w, made[i]);
+        end(&w, scripts[i]);
     }
 }
 
@@ -196,7 +196,7 @@ static int note(lua_State *L)
 
 static const char *const refused[] = {
     "la.ones(3)", "KEEP + 1", "KEEP.shape", "KEEP:add_(1)", "KEEP.T",
-    "KEEP[1]", "la.no_grad()", "la.no_grad(function() end)", "la.manual_seed(1)",
+    "KEEP[1]", "la.no_grad()", "la.no_grad(print)", "la.manual_seed(1)",
     "la.tidy(function() end)", "la.compile(function() end)()", "la.Generator()",
     "la.save({}, 'never')", "la.is_grad_enabled()", "KEEP:tolist()",
     "require 'lunarray'.ones(1)", "nn.Linear(1, 1)", "FUSED(KEEP)",

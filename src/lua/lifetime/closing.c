@@ -46,7 +46,7 @@ static void *allocate(void *data, void *block, size_t before, size_t after)
     return copy.next(copy.next_data, block, before, 0);
 }
 
-/* Where there is no memory for it, what is left stays. */
+/* Tensors that are left stay, where there is no memory for the record. */
 void la_close_handles(lua_State *L, const la_state *s)
 {
     if (s->begun == s->ended) return;
