@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <pthread.h>
 
 #include "lunarray.h"
 
@@ -261,6 +262,30 @@ static void finalizers_open_nothing(void **state)
     assert_int_equal(problems, 0);
 }
 
+/* ---- a state that another thread closes ---- */
+
+static void *closes(void *L)
+{
+    lua_close(L);
+    return NULL;
+}
+
+/* Settings of the state are current on this thread still. */
+static void other_threads_close(void **state)
+{
+    for (int sandboxed = 0; sandboxed < 2; sandboxed++) {
+        pthread_t thread;
+        world w;
+        begin(&w, sandboxed);
+        run(w.L, "lunarray = lunarray or require 'lunarray'"
+                 " KEEP = lunarray.ones(100) * 2");
+        assert_int_equal(pthread_create(&thread, NULL, closes, w.L), 0);
+        pthread_join(thread, NULL);
+        la_trim(w.rt);
+        end(&w, "closed by another thread");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +294,7 @@ int main(void)
         cmocka_unit_test(collections_are_as_before),
         cmocka_unit_test(older_finalizers_are_refused),
         cmocka_unit_test(finalizers_open_nothing),
+        cmocka_unit_test(other_threads_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

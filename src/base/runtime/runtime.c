@@ -372,9 +372,11 @@ la_status la_runtime_end(la_runtime *rt)
     if (la_op_table_drop) la_op_table_drop(rt);
     la_devices_drop(rt);
     unlist(rt);
-    if (la_here.serial == serial) la_move_to(&la_default_runtime);
-    if (la_current_context && la_current_context->serial == serial)
+    /* Its states are closed: a context of one is not looked at. */
+    if (la_here.serial == serial) {
+        la_move_to(&la_default_runtime);
         la_current_context = NULL;
+    }
     la_position_forget_runtime(serial);
     la_error_clear();
     la_memory_end(rt);
