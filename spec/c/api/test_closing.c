@@ -283,6 +283,7 @@ static void other_threads_close(void **state)
         pthread_join(thread, NULL);
         la_trim(w.rt);
         end(&w, "closed by another thread");
+        assert_int_equal(la_runtime_destroy(w.rt), LA_EARG);    /* again */
     }
 }
 
