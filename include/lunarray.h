@@ -166,8 +166,8 @@ typedef struct la_config {
 /* New; NULL for 'config': all defaults. NULL with LA_EARG or LA_ENOMEM. */
 LA_API la_runtime *la_runtime_new(const la_config *config);
 /* LA_ESTATE, and nothing ended, while a state or a tensor of it lives or a call
-** runs; the default one is LA_EARG. After 0 its threads ended and the allocator
-** has every block back. No thread may be about to use it. */
+** runs; LA_EARG for the default one and one that has ended. After 0 its threads
+** ended, and the allocator has all back. No thread may be about to use it. */
 LA_API int la_runtime_destroy(la_runtime *rt);
 /* The calling thread's runtime for functions without a state (L == NULL) or a
 ** tensor: la_call, la_new, la_wrap, la_load, la_from_dlpack. Returns the former

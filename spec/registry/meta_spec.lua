@@ -148,4 +148,52 @@ describe("the meta device", function()
       end, "real tolerances expected", 1, true)
     end
   end)
+
+  -- A composite that reads elements between its calls finds none in one of its
+  -- arguments.
+  it("is found wherever it stands among the arguments", function()
+    local frames, long = la.zeros(4, 1, 3):log_softmax(3), {dtype = "int64"}
+    local two = la.tensor({2, 1}, long)
+    local calls = {
+      {la.ctc_loss, frames, la.tensor{{2, 3}}, la.tensor{4}, la.tensor{2}},
+      {la.ctc_loss, frames, la.tensor{2, 3}, la.tensor{4}, la.tensor{2}},
+      {la.repeat_interleave, la.ones(2), two},
+      {la.tensor_split, la.arange(9), la.tensor({3, 6}, long)},
+      {la.combinations, la.arange(4), 2},
+      {la.embedding_bag, la.tensor({1, 2, 3}, long), la.ones(3, 2),
+        la.tensor({1, 2}, long)},
+      {la.narrow, la.arange(9), 1, la.tensor(2), 3},
+      {la.nll_loss, la.ones(2, 3), two}, {la.cross_entropy, la.ones(2, 3), two},
+      {la.gaussian_nll_loss, la.ones(3), la.ones(3), la.ones(3)},
+      {la.binary_cross_entropy, la.full({3}, 0.5), la.ones(3)},
+      {la.multi_margin_loss, la.ones(2, 3), two},
+      {la.quantile, la.arange(5.), la.tensor(0.5)},
+      {la.one_hot, two}, {la.bincount, two, la.ones(2)},
+      {la.unravel_index, two, {2, 2}},
+      {la.average, la.ones(2), {weights = la.ones(2)}},
+      {la.allclose, two, two}, {la.equal, two, two}, {la.where, two},
+      {la.masked_select, la.ones(2), two:bool()}, {la.trapezoid, two, two},
+      {la.histogram, la.ones(4), la.tensor{0., 1, 2}}, {la.pad, two, {1, 1}},
+    }
+    local refused, total = 0, 0
+    for _, call in ipairs(calls) do
+      local fn = call[1]
+      assert.has_no_error(function() fn(table.unpack(call, 2)) end)
+      for i = 2, #call do
+        if vary.is_tensor(call[i]) then
+          local args = table.move(call, 2, #call, 1, {})
+          args[i - 1] = args[i - 1]:to "meta"
+          local ok, result = pcall(fn, table.unpack(args))
+          total = total + 1
+          if not ok then
+            refused = refused + 1
+            assert.equal("string", type(result))
+          elseif vary.is_tensor(result) then
+            assert.equal("meta", result.device)
+          end
+        end
+      end
+    end
+    assert.is_true(total > 35 and refused > 20, total .. ", " .. refused)
+  end)
 end)

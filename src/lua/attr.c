@@ -60,7 +60,7 @@ void la_push_shape(lua_State *L, int n, const int64_t *list)
         la_set_event(L, "__eq", shape_equal);
         la_set_event(L, "__tostring", attr_shape_text);
     }
-    la_take_metatable(L);
+    la_take_handle_metatable(L);
 }
 
 static int get_shape(lua_State *L, la_tensor *t)

@@ -80,6 +80,7 @@ typedef struct la_state {
     int64_t aside;          /* steps for finalizers, sandbox/guard.h */
     bool finalizing;        /* one of them runs */
     bool closing;           /* lua_close runs them, metatable.h */
+    bool closed;            /* ... and has come to this block */
     struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
     /* la_set_stack: scripts go no deeper than 'stack_kept' above the end */
     uintptr_t stack_low;
@@ -171,11 +172,12 @@ static inline bool la_stack_ends(const la_state *s)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return __builtin_expect(here - s->stack_low < s->stack_kept, 0);
 }
-/* Guards functions that call scripts, which may call them again. Raises. */
-int la_raise_stack(lua_State *L);
+/* Guards functions that call scripts, which may call them again. Raises. No
+** stack is enough for a state that is closed. */
+int la_raise_stack(lua_State *L, const la_state *s);
 static inline void la_check_stack(lua_State *L, const la_state *s)
 {
-    if (la_stack_ends(s)) la_raise_stack(L);
+    if (la_stack_ends(s)) la_raise_stack(L, s);
 }
 /* The levels of Lua's stack that la_call_masked adds: where its caller is. */
 int la_extra_levels(lua_State *L);
@@ -288,9 +290,12 @@ static inline la_handle *la_lasting_handle(lua_State *L, la_state *s)
 {
     la_handle *h = la_bare_handle(L, s);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
-    la_take_metatable(L);
+    la_take_handle_metatable(L);
     return h;
 }
+/* The state's own block is finalized: tensors of handles that are left go with
+** the handles' memory. */
+void la_close_handles(lua_State *L, const la_state *s);
 /* Handle of a tensor that is made now: in the innermost scope, if one is
 ** open. */
 static inline la_handle *la_new_handle(lua_State *L, la_state *s)

@@ -29,10 +29,12 @@ void la_set_metatable(lua_State *L, const char *name)
     la_take_metatable(L);
 }
 
-/* ---- states that close ---- */
+/* ---- what finalizers make ---- */
 
 _Atomic int la_closing_states;
-/* registry[&late]: a list of objects. */
+/* registry[&late]: objects by their addresses. The values are weak until the
+** state is known to close: the collector takes a dead object out before it
+** calls its finalizer, and nothing is taken out while Lua closes the state. */
 static const char late;
 
 void la_begin_closing(lua_State *L, la_state *s)
@@ -47,31 +49,33 @@ void la_begin_closing(lua_State *L, la_state *s)
 void la_note_late(lua_State *L)
 {
     const la_state *s = la_state_of(L);
-    if (!s || !s->closing) return;
-    luaL_checkstack(L, 3, NULL);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &late) == LUA_TTABLE) {
-        lua_pushvalue(L, -2);
-        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-    }
+    if (!s || (!s->closing && !la_in_finalizer(L))) return;
+    if (s->closed) luaL_error(L, "lunarray is closed in this Lua state");
+    luaL_checkstack(L, 4, NULL);
+    la_push_weak_table(L, &late, "v");
+    lua_pushvalue(L, -2);
+    lua_rawsetp(L, -2, lua_touserdata(L, -1));
     lua_pop(L, 1);
 }
 
+/* Objects that these finalizers make are not noted any more. */
 void la_end_closing(lua_State *L, la_state *s)
 {
-    if (!s->closing) return;
-    atomic_fetch_sub(&la_closing_states, 1);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &late);
-    lua_pushnil(L);             /* what these make is not noted any more */
+    if (s->closing) atomic_fetch_sub(&la_closing_states, 1);
+    s->closing = false;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &late) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pushnil(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &late);
     int list = lua_gettop(L);
-    for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i > 0; i--) {
-        lua_rawgeti(L, list, i);
-        if (luaL_getmetafield(L, -1, "__gc") == LUA_TFUNCTION) {
-            lua_pushvalue(L, -2);
-            lua_pcall(L, 1, 0, 0);
-        }
-        lua_settop(L, list);
+    for (lua_pushnil(L); lua_next(L, list); lua_settop(L, list + 1)) {
+        if (luaL_getmetafield(L, -1, "__gc") != LUA_TFUNCTION) continue;
+        lua_pushvalue(L, -2);
+        lua_pcall(L, 1, 0, 0);
     }
+    lua_settop(L, list - 1);
 }
 
 void la_set_own_metatable(lua_State *L, int index)

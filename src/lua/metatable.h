@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "lua/versions.h"
+
 struct la_state;
 
 /* luaL_newmetatable: push the state's metatable of this name; true where it is
@@ -21,12 +23,14 @@ struct la_state;
 bool la_new_metatable(lua_State *L, const char *name, const char *lock);
 /* The event, "__gc" or the like, of the metatable on the top. */
 void la_set_event(lua_State *L, const char *event, lua_CFunction fn);
-/* Lua calls no finalizer of what finalizers make while it closes a state: such
-** objects are noted, and finalized with the state's own block. The number of
-** states that close at the moment, of all threads. */
+/* Lua calls no finalizer of what finalizers make while it closes a state. So
+** what is made in a finalizer is noted, and the state's own block, which Lua
+** finalizes last, finalizes those that are still there. (Handles of tensors are
+** noted in a sandbox, which sees that it closes; lua/lifetime/closing.c.) The
+** number of states that are known to close at the moment, of all threads. */
 extern _Atomic int la_closing_states;
-/* Notes the object on the top where its state closes. Raises for want of
-** memory. */
+/* Notes the object on the top where a finalizer runs. Raises for want of
+** memory, and where the state's own block is gone. */
 void la_note_late(lua_State *L);
 /* The state closes, from now on. */
 void la_begin_closing(lua_State *L, struct la_state *s);
@@ -35,6 +39,12 @@ void la_end_closing(lua_State *L, struct la_state *s);
 
 /* Pops the metatable that la_new_metatable pushed, for the object under it. */
 static inline void la_take_metatable(lua_State *L)
+{
+    lua_setmetatable(L, -2);
+    if (__builtin_expect(la_in_finalizer(L), 0)) la_note_late(L);
+}
+/* This one is for a handle of a tensor, and for what has no finalizer. */
+static inline void la_take_handle_metatable(lua_State *L)
 {
     lua_setmetatable(L, -2);
     if (atomic_load_explicit(&la_closing_states, memory_order_relaxed))

@@ -47,15 +47,20 @@ void la_bare_closure(lua_State *L, lua_CFunction fn)
     lua_pushcclosure(L, fn, LA_UP_OWN);
 }
 
-static int call_ending(lua_State *L)
+static inline int call_upvalue(lua_State *L)
 {
     return la_masked(L, lua_tocfunction(L, lua_upvalueindex(LA_UP_BODY)));
+}
+
+static int call_ending(lua_State *L)
+{
+    return la_up_state(L)->closed ? 0 : call_upvalue(L);
 }
 
 static int call_body(lua_State *L)
 {
     la_check_stack(L, la_up_state(L));
-    return call_ending(L);
+    return call_upvalue(L);
 }
 
 static void push_around(lua_State *L, lua_CFunction outer, lua_CFunction body)
@@ -129,7 +134,8 @@ void la_set_methods(lua_State *L, const la_function *methods)
 }
 
 /* The state's own block dies with the Lua state: no context of a closed state
-** may stay current on this thread. */
+** may stay current on this thread. Finalizers of scripts that are older than
+** the block run later, when nothing can be made any more, and are refused. */
 static int state_gc(lua_State *L)
 {
     la_state *s = lua_touserdata(L, 1);
@@ -143,6 +149,10 @@ static int state_gc(lua_State *L)
     la_fft_forget(s->context.token);
     la_token_release(s->context.token);
     s->context.token = &la_no_token;
+    la_close_handles(L, s);
+    s->closed = true;
+    s->stack_low = 0;
+    s->stack_kept = SIZE_MAX;
     la_leave_context(&before);
     if (la_current_context == &s->context) la_current_context = NULL;
     atomic_fetch_sub(&rt->states, 1);
@@ -177,6 +187,10 @@ static int begin_protected(lua_State *L)
     return 0;
 }
 
+/* Lua would not finalize the block of a state that closes. */
+#define NOT_IN_FINALIZERS "lunarray is not opened in a finalizer, which " \
+    "may be that of a Lua state that closes: open it before"
+
 la_status la_join_runtime(lua_State *L, la_runtime *rt)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
@@ -185,6 +199,8 @@ la_status la_join_runtime(lua_State *L, la_runtime *rt)
                         (int)lua_version(L) % 100);
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
     la_state *s = la_state_of(L);
+    if ((s && s->closed) || (!s && la_in_finalizer(L)))
+        return la_error(LA_ESTATE, NOT_IN_FINALIZERS);
     if (s && s->context.runtime != rt)
         return la_error(LA_ESTATE, "the Lua state belongs to another runtime");
     if (s) return LA_OK;
@@ -231,6 +247,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     if (la_cpu_missing())
         return luaL_error(L, "lunarray was built for processors with %s",
                           la_cpu_missing());
+    if (!s && la_in_finalizer(L)) return luaL_error(L, NOT_IN_FINALIZERS);
     if (!s) s = new_state(L, &la_default_runtime);  /* else begun before */
     la_make_current(&s->context);
     new_box_metatable(L);
@@ -259,8 +276,10 @@ LA_API int luaopen_lunarray(lua_State *L)
 la_handle *la_empty_handle(lua_State *L, la_state *s)
 {
     if (s->scopes.depth > 0) return la_scoped_handle(L, s);
+    if (s->closed) luaL_error(L, "lunarray is closed in this Lua state");
     la_handle *h = la_bare_handle(L, s);
-    la_set_metatable(L, LA_META_NAME);
+    luaL_getmetatable(L, LA_META_NAME);
+    la_take_handle_metatable(L);
     return h;
 }
 

@@ -44,6 +44,17 @@ static inline bool la_lua_step(lua_State *L, int kilobytes)
 #endif
 }
 
+/* Does the collector run a finalizer, which may be that of a state that closes?
+** Before 5.4.4 it answers as one that the script has stopped. */
+static inline bool la_in_finalizer(lua_State *L)
+{
+#if LUA_VERSION_NUM == 504 && LUA_VERSION_RELEASE_NUM < 50404
+    return lua_gc(L, LUA_GCISRUNNING) == 0;
+#else
+    return lua_gc(L, LUA_GCISRUNNING) < 0;
+#endif
+}
+
 /* Is it another Lua than the one that this was compiled for? Asked before any
 ** other function of that Lua is called. */
 static inline bool la_foreign_lua(lua_State *L)

@@ -69,11 +69,21 @@ static la_status look_ignored(const la_look_question *q, const la_tensor *t,
     return LA_OK;
 }
 
+/* Composites that ask run with tensors of the meta device, too. */
+static la_status check_elements(const la_tensor *t)
+{
+    if (t->storage && t->storage->device != LA_CPU)
+        return la_error(LA_EKEY, "the call depends on elements of a tensor, "
+                        "and one on the %s device has none here",
+                        la_device_name((la_device)t->storage->device));
+    return la_tensor_check_bounds(t);
+}
+
 la_status la_look_ask(const la_look_question *q, const la_tensor *t,
                       int64_t *answer)
 {
     *answer = 0;
-    LA_TRY(la_tensor_check_bounds(t));
+    LA_TRY(check_elements(t));
     switch (q->kind) {
     case LA_LOOK_truth:
         *answer = *(const uint8_t *)la_data(t) != 0;
@@ -99,11 +109,11 @@ la_status la_look_sizes(const la_tensor *t)
 {
     if (__builtin_expect(la_ctx()->recorder != NULL, 0))
         LA_TRY(la_record_read(t));
-    return la_tensor_check_bounds(t);
+    return check_elements(t);
 }
 
 la_status la_look_alone(const la_tensor *t)
 {
     if (__builtin_expect(la_ctx()->recorder != NULL, 0)) la_record_peek(t);
-    return la_tensor_check_bounds(t);
+    return check_elements(t);
 }

@@ -194,9 +194,10 @@ static int gguf_parse(lua_State *L)
     la_handle *h = la_new_handle(L, s);     /* which finalizers can't free */
     la_tensor *t = la_check_tensor(L, 1, NAME);
     if (t->dtype != LA_UINT8 || t->ndim != 1 || t->numel == 0
-        || !la_is_contiguous(t))
+        || !la_is_contiguous(t) || t->device != LA_CPU)
         la_raise_arg(L, 1, NAME, "the bytes of a file expected, a contiguous "
-                     "tensor of uint8");
+                     "tensor of uint8 on the CPU");
+    LA_CHECK(L, NAME, la_tensor_check_bounds(t));
     la_fill_handle(s, h, la_tensor_retain(t));
     gguf_raise(L, &where, la_gguf_begin(&g, la_data(h->tensor),
                                         h->tensor->numel));

@@ -66,6 +66,9 @@ static la_status encode_plain(la_tensor *t, la_tensor **out)
     LA_LET(own, la_run(detach, &own, t));
     LA_LET(real, la_run(resolve_conj, &real, own));
     LA_LET(plain, la_run(resolve_neg, &plain, real));
+    if (plain->device != LA_CPU)
+        return la_error(LA_EKEY, "a tensor on the %s device has no data",
+                        la_device_name((la_device)plain->device));
     return la_run(contiguous, out, plain);
 }
 

@@ -26,6 +26,13 @@ local function affine(options)
       node("Relu", {"q"}, {"y"})}}, options)
 end
 
+it("does not write tensors that have no data", function()
+  assert.error_matches(function()
+    la.onnx.encode{graph = {name = "g", initializer = {{name = "w",
+      tensor = la.ones(3, {device = "meta"})}}}}
+  end, "on the meta device has no data", 1, true)
+end)
+
 describe("a model", function()
   it("runs nodes in any order, by name and by position", function()
     local m = affine()

@@ -346,6 +346,16 @@ static la_status check_unused(la_runtime *rt)
     return LA_OK;
 }
 
+/* A runtime that has ended is not looked at. */
+static bool is_listed(const la_runtime *rt)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST && !found; i++) found = runtimes[i] == rt;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* Nobody finds it any more: threads that were in it forget it. */
 static void unlist(la_runtime *rt)
 {
@@ -367,14 +377,19 @@ la_status la_runtime_end(la_runtime *rt)
     if (!rt || rt == &la_default_runtime)
         return la_error(LA_EARG, "la_runtime_destroy: the default runtime "
                         "stays (la_shutdown ends its threads)");
+    if (!is_listed(rt))
+        return la_error(LA_EARG, "la_runtime_destroy: the runtime has ended "
+                        "already");
     LA_TRY(check_unused(rt));
     uint64_t serial = rt->serial;
     if (la_op_table_drop) la_op_table_drop(rt);
     la_devices_drop(rt);
     unlist(rt);
-    if (la_here.serial == serial) la_move_to(&la_default_runtime);
-    if (la_current_context && la_current_context->serial == serial)
+    /* Its states are closed: a context of one is not looked at. */
+    if (la_here.serial == serial) {
+        la_move_to(&la_default_runtime);
         la_current_context = NULL;
+    }
     la_position_forget_runtime(serial);
     la_error_clear();
     la_memory_end(rt);

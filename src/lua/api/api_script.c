@@ -120,7 +120,10 @@ LA_API int la_run_script(lua_State *L, const char *text, size_t n,
 
 LA_API const char *la_push_text_of(lua_State *L, int index)
 {
-    return la_push_shown(L, index);
+    if (L) return la_push_shown(L, index);
+    la_error_clear();
+    (void)la_error(LA_ESTATE, "la_push_text_of: a Lua state is needed");
+    return NULL;
 }
 
 /* Receiver of what scripts print. A copy lives in an upvalue, so the host's own

@@ -5,8 +5,10 @@
 /* An operation, or an error on its way out, begins with so much or more. */
 #define KEPT ((size_t)32 << 10)
 
-int la_raise_stack(lua_State *L)
+int la_raise_stack(lua_State *L, const la_state *s)
 {
+    if (s->closed)
+        return luaL_error(L, "lunarray is closed in this Lua state");
     return luaL_error(L, "stack overflow (stack of the host)");
 }
 

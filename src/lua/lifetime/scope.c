@@ -87,7 +87,7 @@ la_handle *la_scoped_handle(lua_State *L, la_state *s)
     la_handle *h = lua_newuserdatauv(L, sizeof(*h), 1);
     *h = (la_handle){LA_HANDLE_MAGIC, 0, NULL, s};
     lua_rawgeti(L, -2, ANCHOR_META);
-    la_take_metatable(L);
+    la_take_handle_metatable(L);
     lua_pushvalue(L, -1);
     lua_rawseti(L, -3, (lua_Integer)c->n + ANCHOR_FIRST);
     lua_replace(L, -2);

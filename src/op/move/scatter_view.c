@@ -6,6 +6,7 @@
 ** these write one into a copy. They are how functional code, which writes
 ** nothing in place, changes a part of a tensor.
 */
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "op/cost/fuel.h"
 #include "op/move/move.h"
@@ -150,8 +151,10 @@ static la_status check_unravel(const la_tensor *t, const la_value *shape,
 static la_status unravel(la_tensor *t, const la_value *shape, la_tensor **list,
                          int64_t numel)
 {
+    enum { BETWEEN_POLLS = 1 << 14 };
     la_strided p = la_strided_of(t);
     for (int64_t k = 0; k < t->numel; k++) {
+        if (k % BETWEEN_POLLS == 0) LA_TRY(la_poll());
         int64_t i = la_scalar_load(t->dtype, p.data + k * (int64_t)
                                              la_itemsize(t)).i;
         if (i == 0 || i > numel || i < -numel)
@@ -179,7 +182,7 @@ la_status la_impl_unravel_index(la_frame *f)
     LA_TRY(check_unravel(t, shape, &numel));
     if (la_fuel_running)
         LA_TRY(la_fuel_more(f, la_fuel_times(t->numel,
-                                             4 * (shape->ints.n + 1))));
+                                             8 * (shape->ints.n + 1))));
     if (la_is_contiguous(t))
         plain = la_tensor_retain(t);
     else
