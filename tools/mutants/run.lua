@@ -114,8 +114,8 @@ local function found_by(name, ok, _, late)
   return not ok and name .. (late and " (time)" or "") or nil
 end
 
--- A spec with the mistake. One that was never timed passes without it as a rule,
--- and is run without it only where it fails.
+-- A spec with the mistake. One that was never timed passes without it as a
+-- rule, and is run without it only where it fails.
 local function run_spec(name, times)
   if times[name] == nil then read_times(times) end
   if times[name] == false then return nil end

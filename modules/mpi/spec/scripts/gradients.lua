@@ -119,7 +119,7 @@ assert(not pcall(mpi.load, "examples/data/digits_labels.npy"))
 assert(not pcall(mpi.save, {print}, path))
 if rank == 1 then os.remove(path) os.remove(folder) end
 
--- Parameters of one size are spread evenly, in the same way on all ranks.
+-- Parameters of one size are shared out evenly, in the same way on all ranks.
 for count = 1, 40 do
   local params, of = {}, {}
   for k = 1, count do params[k] = la.zeros(3, {requires_grad = true}) end
