@@ -7,6 +7,8 @@
 **     JUMP a
 **     LOOK a          the steps up to END must match here (mode 0), or not (1);
 **                     goes on at a
+**     WHOLE a         the steps up to END match here, in their first way only;
+**                     goes on at a, behind them
 **     EDGE            an edge of a word
 **     FIRST, LAST     the begin of the text, its end
 **     END             a match
@@ -20,9 +22,9 @@
 #include <string.h>
 
 #include "base/runtime/interrupt.h"
-#include "modules/tokenizer/unicode.h"
+#include "modules/tokenizer/regex_classes.h"
 
-enum { SET, REPEAT, SPLIT, JUMP, LOOK, EDGE, FIRST, LAST, END };
+enum { SET, REPEAT, SPLIT, JUMP, LOOK, WHOLE, EDGE, FIRST, LAST, END };
 enum { GREEDY, LAZY, POSSESSIVE };
 enum { MOST_STEPS = 20000, DEPTH = 32 };
 #define ENDLESS INT32_MAX
@@ -80,42 +82,6 @@ static void put_item(parser *p, la_regex_item i)
 }
 
 /* ---- classes ---- */
-
-#define CATEGORY(name) (UINT32_C(1) << LA_CAT_##name)
-#define LETTERS (CATEGORY(LL) | CATEGORY(LM) | CATEGORY(LO) | CATEGORY(LT) \
-                 | CATEGORY(LU))
-#define MARKS (CATEGORY(MC) | CATEGORY(ME) | CATEGORY(MN))
-#define NUMBERS (CATEGORY(ND) | CATEGORY(NL) | CATEGORY(NO))
-#define POINTS (CATEGORY(PC) | CATEGORY(PD) | CATEGORY(PE) | CATEGORY(PF) \
-                | CATEGORY(PI) | CATEGORY(PO) | CATEGORY(PS))
-#define SIGNS (CATEGORY(SC) | CATEGORY(SK) | CATEGORY(SM) | CATEGORY(SO))
-#define WORD_CHARACTERS (LETTERS | MARKS | CATEGORY(ND) | CATEGORY(NL) \
-                         | CATEGORY(PC))
-#define SPACES (CATEGORY(ZL) | CATEGORY(ZP) | CATEGORY(ZS))
-
-static const struct { const char *name; uint32_t set; } properties[] = {
-    {"L", LETTERS}, {"M", MARKS}, {"N", NUMBERS}, {"P", POINTS}, {"S", SIGNS},
-    {"Z", SPACES}, {"Lu", CATEGORY(LU)}, {"Ll", CATEGORY(LL)},
-    {"Lt", CATEGORY(LT)}, {"Lm", CATEGORY(LM)}, {"Lo", CATEGORY(LO)},
-    {"Mn", CATEGORY(MN)}, {"Mc", CATEGORY(MC)}, {"Me", CATEGORY(ME)},
-    {"Nd", CATEGORY(ND)}, {"Nl", CATEGORY(NL)}, {"No", CATEGORY(NO)},
-    {"Pc", CATEGORY(PC)}, {"Pd", CATEGORY(PD)}, {"Pe", CATEGORY(PE)},
-    {"Pf", CATEGORY(PF)}, {"Pi", CATEGORY(PI)}, {"Po", CATEGORY(PO)},
-    {"Ps", CATEGORY(PS)}, {"Sc", CATEGORY(SC)}, {"Sk", CATEGORY(SK)},
-    {"Sm", CATEGORY(SM)}, {"So", CATEGORY(SO)}, {"Zs", CATEGORY(ZS)},
-    {"Zl", CATEGORY(ZL)}, {"Zp", CATEGORY(ZP)}, {"Cc", CATEGORY(CC)},
-    {"Cf", CATEGORY(CF)}, {"C", CATEGORY(CC) | CATEGORY(CF) | CATEGORY(CO)
-                                | CATEGORY(CN) | CATEGORY(CS)}};
-
-/* Blocks of the scripts that tokenizers name. */
-static const struct { const char *name; uint32_t ranges[16]; } scripts[] = {
-    {"Han", {0x2e80, 0x2fd5, 0x3005, 0x3007, 0x3021, 0x3029, 0x3038, 0x303b,
-             0x3400, 0x4dbf, 0x4e00, 0x9fff, 0xf900, 0xfad9, 0x20000, 0x323af}},
-    {"Hiragana", {0x3041, 0x309f}}, {"Katakana", {0x30a1, 0x30ff}},
-    {"Hangul", {0x1100, 0x11ff, 0x3131, 0x318e, 0xac00, 0xd7a3}},
-    {"Thai", {0xe01, 0xe5b}}, {"Arabic", {0x600, 0x6ff, 0x750, 0x77f}},
-    {"Cyrillic", {0x400, 0x52f}}, {"Latin", {'A', 'Z', 'a', 'z', 0xc0, 0x24f}},
-    {"Greek", {0x370, 0x3ff}}};
 
 /* Is the name this word? */
 static bool is_word(const char *name, size_t n, const char *word)
@@ -311,17 +277,45 @@ static bool may_be_empty(const la_regex *r, int32_t at, int *budget)
     return true;
 }
 
+/* A step that goes elsewhere goes so much farther. */
+static void shift_step(la_regex_step *s, int32_t by)
+{
+    if (s->op == SPLIT || s->op == JUMP || s->op == LOOK || s->op == WHOLE)
+        s->a += by;
+    if (s->op == SPLIT) s->b += by;
+}
+
 /* The steps from 'from' on once more, at the end. */
 static la_status copy_steps(parser *p, int32_t from, int32_t n)
 {
     int32_t by = step_count(p->r) - from;
     for (int32_t k = 0; k < n; k++) {
         la_regex_step s = steps_of(p->r)[from + k];
-        if (s.op == SPLIT || s.op == JUMP || s.op == LOOK) s.a += by;
-        if (s.op == SPLIT) s.b += by;
+        shift_step(&s, by);
         LA_TRY(emit(p, s));
     }
     return LA_OK;
+}
+
+/* The steps from 'from' on become a WHOLE: what they have taken stays. */
+static la_status make_whole(parser *p, int32_t from)
+{
+    int32_t n = step_count(p->r) - from;
+    LA_TRY(emit(p, (la_regex_step){.op = END}));
+    LA_TRY(emit(p, (la_regex_step){.op = END}));
+    la_regex_step *s = steps_of(p->r) + from;
+    memmove(s + 1, s, (size_t)n * sizeof *s);
+    for (int32_t k = 1; k <= n; k++) shift_step(s + k, 1);
+    *s = (la_regex_step){.op = WHOLE, .a = step_count(p->r)};
+    return LA_OK;
+}
+
+/* A way that goes on at the next step, or, tried later, at 'past'; lazy: the
+** other way round. */
+static la_regex_step split_at(int32_t at, int32_t past, bool lazy)
+{
+    return (la_regex_step){.op = SPLIT, .a = lazy ? past : at + 1,
+                           .b = lazy ? at + 1 : past};
 }
 
 /* A group, whose steps begin at 'from', as often as it is to be: copies, then
@@ -330,30 +324,32 @@ static la_status repeat_group(parser *p, int32_t from, const la_regex_step *t)
 {
     int32_t n = step_count(p->r) - from - 1, copies = 1;
     int budget = MOST_STEPS;
-    bool greedy = t->mode != LAZY;
+    bool lazy = t->mode == LAZY;
+    if (t->most == 0) {
+        p->r->steps.n = (size_t)(from + 1) * sizeof(la_regex_step);
+        return LA_OK;
+    }
     if (t->most == ENDLESS && may_be_empty(p->r, from + 1, &budget))
         return regex_fault(p, "what repeats may be empty");
     for (; copies < t->least; copies++) LA_TRY(copy_steps(p, from + 1, n));
-    if (t->least == 0 || t->most == ENDLESS) {
-        int32_t head = from, last = step_count(p->r);
+    if (t->most == ENDLESS) {
+        int32_t head = from;
         if (t->least > 0) {
-            head = last;
+            head = step_count(p->r);
             LA_TRY(emit(p, (la_regex_step){.op = SPLIT}));
             LA_TRY(copy_steps(p, from + 1, n));
         }
-        if (t->most == ENDLESS)
-            LA_TRY(emit(p, (la_regex_step){.op = JUMP, .a = head}));
-        last = step_count(p->r);
-        steps_of(p->r)[head] = (la_regex_step){.op = SPLIT,
-            .a = greedy ? head + 1 : last, .b = greedy ? last : head + 1};
+        LA_TRY(emit(p, (la_regex_step){.op = JUMP, .a = head}));
+        steps_of(p->r)[head] = split_at(head, step_count(p->r), lazy);
     }
     for (; t->most != ENDLESS && copies < t->most; copies++) {
         int32_t head = step_count(p->r);
-        LA_TRY(emit(p, (la_regex_step){.op = SPLIT, .a = head + 1,
-                                       .b = head + 1 + n}));
+        LA_TRY(emit(p, split_at(head, head + 1 + n, lazy)));
         LA_TRY(copy_steps(p, from + 1, n));
     }
-    return LA_OK;
+    if (t->least == 0 && t->most != ENDLESS)
+        steps_of(p->r)[from] = split_at(from, step_count(p->r), lazy);
+    return t->mode == POSSESSIVE ? make_whole(p, from) : LA_OK;
 }
 
 /* ---- alternatives ---- */
@@ -617,14 +613,17 @@ static const char *advance(const la_regex *r, la_regex_match *m, int32_t *step,
     case LOOK:
         *step = s->a;
         return (run(r, m, here + 1, at) != NULL) != (s->mode == 1) ? at : NULL;
+    case WHOLE:
+        *step = s->a;
+        return run(r, m, here + 1, at);
     case EDGE: return is_edge(m, at) ? at : NULL;
     case FIRST: return at == m->begin ? at : NULL;
     default: return at == m->end ? at : NULL;
     }
 }
 
-/* The end of a match from a step on, or NULL. Groups that look ahead nest no
-** deeper than the parser allows. */
+/* The end of a match from a step on, or NULL. Groups that look ahead or keep
+** what they took nest no deeper than the parser allows. */
 static const char *run(const la_regex *r, la_regex_match *m, int32_t step,
                        const char *at)
 {
@@ -643,12 +642,15 @@ static const char *run(const la_regex *r, la_regex_match *m, int32_t step,
 }
 
 /* Does the program begin with a run that takes at least one character? Where it
-** failed from a character on, it fails from the others of that run, too. */
+** failed from a character on, it fails from the others of that run, too. Not so
+** a lazy one that may take none: an empty match counts as a failure. */
 static const la_regex_step *leading_run(const la_regex *r)
 {
     const la_regex_step *s = steps_of(r);
     while (s->op == JUMP && s->a > s - steps_of(r)) s = steps_of(r) + s->a;
-    return s->op == REPEAT && s->least <= 1 && s->most == ENDLESS ? s : NULL;
+    bool empty = s->least == 0 && (s->mode & 3) == LAZY;
+    return s->op == REPEAT && s->least <= 1 && s->most == ENDLESS && !empty
+        ? s : NULL;
 }
 
 la_status la_regex_find(const la_regex *r, la_regex_match *m, const char *at,

@@ -45,6 +45,40 @@ describe("a trace", function()
     find(lines, "iter", "shape=[20]")
   end)
 
+  it("shows all of an iteration: shape, dtypes, strides, what it does",
+    function()
+      -- The lines of the iterations behind 'text', as one text.
+      local function iterations(text)
+        local out, inside = {}, false
+        for _, line in ipairs(trace("local a = la.ones(4, 5) local i = "
+          .. "la.ones(4, 5, {dtype = 'int32'}) " .. text)) do
+          inside = line:find("^iter ") or inside and line:find("^  ")
+          if inside then out[#out + 1] = line end
+        end
+        return table.concat(out, "\n")
+      end
+      assert.equal("iter shape=[5,4] numel=20 common=float32 coalesced casts\n"
+        .. "  out 1: float32 strides=[4,20] allocated\n"
+        .. "  in 2: int32 as float32 strides=[4,20]\n"
+        .. "  in 3: float32 strides=[4,0]",
+        iterations("local b = i:t() + a[{1, {1, 5}}]:view(5, 1)"))
+      assert.equal("iter shape=[20] numel=20 common=float32 coalesced casts\n"
+        .. "  out 1: float32 strides=[4] read-write\n"
+        .. "  in 2: float32 strides=[4]\n"
+        .. "  in 3: int32 as float32 strides=[4]", iterations("a:add_(i)"))
+      assert.equal("iter shape=[20] numel=20 common=float32 coalesced casts\n"
+        .. "  out 1: float32 strides=[4] resized\n"
+        .. "  in 2: float32 strides=[4]\n"
+        .. "  in 3: int32 as float32 strides=[4]",
+        iterations("la.add(a, i, {out = la.empty(0)})"))
+      assert.equal("iter shape=[300,200] numel=60000 common=float32 inner=1 "
+        .. "reduction coalesced\n"
+        .. "  out 1: float32 strides=[0,4]\n"
+        .. "  in 2: float32 strides=[4,1200]",
+        (iterations("local s = la.ones(200, 300):sum(2)")
+          :match("iter [^\n]*reduction.*")))
+    end)
+
   it("shows that a node of the graph is recorded", function()
     local lines = trace("local a = la.ones(3, {requires_grad = true}); "
       .. "local c = a * 2")

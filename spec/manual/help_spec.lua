@@ -2,6 +2,7 @@
 local la = require "lunarray"
 local modules = require "spec.support.modules"
 local help = require "lunarray.help"
+local page = require "lunarray.help.page"
 local rows = require "lunarray.help.rows"
 local reach = require "spec.support.reach"
 
@@ -20,7 +21,53 @@ end
 
 local function methods_of_tensor() return names(reach.methods()) end
 
+-- What a page has to say of a row, in its order.
+local function parts_of(row)
+  local e, parts = row.entry, {}
+  local function add(text)
+    if text and text ~= "" then parts[#parts + 1] = text end
+  end
+  for k, op in ipairs(row.ops or {}) do
+    add(row.signatures[k])
+    add(page.doc(op))
+  end
+  add(e.text)
+  for _, text in ipairs(e.notes) do add(text) end
+  for _, text in ipairs(e.errors) do add("errors: " .. text) end
+  if row.ops then
+    local forms = page.forms(row)
+    if forms ~= "" then add("also: " .. forms) end
+    add("dtypes: " .. page.dtypes(row.ops[1].dtypes))
+  end
+  if #row.aliases > 0 then
+    add("other names: " .. table.concat(row.aliases, ", "))
+  end
+  add(e.source and "source: " .. e.source)
+  add(e.see and "see: " .. e.see)
+  for _, step in ipairs(e.example) do
+    add("> " .. step.code:gsub("\n", "\n>> "))
+    add(step.output)
+  end
+  return parts
+end
+
+local function close_up(text) return (text:gsub("[%s`]+", "")) end
+
 describe("help", function()
+  it("says all that is written of a word, in order", function()
+    local count = 0
+    for _, row in ipairs(rows.all().list) do
+      local text, at = close_up(page.text(row)), 1
+      for _, part in ipairs(parts_of(row)) do
+        local _, e = text:find(close_up(part), at, true)
+        assert.truthy(e, ("'%s' is missing in\n%s"):format(part,
+          page.text(row)))
+        at, count = e + 1, count + 1
+      end
+    end
+    assert.is_true(count > 3000, count)
+  end)
+
   it("knows every function of the module", function()
     local missing = {}
     for _, name in ipairs(names(la)) do

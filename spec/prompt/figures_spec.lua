@@ -193,6 +193,23 @@ describe("marks", function()
     assert.truthy(tostring(fig))
   end)
 
+  -- A cone has the highest colour at its top, a funnel the lowest at its end.
+  it("stand upright: tops of surfaces are above, from every side", function()
+    local function height(p, rgb)
+      local like = (p:int() - la.tensor(rgb):view(3, 1, 1)):abs():sum(1):lt(60)
+      return like[{{}, {1, 1100}}]:nonzero()[{{}, 1}]:float():mean():item()
+    end
+    local line = la.linspace(-1, 1, 21)
+    local z = (line:square():unsqueeze(2) + line:square()):sqrt()
+    for _, azimuth in ipairs{-60, -30, 30, 60, 120} do
+      for sign = -1, 1, 2 do
+        local p = plot.surface(z * sign, {azimuth = azimuth}):pixels()
+        local low, high = height(p, {68, 1, 84}), height(p, {253, 231, 37})
+        assert.is_true(high < low - 50, ("%g, %g"):format(high, low))
+      end
+    end
+  end)
+
   it("are refused when they make no sense", function()
     fails("where:", plot.step, {1, 2}, {where = "up"})
     fails("as many x as y", plot.errorbar, {1, 2, 3}, {yerr = {1, 2}})

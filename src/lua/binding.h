@@ -438,8 +438,10 @@ int la_module_error(lua_State *L);
 /* Did the library raise the error value at 'index', and is the thread's record
 ** about it? */
 bool la_is_raised(lua_State *L, int index);
-/* Raises for what is neither a function nor a value with __call; such as
-** modules of nn and what la.fuse gave. */
+/* Is the value a function, or one with __call, such as modules of nn and what
+** la.fuse gave? Whether that can be called shows when it is. */
+bool la_is_callable(lua_State *L, int at);
+/* Raises for what is not. */
 void la_check_callable(lua_State *L, int arg, const char *name);
 /* Raise unless the status is LA_OK. Only where nothing is owned outside of a
 ** userdata. */

@@ -116,13 +116,17 @@ lua_Integer la_read_limit(lua_State *L, int at, const char *name,
     return limit;
 }
 
-/* Accepts whatever has __call: whether that can be called shows when it is.
-** Leaves the stack as it was. */
+bool la_is_callable(lua_State *L, int at)
+{
+    if (lua_isfunction(L, at)) return true;
+    if (luaL_getmetafield(L, at, "__call") == LUA_TNIL) return false;
+    lua_pop(L, 1);
+    return true;
+}
+
 void la_check_callable(lua_State *L, int arg, const char *name)
 {
-    if (lua_isfunction(L, arg)) return;
-    if (luaL_getmetafield(L, arg, "__call") == LUA_TNIL)
+    if (!la_is_callable(L, arg))
         la_raise_arg(L, arg, name, "function expected, got %s",
                      la_type_text(L, arg));
-    lua_pop(L, 1);
 }

@@ -47,6 +47,7 @@ local ROWS = {
   {"^src/vmap", "spec/vmap spec/registry/vmap spec/registry/leaks "
      .. "modules/stats"},
   {"^src/io", "spec/io", "files flate io callbacks"},
+  {"^src/io/narrow", "modules/pickle modules/onnx/spec/onnx_cases"},
   {"^src/lua", "spec/lua spec/op/move/index spec/op/move/from "
      .. "spec/lifetime spec/autograd/autograd"},
   {"^src/api", "spec/host", "abi api callbacks device host struct frames"},

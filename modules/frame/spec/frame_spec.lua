@@ -294,6 +294,21 @@ describe("la.frame's groups", function()
     assert.same({1, 0}, F.diff({false, true, true})[{{2, 3}}]:totable())
   end)
 
+  it("have a gap where a function gives nil", function()
+    local t = F{k = {"x", "y", "x"}, a = {1, 2, 3}}
+    local function none() return nil end
+    for _, all in ipairs{t:with{b = F.apply("a", none)}, t:with{b = none},
+      t:group("k"):with{b = none}} do
+      assert.equal(3, all.b:isnan():sum():item())
+    end
+    assert.equal(2, t:group("k"):agg{b = none}.b:isnan():sum():item())
+    local some = t:group("k"):with{b = F.apply("a", function(part)
+      if #part == 1 then return 5 end
+    end)}
+    assert.same({true, false, true}, some.b:isnan():tolist())
+    assert.equal(5, some.b:item(2))
+  end)
+
   it("take functions, frames and records", function()
     local f = F{k = {"b", "a", "b"}, x = {1, 2, 3}}
     local g = f:group"k"

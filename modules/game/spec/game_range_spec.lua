@@ -34,6 +34,30 @@ describe("la.game at the ends of the range", function()
     near({3e37, 0}, game.project(vector{3e37, 3e37}, vector{1e38, 0}))
   end)
 
+  -- normalize is v / max(|v|, eps), to the ends of the range: below eps it is
+  -- a product with a constant, and its slope no infinity.
+  it("has slopes of unit vectors of any length", function()
+    local shape = la.tensor({0.48, -0.6, 0.64}, {dtype = "float64"})
+    local by = la.tensor({1, 2, -3}, {dtype = "float64"})
+    for dtype, lengths in pairs {
+      float64 = {1e-310, 1e-300, 1e-30, 1e-13, 1e-3, 1, 1e30, 1e300},
+      float32 = {1e-44, 1e-37, 1e-20, 1e-13, 1e-3, 1, 1e20, 1e38},
+    } do
+      for _, length in ipairs(lengths) do
+        for _, eps in ipairs {1e-35, 1e-12, 0.5, 7.5} do
+          local v = (shape * length):to(dtype):requires_grad_()
+          local unit = game.normalize(v, {eps = eps})
+          unit:mul(by):sum():backward()
+          local want = by / eps
+          if length > eps then want = (by - shape * shape:dot(by)) / length end
+          if want:abs():max():item() < 1e38 then
+            near(want:totable(), v.grad, 1e-5)
+          end
+        end
+      end
+    end
+  end)
+
   it("inverts quaternions and matrices of any scale", function()
     for _, k in ipairs{1e-25, 1e-15, 1, 1e15, 1e25} do
       near({0, -0.6 / k, 0, 0.8 / k},

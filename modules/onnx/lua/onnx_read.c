@@ -342,7 +342,9 @@ int la_onnx_read(lua_State *L)
     la_onnx_kind kind = read_options(L);
     r.file = la_push_onnx_file(L);
     r.callback = lua_getfield(L, OPTIONS, "externals") != LUA_TNIL;
-    if (r.callback) la_check_callable(L, EXTERNALS, "onnx.load");
+    if (r.callback && !la_is_callable(L, EXTERNALS))
+        la_raise_arg(L, OPTIONS, "onnx.load", "externals: function expected, "
+                     "got %s", la_type_text(L, EXTERNALS));
     lua_newtable(L);
     if (read_is_path(L)) {
         la_state *s = la_up_state(L);

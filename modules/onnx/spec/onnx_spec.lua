@@ -302,6 +302,18 @@ describe("external data", function()
     assert.equal("w.bin", asked)
   end)
 
+  it("is refused where externals is no function", function()
+    for _, wrong in ipairs{5, "w.bin", {}, true} do
+      for _, read in ipairs{la.onnx.read, la.onnx.load} do
+        local ok, problem = pcall(read, with_external("w.bin"),
+          {bytes = true, externals = wrong})
+        assert.is_false(ok)
+        assert.matches("externals", problem)
+        assert.matches("function", problem)
+      end
+    end
+  end)
+
   it("stays in the folder", function()
     for _, name in ipairs{"../w.bin", "a/../../w.bin", "/etc/passwd", "..",
       "a\\b", "c:x"} do

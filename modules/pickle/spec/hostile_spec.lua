@@ -66,6 +66,24 @@ describe("names", function()
     raises("unknown keyword", load, object, {whatever = 1})
   end)
 
+  -- dir(torch) of PyTorch 2.9, and what a file may not name.
+  it("that name a dtype or a scheme of PyTorch are its word", function()
+    for name in ([[bfloat16 bits16 bits1x8 bits2x4 bits4x2 bits8 bool
+      complex128 complex32 complex64 float16 float32 float4_e2m1fn_x2 float64
+      float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
+      float8_e8m0fnu int1 int16 int2 int3 int32 int4 int5 int6 int64 int7 int8
+      qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint16 uint2 uint3 uint32
+      uint4 uint5 uint6 uint64 uint7 uint8 per_channel_affine
+      per_channel_symmetric per_tensor_affine]]):gmatch "%S+" do
+      assert.equal(name, load("\x80\x02ctorch\n" .. name .. "\n."))
+    end
+    for name in ([[int uint intx bits quint float4_ float8_ float8_e2m1
+      float8_e9m9 float64x load save channel_affine]]):gmatch "%S+" do
+      refused("'torch." .. name .. "' is not known",
+              "\x80\x02ctorch\n" .. name .. "\n.")
+    end
+  end)
+
   it("of tensors that there are none of are refused", function()
     refused("only dense tensors",
             "\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n)R.")

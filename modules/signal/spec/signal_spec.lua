@@ -315,8 +315,10 @@ describe("filters:", function()
     gives("dimension 3 is out of range", la.signal.lfilter, b, a, x, 3)
     gives("states zi of the sizes [3, 2] expected, got [2, 2]",
       la.signal.lfilter, b, a, x, 2, {zi = la.zeros(2, 2)})
-    gives("sections {n, 6}", la.signal.sosfilt, b, x)
-    gives("a0, column 4, is 1 in every section", la.signal.sosfilt,
+    gives("bad argument #1 to 'signal.sosfilt' (sections {n, 6}",
+      la.signal.sosfilt, b, x)
+    gives("bad argument #1 to 'signal.sosfilt' (a0, column 4, is 1 in every "
+      .. "section", la.signal.sosfilt,
       la.ones(1, 6) * 2, x)
     gives("longer than padlen = 9", la.signal.filtfilt, b, a, x)
     gives("padtype is one of", la.signal.filtfilt, b, a, x, {padtype = "no"})

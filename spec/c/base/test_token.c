@@ -1,5 +1,6 @@
 /* Tokens: cancelling, deadlines and fuel, from C and from scripts. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +157,58 @@ static void threads_have_their_own(void **state)
 }
 
 /* ---- fuel ---- */
+
+/* Multiplications of the best order of a chain of matrices, by the table of all
+** its parts; sizes[0 .. n]. */
+static double best_chain(const int *sizes, int n)
+{
+    double cost[8][8] = {{0}};
+    for (int length = 2; length <= n; length++)
+        for (int i = 0; i + length <= n; i++) {
+            int j = i + length - 1;
+            cost[i][j] = INFINITY;
+            for (int k = i; k < j; k++)
+                cost[i][j] = fmin(cost[i][j], cost[i][k] + cost[k + 1][j]
+                    + (double)sizes[i] * sizes[k + 1] * sizes[j + 1]);
+        }
+    return cost[0][n - 1];
+}
+
+/* Up to six operands are multiplied in the order that costs least. */
+static void einsum_finds_the_best_order(void **state)
+{
+    static const int chains[][7] = {
+        {400, 400, 400, 2}, {2, 400, 400, 400}, {400, 3, 400, 3, 400},
+        {300, 350, 150, 50, 100, 200, 250}, {100, 400, 5, 300, 20, 200, 10},
+        {7, 300, 300, 300, 300, 300, 300}, {300, 20, 300, 20, 300, 20, 300},
+        {200, 200, 200, 200, 200, 200, 1}};
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        const int *sizes = chains[c];
+        int n = 6;
+        while (sizes[n] == 0) n--;
+        char script[400] = "list = {", equation[40] = "";
+        for (int i = 0; i < n; i++) {
+            size_t at = strlen(script), end = strlen(equation);
+            snprintf(script + at, sizeof script - at, "la.ones(%d, %d), ",
+                     sizes[i], sizes[i + 1]);
+            snprintf(equation + end, sizeof equation - end, "%s%c%c",
+                     i ? "," : "", 'a' + i, 'b' + i);
+        }
+        strcat(script, "}");
+        run(L, script);
+        snprintf(script, sizeof script, "r = la.einsum('%s->a%c', list)",
+                 equation, 'a' + n);
+        la_set_fuel(k, 1 << 30);
+        run(L, script);
+        double cost = (1 << 30) - (double)la_fuel_left(k);
+        double best = best_chain(sizes, n) / 8192;
+        if (cost > 1.02 * best + 100 * n)
+            fail_msg("chain %zu costs %g, the best order %g", c, cost, best);
+    }
+    lua_close(L);
+}
 
 static void fuel_is_work(void **state)
 {
@@ -505,6 +558,7 @@ int main(void)
         cmocka_unit_test(nothing_is_no_token),
         cmocka_unit_test(threads_have_their_own),
         cmocka_unit_test(fuel_is_work),
+        cmocka_unit_test(einsum_finds_the_best_order),
         cmocka_unit_test(collecting_costs_nothing),
         cmocka_unit_test(unpaid_is_not_begun),
         cmocka_unit_test(cancelled_while_running),

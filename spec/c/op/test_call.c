@@ -102,7 +102,7 @@ static void test_widths(void **state)
 
 static void test_lists(void **state)
 {
-    int64_t dims[] = {2, 1}, pairs[] = {1, 2};
+    int64_t dims[] = {2, 1}, pairs[] = {1, 2, 1};
     const char *names[] = {"row", "col"};
     (void)state;
     la_tensor *x = la_call(NULL, "rand", 2, 3);
@@ -110,6 +110,11 @@ static void test_lists(void **state)
     assert_int_equal(la_tensor_sizes(y)[0], 3);
     assert_true(value(la_call(NULL, "tensordot", x, y, la_any_named("dims",
                               la_any_ints(pairs, 2))), 0) > 0);
+    assert_null(la_call(NULL, "tensordot", x, y, la_any_named("dims",
+                        la_any_ints(pairs, 3))));
+    assert_int_equal(la_error_code(), LA_EARG);
+    if (!strstr(la_error_text(), "of one length"))
+        fail_msg("%s", la_error_text());
     la_tensor *n = la_call(NULL, "ones", 2, 3, la_any_named("names",
                                                   la_any_texts(names, 2)));
     assert_true(value(la_call(NULL, "sum", n, "col"), 1) == 3);

@@ -118,4 +118,22 @@ assert(not ok and text:find(path, 1, true), text)
 assert(not pcall(mpi.load, "examples/data/digits_labels.npy"))
 assert(not pcall(mpi.save, {print}, path))
 if rank == 1 then os.remove(path) os.remove(folder) end
+
+-- Parameters of one size are shared out evenly, in the same way on all ranks.
+for count = 1, 40 do
+  local params, of = {}, {}
+  for k = 1, count do params[k] = la.zeros(3, {requires_grad = true}) end
+  local owner = mpi.zero(optim.SGD, params, {lr = 0.1}).owner
+  for k = 1, count do of[owner[k]] = (of[owner[k]] or 0) + 1 end
+  for r = 1, size do
+    local share = of[r] or 0
+    assert(share == count // size or share == (count - 1) // size + 1)
+  end
+  if count == 40 then
+    local mine = la.tensor(owner)
+    local first = mine:clone()
+    mpi.bcast(first)
+    assert(first:equal(mine), "owners differ")
+  end
+end
 print("rank " .. rank .. " is done")
