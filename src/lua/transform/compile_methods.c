@@ -222,7 +222,9 @@ static int compiled_into(lua_State *L)
 {
     la_check_compiled(L, 1, "into");
     la_enter(L);
-    luaL_checkany(L, 2);
+    if (lua_isnone(L, 2))
+        return la_raise_arg(L, 2, "into", "tensors that results are written to "
+                            "expected, got nothing");
     int n = lua_gettop(L) - 2;
     if (la_run_into(L)) {
         lua_settop(L, 2);
