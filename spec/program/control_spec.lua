@@ -73,6 +73,17 @@ describe("control flow in a compiled function", function()
     step(la.ones(2, 3))
     x:add_(1)
     assert.is_true(y:equal(x:t()))
+    local twins = la.compile(function(v)
+      local z = v * 2
+      z:detach()[1] = 0.5
+      local data = z.data
+      return z, data, (la.while_loop(small, twice, data))
+    end)
+    for k = 1, 4 do
+      local a, b, c = twins(la.full({3}, k > 1 and 100. or 1.))
+      assert.equal(a, b)
+      if k > 1 then assert.equal(a, c) end
+    end
     local w = la.tensor(30.):t():t()
     local grown = la.compile(function()
       w:add_(15)

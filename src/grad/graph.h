@@ -39,6 +39,8 @@ la_status la_refresh_history(la_tensor *t);
 /* The CopySlices that runs 'n', by which the view 't' was just written, or
 ** NULL. Borrowed. */
 la_node *la_slices_around(const la_tensor *t, const la_node *n);
+/* The node that the CopySlices 'n' runs; NULL for others. Borrowed. */
+const la_node *la_slices_inner(const la_node *n);
 /* Result that such an 'n' left in the view: an alias of 'data' (owned) whose
 ** history is the view's part of the CopySlices 's'. The node itself runs inside
 ** of 's' and must not be an edge of anything: it would run, and free what it

@@ -30,6 +30,8 @@ bool la_is_op_node(const la_node *n) { return n->class == &class_operation; }
 static bool opnode_is_spent(const la_node *n)
 {
     if (!n->run) return false;
+    const la_node *inner = la_slices_inner(n);
+    if (inner) n = inner;       /* what it saved is freed with the slices */
     if (n->class != &class_operation) return n->class->clear != NULL;
     const la_op_node *o = la_node_extra((la_node *)n);
     for (int k = 0; k < o->nsaved; k++)

@@ -290,6 +290,12 @@ static const la_node_class class_slices = {"CopySlices", run_slices,
                                            clear_slices, destroy_slices,
                                            visit_slices};
 
+const la_node *la_slices_inner(const la_node *n)
+{
+    return n->class != &class_slices ? NULL
+        : ((const slices *)la_node_extra((la_node *)n))->fn;
+}
+
 la_node *la_slices_around(const la_tensor *t, const la_node *n)
 {
     la_node *fn = t->base && t->base->grad ? t->base->grad->fn : NULL;

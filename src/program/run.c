@@ -396,9 +396,9 @@ static la_status run_joined(run_state *r, int32_t first)
 }
 
 /* The carry of a loop without a pass is what the loop gives, unless its memory
-** is used by others later. A view of a tensor from outside is a header of the
-** program's, which loses its memory after the run: that tensor itself is given,
-** or another header. */
+** is used by others later. A view of a tensor from outside, or of a result, may
+** be a header of the program's, which loses its memory after the run: that
+** tensor itself is given, or another header. */
 static la_status run_unshare(run_state *r, int32_t view, la_tensor **t)
 {
     la_tensor *own = *t;
@@ -406,11 +406,11 @@ static la_status run_unshare(run_state *r, int32_t view, la_tensor **t)
     const la_prog_slot *s = la_prog_slot_at(r->p, v->slot);
     bool outside = s->kind == LA_SLOT_OBJECT && !s->grad;
     if (outside && v->whole) return LA_OK;
-    if (!outside && s->escapes && own->offset == 0) return LA_OK;
+    bool shares = outside || (s->escapes && own->offset == 0);
     if (outside && v->object >= 0)
         LA_TRY(la_tensor_same(la_bind_object(r->p, v->object, r->arguments),
                               t));
-    else LA_TRY(outside ? la_run(detach, t, own) : la_run(clone, t, own));
+    else LA_TRY(shares ? la_run(detach, t, own) : la_run(clone, t, own));
     la_tensor_release(own);
     return LA_OK;
 }

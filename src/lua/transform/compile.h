@@ -233,6 +233,9 @@ la_called *la_ready_entry(lua_State *L, la_state *s, la_compiled *c, int self,
 ** done. */
 bool la_run_into(lua_State *L);
 
+/* Raises: 't' can't take a result of the form 'f', the i-th from 0. */
+void la_refuse_out(lua_State *L, int i, const la_tensor *f, const la_tensor *t);
+
 /* ---- compile_methods.c ---- */
 
 extern const la_function la_compiled_methods[], la_entry_methods[];

@@ -176,8 +176,8 @@ static void explain_add_bound(lua_State *L, luaL_Buffer *b, const explained *x)
         "arithmetic: functions of elements take most of the time",
         "memory: most of the time goes to reading and writing",
         "calls: tensors are so small that a call costs more than its elements"};
-    int most = 0;
-    for (int k = 1; k < NBOUNDS; k++)
+    int most = NBOUNDS - 1;     /* the call itself, where no step runs */
+    for (int k = 0; k < NBOUNDS - 1; k++)
         if (x->by[k] > x->by[most]) most = k;
     ADD_PUSHED(b, lua_pushfstring(L, "bound by %s\nestimated from sizes: ",
                                   verdict[most]));

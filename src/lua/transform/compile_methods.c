@@ -163,31 +163,52 @@ static int compiled_profile(lua_State *L)
 
 /* ---- into ---- */
 
+/* Raises where a tensor of result i (from 0), at 'from', has none of its form
+** in 'to'. All results are looked at before one is written. */
+static void methods_match(lua_State *L, int to, int from, int i, int depth)
+{
+    to = lua_absindex(L, to);
+    from = lua_absindex(L, from);
+    la_handle *h = la_to_handle(L, from);
+    if (!h && !lua_istable(L, from)) return;
+    la_handle *given = la_to_handle(L, to);
+    if (h ? !given || !given->tensor
+        : !lua_istable(L, to) || depth == LA_COMPILE_DEPTH)
+        luaL_error(L, "into: result %d: a %s expected, got %s", i + 1,
+                   h ? "tensor" : "table as the result", la_type_text(L, to));
+    if (h) {
+        const la_tensor *in = la_check_tensor(L, from, "into");
+        const la_tensor *out = given->tensor;
+        if (out->dtype != in->dtype || out->ndim != in->ndim
+            || memcmp(la_sizes(out), la_sizes(in), 8 * (size_t)in->ndim) != 0)
+            la_refuse_out(L, i, in, out);
+        return;
+    }
+    luaL_checkstack(L, 8, "into");
+    for (lua_pushnil(L); lua_next(L, from); lua_pop(L, 2)) {
+        lua_pushvalue(L, -2);
+        lua_gettable(L, to);
+        methods_match(L, -1, -2, i, depth + 1);
+    }
+}
+
 /* Writes each tensor of the results, at 'from', into that of the same key in
-** 'to'. */
+** 'to', which matches unless a metamethod gave other values before. */
 static void methods_write(lua_State *L, int to, int from, int depth)
 {
     to = lua_absindex(L, to);
     from = lua_absindex(L, from);
     if (la_to_handle(L, from)) {
         la_tensor *out = la_check_tensor(L, to, "into");
-        la_tensor *in = la_check_tensor(L, from, "into");
+        la_tensor *in = la_check_tensor(L, from, "into"), *plain = NULL;
         if (out == in) return;
-        if (out->dtype != in->dtype || out->ndim != in->ndim
-            || memcmp(la_sizes(out), la_sizes(in), 8 * (size_t)in->ndim) != 0)
-            luaL_error(L, "into: a tensor of the sizes and dtype of the result "
-                       "expected");
-        la_tensor *plain = NULL;
         LA_CHECK(L, "into", la_run(detach, &plain, in));
         la_status status = la_run_(copy_, out, plain);
         la_tensor_release(plain);
         LA_CHECK(L, "into", status);
         return;
     }
-    if (!lua_istable(L, from)) return;
-    if (!lua_istable(L, to) || depth == LA_COMPILE_DEPTH)
-        luaL_error(L, "into: a table as the results expected, got %s",
-                   la_type_text(L, to));
+    if (!lua_istable(L, from) || depth == LA_COMPILE_DEPTH) return;
     luaL_checkstack(L, 8, "into");
     for (lua_pushnil(L); lua_next(L, from); lua_pop(L, 2)) {
         lua_pushvalue(L, -2);
@@ -201,7 +222,9 @@ static int compiled_into(lua_State *L)
 {
     la_check_compiled(L, 1, "into");
     la_enter(L);
-    luaL_checkany(L, 2);
+    if (lua_isnone(L, 2))
+        return la_raise_arg(L, 2, "into", "tensors that results are written to "
+                            "expected, got nothing");
     int n = lua_gettop(L) - 2;
     if (la_run_into(L)) {
         lua_settop(L, 2);
@@ -213,12 +236,15 @@ static int compiled_into(lua_State *L)
     lua_call(L, n, LUA_MULTRET);
     la_enter(L);
     int results = lua_gettop(L) - 2 - n;
-    if (results == 1) {
-        methods_write(L, 2, 3 + n, 0);
-    } else {
+    if (results != 1 && !lua_istable(L, 2))
+        return luaL_error(L, "into: a list of tensors for %d results expected, "
+                          "got %s", results, la_type_text(L, 2));
+    for (int write = 0; write < 2; write++) {
         for (int i = 1; i <= results; i++) {
-            lua_geti(L, 2, i);
-            methods_write(L, -1, 2 + n + i, 0);
+            if (results == 1) lua_pushvalue(L, 2);
+            else lua_geti(L, 2, i);
+            if (write) methods_write(L, -1, 2 + n + i, 0);
+            else methods_match(L, -1, 2 + n + i, i - 1, 0);
             lua_pop(L, 1);
         }
     }

@@ -233,13 +233,11 @@ int la_run_entry(lua_State *L, la_state *s, la_called *e, int refs,
 
 /* ---- into given tensors ---- */
 
-/* Raises: 't' can't take a result of the form 'f', the i-th from 0. */
-static void run_refuse_out(lua_State *L, int32_t i, const la_tensor *f,
-                           const la_tensor *t)
+void la_refuse_out(lua_State *L, int i, const la_tensor *f, const la_tensor *t)
 {
     char want[256], have[256];
     luaL_error(L, "into: result %d: %s tensor of %s expected, got %s tensor of "
-               "%s", (int)i + 1, la_dtype_name((la_dtype)f->dtype),
+               "%s", i + 1, la_dtype_name((la_dtype)f->dtype),
                la_sizes_text(f->ndim, la_sizes(f), want, sizeof want),
                la_dtype_name((la_dtype)t->dtype),
                la_sizes_text(t->ndim, la_sizes(t), have, sizeof have));
@@ -260,7 +258,7 @@ static la_tensor *run_out(lua_State *L, const la_called *e, const la_sig *item,
         const la_tensor *t = h->tensor;
         if (t->dtype != f->dtype || t->ndim != f->ndim
             || memcmp(la_sizes(t), la_sizes(f), 8 * (size_t)t->ndim) != 0)
-            run_refuse_out(L, i, f, t);
+            la_refuse_out(L, i, f, t);
         *output = i;
         return h->tensor;
     }

@@ -179,7 +179,10 @@ int la_compiled_advance(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "advance");
     la_state *s = la_begin(L, "advance", 0);
-    lua_Number us = luaL_checknumber(L, 2);
+    if (lua_type(L, 2) != LUA_TNUMBER)
+        return la_raise_arg(L, 2, "advance", "number of microseconds expected, "
+                            "got %s", la_type_text(L, 2));
+    lua_Number us = lua_tonumber(L, 2);
     if (!c->walk)
         return luaL_error(L, "advance: no call has begun: step:begin(...)");
     if (c->walk->running)
