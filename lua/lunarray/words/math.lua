@@ -10,7 +10,7 @@ see: expm1, log, softmax
 tensor([8.0000, 0.5000])
 see: exp, ldexp
 == expm1
-For rates and small steps, where exp(x) - 1 would lose its digits.
+For rates and small steps.
 > la.tensor{1e-6}:expm1()
 tensor([1.0000e-06])
 see: log1p, exp
@@ -55,7 +55,7 @@ see: cos
 tensor([0.7854])
 see: atan2
 == atan2
-The angle of a point from both its coordinates, in all four quadrants.
+Right in all four quadrants, where atan(y / x) knows two.
 > la.tensor{1., -1}:atan2(la.tensor{-1., -1}):rad2deg()
 tensor([ 135., -135.])
 see: atan, angle, hypot
