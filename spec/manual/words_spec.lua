@@ -59,11 +59,11 @@ end
 
 -- The words of four letters and more in the texts of operations.
 local function long_words(ops)
-  local set = {}
+  local said = {}
   for _, op in ipairs(ops) do
-    for word in op.doc:lower():gmatch("%a%a%a%a+") do set[word] = true end
+    for word in op.doc:lower():gmatch("%a%a%a%a+") do said[word] = true end
   end
-  return set
+  return said
 end
 
 describe("the table of words", function()

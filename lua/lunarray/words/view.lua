@@ -55,7 +55,6 @@ see: ravel, unflatten, reshape, nn.Flatten
 tensor([1, 3, 2, 4])
 see: flatten
 == unflatten
-Entries {name, size} name the new dims.
 > la.ones(2, 12):unflatten(2, {3, -1}).shape
 {2, 3, 4}
 > x = la.zeros(2, 12, {names = {"N", "features"}})
