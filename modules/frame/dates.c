@@ -58,7 +58,8 @@ void la_table_civil(int64_t days, int64_t *year, int *month, int *day)
 
 /* ---- stored values ---- */
 
-int64_t la_table_per_second(la_table_unit unit)
+/* Units to a second; 0 for day. */
+static int64_t units_per_second(la_table_unit unit)
 {
     switch (unit) {
     case LA_TABLE_SECOND: return 1;
@@ -80,7 +81,7 @@ int la_table_decimals(la_table_unit unit)
 la_table_instant la_table_split(int64_t v, la_table_unit unit, int offset)
 {
     const int64_t most = INT64_MAX - (1 << 24);
-    int64_t per = la_table_per_second(unit), part = 0, second = 0;
+    int64_t per = units_per_second(unit), part = 0, second = 0;
     if (!per) {                 /* the calendar adds some days to them */
         v = v > most ? most : v < -most ? -most : v;
         return (la_table_instant){v, 0, 0};
@@ -97,7 +98,7 @@ la_table_instant la_table_split(int64_t v, la_table_unit unit, int offset)
 bool la_table_join_instant(la_table_instant t, la_table_unit unit, int offset,
                            int64_t *out)
 {
-    int64_t per = la_table_per_second(unit), seconds;
+    int64_t per = units_per_second(unit), seconds;
     if (!per) {
         *out = t.day;
         return true;
@@ -193,7 +194,7 @@ static int dates_in_months(la_table_unit unit)
 /* Nanoseconds of a unit of a fixed length below a day, else 0. */
 static int64_t dates_nanoseconds(la_table_unit unit)
 {
-    int64_t per = la_table_per_second(unit);
+    int64_t per = units_per_second(unit);
     if (per) return 1000000000 / per;
     return unit == LA_TABLE_HOUR ? INT64_C(3600000000000)
         : unit == LA_TABLE_MINUTE ? INT64_C(60000000000) : 0;

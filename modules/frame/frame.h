@@ -224,8 +224,6 @@ typedef enum la_table_field {
 /* An instant: days since 1970, seconds of the day, nanoseconds. */
 typedef struct la_table_instant { int64_t day; int32_t second, nano; }
     la_table_instant;
-/* Units to a second; 0 for day. */
-int64_t la_table_per_second(la_table_unit);
 /* v of a stored unit, seen 'offset' minutes east. */
 la_table_instant la_table_split(int64_t v, la_table_unit, int offset);
 /* The reverse; false where it does not fit. Fractions are cut. */

@@ -85,7 +85,7 @@ bool la_unicode_is_space(uint32_t c)
     return c == 0x85 || k == LA_CAT_ZS || k == LA_CAT_ZL || k == LA_CAT_ZP;
 }
 
-uint32_t la_unicode_lower(uint32_t c)
+static uint32_t unicode_lower(uint32_t c)
 {
     if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
     const la_unicode_tables *t = la_unicode_tables_here();
@@ -106,7 +106,7 @@ void la_unicode_put_lower(la_bytes *out, const char *text, size_t n)
     for (int k; text < end; text += k) {
         k = la_utf8_next(text, end, &c);
         if (c == 0xfffd) la_bytes_put(out, text, (size_t)k);
-        else la_utf8_put(out, c == 0x130 ? 'i' : la_unicode_lower(c));
+        else la_utf8_put(out, c == 0x130 ? 'i' : unicode_lower(c));
         if (c == 0x130) la_utf8_put(out, 0x307);
     }
 }

@@ -28,7 +28,6 @@ void la_utf8_put(la_bytes *out, uint32_t code);
 
 la_letter_kind la_unicode_category(uint32_t code);
 bool la_unicode_is_space(uint32_t code);
-uint32_t la_unicode_lower(uint32_t code);
 /* Append the text in small letters. */
 void la_unicode_put_lower(la_bytes *out, const char *text, size_t n);
 /* Append the text in a normal form: compatible (K) or canonical, composed (C)

@@ -2,7 +2,8 @@
 -- la_<cap>_* tables, others only la_* and luaopen_lunarray; the module and the
 -- shared library only the names of the public header and the loaders of the Lua
 -- modules, and little thread-local memory: a library that is loaded late gets
--- it from a small reserve which all libraries of a process share.
+-- it from a small reserve which all libraries of a process share. What headers
+-- declare for other files is named by one.
 --   lua5.4 spec/lint/exports.lua [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
@@ -117,6 +118,38 @@ local function check_thread_local(path, found)
   end
 end
 
+-- A function that a header declares is called from another file: where only its
+-- own file names it, it is static, and its contract stands there.
+local function check_alone(found)
+  local named, declared = {}, {}
+  for _, root in ipairs{"src", "modules", "spec/c"} do
+    for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
+      local bare = files.bare_c(files.text(path))
+      for name in bare:gmatch("%f[%w_]la_[%w_]+") do
+        local counts = named[name] or {}
+        counts[path] = (counts[path] or 0) + 1
+        named[name] = counts
+      end
+      for name in (path:find("%.h$") and bare or "")
+        :gmatch("%f[%w_](la_[%w_]+)%([^;{}]*%);") do
+        declared[name] = path
+      end
+    end
+  end
+  for name, header in pairs(declared) do
+    local own, n = nil, 0
+    for path in pairs(named[name]) do
+      if path ~= header then own, n = path, n + 1 end
+    end
+    if n == 1 and own:find("%.c$") and named[name][header] == 1 and
+      files.bare_c(files.text(own))
+        :find("%f[%w_]" .. name .. "%([^;{}]*%)%s*{") then
+      found[#found + 1] = ("%s declares %s, which only %s names")
+        :format(header, name, own)
+    end
+  end
+end
+
 local function check(build)
   local found = {}
   -- kernel.sort.keys.avx2+avx512.o is the copy for both capabilities
@@ -145,6 +178,7 @@ local function check(build)
   end
   check_published(found)
   check_released(found)
+  check_alone(found)
   return found
 end
 

@@ -57,6 +57,15 @@ local function exists(row, members)
   return value_of(row.name) ~= nil
 end
 
+-- The words of four letters and more in the texts of operations.
+local function long_words(ops)
+  local said = {}
+  for _, op in ipairs(ops) do
+    for word in op.doc:lower():gmatch("%a%a%a%a+") do said[word] = true end
+  end
+  return said
+end
+
 describe("the table of words", function()
   local list = rows.all().list
 
@@ -74,6 +83,22 @@ describe("the table of words", function()
       end
     end
     assert.same({}, lacking)
+  end)
+
+  -- The text of an operation stands in its row, where hosts without Lua read it
+  -- too; the words tell what the row does not: when to use it, what not to do.
+  it("says nothing again that the operation's own text says", function()
+    local again = {}
+    for _, row in ipairs(list) do
+      local said, n = 0, 0
+      local own = row.ops and long_words(row.ops) or {}
+      for word in row.entry.text:lower():gmatch("%a%a%a%a+") do
+        n = n + 1
+        if own[word] then said = said + 1 end
+      end
+      if said > n / 2 and n > 2 then again[#again + 1] = row.name end
+    end
+    assert.same({}, again)
   end)
 
   it("has no row of what does not exist", function()

@@ -1,4 +1,5 @@
-/* The host's log. */
+/* The host's log: one line of text for a call, formatted on the stack, as there
+** may be no memory when something is to be told. */
 #include "base/log.h"
 
 #include <stdarg.h>

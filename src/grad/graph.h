@@ -32,10 +32,6 @@ bool la_is_op_node(const la_node *n);
 /* The history of a view as a part of the storage of 'of': its root, or the view
 ** that it was made of. */
 la_status la_view_history(la_tensor *view, la_tensor *of);
-/* Every question on the history of a tensor goes through this first: a view
-** whose storage was written since it was made, or since it was last asked,
-** gets the history that its root has now. Nothing for other tensors. */
-la_status la_refresh_history(la_tensor *t);
 /* The CopySlices that runs 'n', by which the view 't' was just written, or
 ** NULL. Borrowed. */
 la_node *la_slices_around(const la_tensor *t, const la_node *n);

@@ -201,7 +201,10 @@ static la_status refuse_custom(const char *how)
                     "forward", how);
 }
 
-la_status la_refresh_history(la_tensor *t)
+/* Every question on the history of a tensor goes through this first: a view
+** whose storage was written since it was made, or since it was last asked,
+** gets the history that its root has now. Nothing for other tensors. */
+static la_status refresh_history(la_tensor *t)
 {
     /* A root that was detached in place has no history, and gives none to the
     ** elements that were written since. */
@@ -224,7 +227,7 @@ la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot)
 {
     *out = NULL;
     *slot = 0;
-    LA_TRY(la_refresh_history(t));
+    LA_TRY(refresh_history(t));
     if (!t->grad) return LA_OK;
     *out = t->grad->fn;
     *slot = t->grad->slot;

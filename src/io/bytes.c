@@ -1,4 +1,5 @@
-/* Bytes that grow. */
+/* Bytes that grow. The first failure stays in the status and later additions
+** are passed over, so that writers ask once, at their end. */
 #include "io/bytes.h"
 
 #include <stdint.h>

@@ -2,6 +2,8 @@
 #include "lua/binding.h"
 #include "lua/metatable.h"
 
+#include <string.h>
+
 /* Memory may end anywhere, and the next call finds what is registered: so the
 ** key and the lock are there before the table is, which has slots for them. */
 bool la_new_metatable(lua_State *L, const char *name, const char *lock)
@@ -76,6 +78,16 @@ void la_end_closing(lua_State *L, la_state *s)
         lua_pcall(L, 1, 0, 0);
     }
     lua_settop(L, list - 1);
+}
+
+void *la_push_collected(lua_State *L, size_t bytes, const char *name,
+                        lua_CFunction gc)
+{
+    void *object = lua_newuserdatauv(L, bytes, 0);
+    memset(object, 0, bytes);
+    if (la_new_metatable(L, name, NULL)) la_set_event(L, "__gc", gc);
+    la_take_metatable(L);
+    return object;
 }
 
 void la_set_own_metatable(lua_State *L, int index)

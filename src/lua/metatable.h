@@ -50,6 +50,12 @@ static inline void la_take_handle_metatable(lua_State *L)
     if (atomic_load_explicit(&la_closing_states, memory_order_relaxed))
         la_note_late(L);
 }
+/* Push a userdata of 'bytes' zeros whose finalizer is 'gc', with the state's
+** metatable of this name, which has nothing else. It is complete before its
+** owner puts anything into it, so that an error at any later point frees that.
+** Raises for want of memory. */
+void *la_push_collected(lua_State *L, size_t bytes, const char *name,
+                        lua_CFunction gc);
 /* The object on the top gets the metatable of this name, which was made. */
 void la_set_metatable(lua_State *L, const char *name);
 /* The table on the top, popped, is the metatable of the value at 'index' alone.

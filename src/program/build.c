@@ -84,7 +84,8 @@ la_status la_prog_copy_value(la_value *to, const la_value *from)
     return LA_OK;
 }
 
-void la_prog_drop_value(la_value *v)
+/* Ends what the value refers to. */
+static void drop_value(la_value *v)
 {
     size_t bytes = build_value_bytes(v);
     if (bytes) la_mem_free((void *)build_value_block(v), bytes);
@@ -219,7 +220,7 @@ static void build_drop_step(la_prog_step *s)
     la_loop_free(s->loop);
     s->loop = NULL;
     for (int k = 0; s->args && k < s->nargs; k++)
-        la_prog_drop_value(&s->args[k]);
+        drop_value(&s->args[k]);
     if (s->sources)
         la_mem_free(s->sources, s->nsources * sizeof(la_prog_source));
     s->args = NULL;

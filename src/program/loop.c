@@ -36,7 +36,8 @@ void la_loop_free(la_prog_loop *loop)
 
 /* ---- recording ---- */
 
-bool la_loop_is_dry(void)
+/* Is a branch recorded that may not be taken? It does nothing that lasts. */
+static bool loop_is_dry(void)
 {
     const la_recorder *r = la_ctx()->recorder;
     return r && r->dry;
@@ -44,7 +45,7 @@ bool la_loop_is_dry(void)
 
 la_status la_loop_hold(void)
 {
-    if (!la_loop_is_dry()) return LA_OK;
+    if (!loop_is_dry()) return LA_OK;
     la_record_refuse("a branch of la.cond changes what is around");
     return la_error(LA_ESTATE, "a branch of la.cond that may not be taken "
                     "changes nothing around it");

@@ -254,8 +254,6 @@ int32_t la_prog_twin(const la_prog *p, int32_t view, bool grad);
 la_status la_prog_take_arguments(la_prog *p, la_prog_step *s, int n);
 /* A copy of 'v' that owns what it refers to; tensors stay out of it. */
 la_status la_prog_copy_value(la_value *to, const la_value *from);
-/* Ends what the value refers to. */
-void la_prog_drop_value(la_value *v);
 
 /* ---- copy.c ---- */
 
@@ -269,10 +267,6 @@ void la_prog_stand_alone(la_prog *p);
 
 /* A bit of a source: the number as it was read by the piece before. */
 enum { LA_PROG_AGAIN = 1 << 30 };
-/* A copy of a recording in which calls of more work than 'piece' are calls on
-** rows, where their kind can be cut. 'total' is the work of all calls. */
-la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
-                        int64_t *total);
 /* A planned program cut for budgets, planned too; NULL for a short one. */
 la_status la_prog_parts(const la_prog *p, la_prog **out);
 
@@ -373,8 +367,6 @@ bool la_loop_part_end(la_loop_record *l, int n, la_tensor *const *results,
 la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results);
 void la_loop_drop(la_loop_record *l);
-/* Is a branch recorded that may not be taken? It does nothing that lasts. */
-bool la_loop_is_dry(void);
 /* LA_ESTATE there, and the branch is no part of a program: for what changes
 ** more than tensors by calls. */
 la_status la_loop_hold(void);

@@ -540,8 +540,10 @@ static la_status slice_steps(slicer *w)
     return status;
 }
 
-la_status la_prog_slice(const la_prog *recorded, int64_t piece, la_prog **out,
-                        int64_t *total)
+/* A copy of a recording in which calls of more work than 'piece' are calls on
+** rows, where their kind can be cut. 'total' is the work of all calls. */
+static la_status slice_recording(const la_prog *recorded, int64_t piece,
+                                 la_prog **out, int64_t *total)
 {
     slicer w = {.piece = piece};
     LA_TRY(la_prog_copy(recorded, &w.p));
@@ -566,7 +568,7 @@ la_status la_prog_parts(const la_prog *p, la_prog **out)
     static const char *const without[] = {"fuse", NULL};
     la_prog *parts = NULL;
     int64_t total;
-    LA_TRY(la_prog_slice(p->recorded, SLICE_PIECE, &parts, &total));
+    LA_TRY(slice_recording(p->recorded, SLICE_PIECE, &parts, &total));
     bool is_long = total > SLICE_PIECE;
     la_status status = is_long ? la_prog_plan(parts, without) : LA_OK;
     if (status || !is_long) la_prog_free(parts);

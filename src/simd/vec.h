@@ -105,7 +105,6 @@ typedef uint16_t u16h VEC_HALF_;
 **   S_select(m, a, b)    a where the mask is set, else b
 **   i32_any(m) i32_all(m) i64_any(m) i64_all(m)
 **   i32_from_f32(a)      toward zero; out of range: INT32_MIN
-**   i32_round_f32(a)     to nearest, half to even
 **   f32_from_i32(a)
 **   f64_from_f32h(h), f32h_from_f64(a); f32_low(a), f32_high(a),
 **   f32_join(low, high)
@@ -213,32 +212,6 @@ static inline f64v f64_from_f32_high(f32v a)
 static inline f32v f32_from_f64(f64v low, f64v high)
 {
     return f32_join(f32h_from_f64(low), f32h_from_f64(high));
-}
-/* F64_LANES floats of memory as doubles, and back. */
-static inline f64v f64_load_f32(const void *p)
-{
-    f32h h;
-    memcpy(&h, p, sizeof h);
-    return f64_from_f32h(h);
-}
-static inline void f64_store_f32(void *p, f64v v)
-{
-    f32h h = f32h_from_f64(v);
-    memcpy(p, &h, sizeof h);
-}
-/* Toward zero; out of range or NaN: INT64_MIN. */
-static inline i64v i64_from_f64(f64v a)
-{
-    i64v r;
-    for (int i = 0; i < F64_LANES; i++) {
-        bool fits = a[i] >= -0x1p63 && a[i] < 0x1p63;
-        r[i] = fits ? (int64_t)a[i] : INT64_MIN;
-    }
-    return r;
-}
-static inline f64v f64_from_i64(i64v a)
-{
-    return __builtin_convertvector(a, f64v);
 }
 
 /* --- 16-bit floats: bits as base/half.h gives them --- */

@@ -104,7 +104,6 @@ la_status la_view_strides(const la_tensor *t, const la_shape *to,
 la_status la_geo_select(la_geometry *g, int dim, int64_t index);
 la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
                        int64_t step);     /* half open, step > 0, ends cut */
-la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1);
 /* Exchanges dims that are known to be there; a 0-dim tensor has none. */
 static inline void la_geo_exchange(la_geometry *g, int a, int b)
 {

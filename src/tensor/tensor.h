@@ -370,10 +370,6 @@ static inline void la_storage_hide(la_storage *s)
 {
     if (s->nbytes >= 0) s->nbytes = ~s->nbytes;
 }
-static inline void la_storage_show(la_storage *s)
-{
-    if (s->nbytes < 0) s->nbytes = ~s->nbytes;
-}
 /* Its size for users and for the pacing of the collector. */
 static inline int64_t la_storage_bytes(const la_storage *s)
 {

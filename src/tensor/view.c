@@ -92,15 +92,6 @@ la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
 
 /* --- orders of dims --- */
 
-la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1)
-{
-    int a, b;
-    LA_TRY(la_wrap_dim(d0, g->ndim, &a));
-    LA_TRY(la_wrap_dim(d1, g->ndim, &b));
-    la_geo_exchange(g, a, b);
-    return LA_OK;
-}
-
 /* The bits of 'seen' find a dim that is there twice; as the number of dims
 ** fits, none is missing then. */
 la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n)

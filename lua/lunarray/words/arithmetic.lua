@@ -20,13 +20,13 @@ see: add, rsub, neg
 tensor([9, 8])
 see: sub
 == mul
-The operator *, element by element; matrices are multiplied by matmul.
+The operator *; matrices are multiplied by matmul.
 > la.tensor{1, 2} * la.tensor{{3}, {4}}
 tensor([[3, 6],
         [4, 8]])
 see: matmul, div, addcmul, outer
 == div
-The operator /. Integers give floats.
+The operator /.
 > la.tensor{7, -7} / 2
 tensor([ 3.5000, -3.5000])
 > la.tensor{7, -7}:div(2, {rounding_mode = "trunc"})
@@ -195,8 +195,7 @@ see: clamp
 tensor([-2,  0])
 see: clamp
 == maximum
-The larger of two tensors, element by element. max gives the largest element of
-one tensor.
+max gives the largest element of one tensor.
 > la.tensor{1, 5}:maximum(la.tensor{3, 4})
 tensor([3, 5])
 see: max, fmax, minimum

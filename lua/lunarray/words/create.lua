@@ -86,7 +86,7 @@ see: ones, full, zeros_like, new_zeros
 tensor([0, 0])
 see: zeros, ones_like
 == new_zeros
-A tensor with the dtype and device of x, without naming them.
+For code that need not name them.
 > la.tensor{1, 2}:new_zeros(3)
 tensor([0, 0, 0])
 see: zeros_like, new_ones
@@ -144,7 +144,7 @@ tensor([0, 1, 2, 3])
 tensor([1.0000, 1.2500, 1.5000, 1.7500])
 see: range, linspace
 == range
-Counts as a for loop does: from 1, with the end included.
+Counts as a for loop does.
 > la.range(4)
 tensor([1, 2, 3, 4])
 > la.range(10, 4, -3)

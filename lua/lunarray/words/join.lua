@@ -2,7 +2,7 @@
 -- diagonals. The format is in lunarray.help.rows.
 return [==[
 == cat
-Puts pieces one after another along a dim that they have. stack makes a new dim.
+The dim is one that they have; stack makes a new one.
 > a, b = la.ones(2, 2), la.zeros(1, 2)
 > la.cat({a, b})
 tensor([[1., 1.],

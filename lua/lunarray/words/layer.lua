@@ -314,8 +314,7 @@ tensor([[4, 6, 4],
         [4, 6, 4]], dtype=int32)
 see: integer_matmul, conv2d
 == integer_lstm
-Results of a step are those of quantize_dynamic, integer_matmul and lstm_cell's
-functions, with gates in lstm_cell's order.
+The gates stand in lstm_cell's order.
 > w = la.ones({2, 8}, {dtype = "int8"})
 > h = la.zeros(1, 2)
 > output = la.integer_lstm(la.ones(5, 1, 8), w, la.tensor(0.1), h, h)

@@ -10,7 +10,6 @@ before are batches.
 tensor([0.0909, 0.6364])
 see: matmul, solve, lstsq
 == matmul
-Matrices, vectors, batches: the leading dims broadcast.
 > A = la.tensor{{1., 2}, {3, 4}}
 > A:matmul(A)
 tensor([[ 7., 10.],

@@ -74,8 +74,7 @@ see: cdist, dist
 tensor(0.4076)
 see: cross_entropy, log_softmax
 == cross_entropy
-The loss for classes: scores of a network (no softmax before it) and labels from
-1.
+Give it the scores of a network, with no softmax before.
 > la.cross_entropy(la.tensor{{1., 2, 3}, {3, 1, 1}}, la.tensor{3, 1})
 tensor(0.3236)
 > la.cross_entropy(la.tensor{{1., 2}}, la.tensor{{0.25, 0.75}})

@@ -11,7 +11,7 @@ Octaves to ratios: exp2(n / 12) is n semitones up. Powers of two are exact.
 tensor([8.0000, 0.5000])
 see: exp, ldexp
 == expm1
-For rates and small steps, where exp(x) - 1 would lose its digits.
+For rates and small steps.
 > la.tensor{1e-6}:expm1()
 tensor([1.0000e-06])
 see: log1p, exp
@@ -64,7 +64,7 @@ knows all four quarters.
 tensor([0.7854])
 see: atan2
 == atan2
-The angle of a point from both its coordinates, in all four quadrants.
+Right in all four quadrants, where atan(y / x) knows two.
 > la.tensor{1., -1}:atan2(la.tensor{-1., -1}):rad2deg()
 tensor([ 135., -135.])
 see: atan, angle, hypot

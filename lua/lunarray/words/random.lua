@@ -76,8 +76,8 @@ tensor([ 0.3804,  0.6269, -1.5672])
 true
 see: rand, normal, randn_like
 == randint
-Both ends are included, as in math.random. Without a low end, give the sizes as
-a list: la.randint(6, {3}) differs from la.randint(1, 6, 3).
+Counts as math.random does. Without a low end, give the sizes as a list:
+la.randint(6, {3}) differs from la.randint(1, 6, 3).
 > la.randint(6, {5})
 tensor([5, 5, 1, 3, 2])
 > la.randint(10, 20, 2, 2)
@@ -98,7 +98,7 @@ tensor([[5., 5.],
         [5., 5.]])
 see: randint
 == randperm
-Positions, from 1: x[la.randperm(#x)] is x in random order.
+As positions, x[la.randperm(#x)] is x in random order.
 > la.randperm(5):sort()
 tensor([1, 2, 3, 4, 5])    tensor([4, 5, 3, 1, 2])
 > x = la.tensor{10, 20, 30}

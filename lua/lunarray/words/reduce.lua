@@ -87,7 +87,6 @@ see: any
 tensor([1, 2])
 see: nonzero, sum
 == var
-Divides by n - 1, unless correction says otherwise.
 > la.tensor{1., 2, 3, 4}:var()
 tensor(1.6667)
 > la.tensor{1., 2, 3, 4}:var{correction = 0}
@@ -226,7 +225,7 @@ see: cov
 tensor([1., 5.])
 see: scatter_reduce, embedding_bag
 == bincount
-Slot k counts the value k, so values start at 1.
+So values start at 1.
 > la.tensor{1, 3, 3}:bincount()
 tensor([1, 0, 2])
 > la.tensor{1, 3, 3}:bincount(la.tensor{0.5, 1, 1})

@@ -55,7 +55,6 @@ see: ravel, unflatten, reshape, nn.Flatten
 tensor([1, 3, 2, 4])
 see: flatten
 == unflatten
-One size may be -1. Entries {name, size} name the new dims.
 > la.ones(2, 12):unflatten(2, {3, -1}).shape
 {2, 3, 4}
 > x = la.zeros(2, 12, {names = {"N", "features"}})
@@ -69,7 +68,7 @@ see: flatten, view
 {3, 1}
 see: unsqueeze, flatten
 == unsqueeze
-Adds a dim of size 1 so that shapes broadcast, as x[{la.newaxis, ...}] does.
+Makes shapes broadcast, as x[{la.newaxis, ...}] does.
 > x = la.tensor{1, 2, 3}
 > x:unsqueeze(1).shape, x:unsqueeze(-1).shape
 {1, 3}    {3, 1}
@@ -124,8 +123,7 @@ see: mH, conj, T
 {3, 2, 1}
 see: H, mT
 == expand
-Repeats elements without memory: the stride of an expanded dim is 0. So do not
-write to the result in place, since several elements are one. Operations
+Do not write to the result in place, since several elements are one. Operations
 broadcast automatically; use expand for calls that need the full shape.
 > la.tensor{{1}, {2}}:expand(2, 3)
 tensor([[1, 1, 1],

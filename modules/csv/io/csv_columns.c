@@ -164,8 +164,9 @@ unsigned la_csv_seen(const la_csv_value *v)
     }
 }
 
-/* Compares with the greatest magnitude of either sign. */
-bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
+/* Does an integer fit the dtype? Compares with the greatest magnitude of either
+** sign. */
+static bool csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
 {
     int bits = 8 * (int)la_dtype_size(dtype);
     bool is_signed = la_dtype_kind(dtype) == 'i';
@@ -196,7 +197,7 @@ bool la_csv_store(la_csv_column *c, int64_t row, const la_csv_value *v)
         return true;
     }
     if (v->kind != LA_CSV_INTEGER
-        || !la_csv_fits(v->negative, v->magnitude, want)) return false;
+        || !csv_fits(v->negative, v->magnitude, want)) return false;
     uint64_t bits = v->negative ? -v->magnitude : v->magnitude;
     memcpy(c->data + 8 * row, &bits, sizeof bits);
     return true;
@@ -311,8 +312,10 @@ static inline bool columns_end_plain(la_csv *c, const char *p, bool *last)
     return true;
 }
 
-bool la_csv_store_text(const la_csv_table *t, la_csv_column *c, int64_t part,
-                       int64_t row, const la_csv_field *f)
+/* Element 'row' becomes the number of the text in the set of the part. False
+** where memory is out. */
+static bool csv_store_text(const la_csv_table *t, la_csv_column *c,
+                           int64_t part, int64_t row, const la_csv_field *f)
 {
     int32_t code = !f->quoted && la_csv_is_gap(t, f) ? 0
         : la_csv_number(&c->words[part], f->raw, f->nraw, f->doubled);
@@ -391,7 +394,7 @@ static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
     if (column->passed) return field_bounds(c, &f, last);
     if (column->words)
         return field_bounds(c, &f, last)
-            && la_csv_store_text(t, column, part, row, &f);
+            && csv_store_text(t, column, part, row, &f);
     if (*from == c->separator && t->empty_is_gap) {
         c->at++;
         *last = false;

@@ -69,14 +69,8 @@ bool la_csv_fill(la_csv_table *);
 bool la_csv_join_words(const la_csv_table *, la_csv_column *);
 
 bool la_csv_is_gap(const la_csv_table *, const la_csv_field *);
-/* Element 'row' becomes the number of the text in the set of the part. False
-** where memory is out. */
-bool la_csv_store_text(const la_csv_table *, la_csv_column *, int64_t part,
-                       int64_t row, const la_csv_field *);
 /* The bits of a value that is no gap. */
 unsigned la_csv_seen(const la_csv_value *);
-/* Does an integer fit the dtype? */
-bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype);
 /* Element 'row' becomes the value, NULL for a gap. False where the column's
 ** dtype has no such value; then nothing was written. */
 bool la_csv_store(la_csv_column *, int64_t row, const la_csv_value *);

@@ -26,14 +26,9 @@ static int result_free_words(lua_State *L)
 la_csv_words *la_csv_push_words(lua_State *L, int64_t n)
 {
     size_t bytes = sizeof(result_words) + (size_t)n * sizeof(la_csv_words);
-    result_words *w = lua_newuserdatauv(L, bytes, 0);
-    memset(w, 0, bytes);
+    result_words *w = la_push_collected(L, bytes, WORDS_NAME,
+                                        result_free_words);
     w->n = n;
-    if (la_new_metatable(L, WORDS_NAME, NULL)) {
-        lua_pushcfunction(L, result_free_words);
-        lua_setfield(L, -2, "__gc");
-    }
-    la_take_metatable(L);
     return w->list;
 }
 

@@ -57,10 +57,4 @@ static inline float la_proto_float(uint64_t bits)
     return u.value;
 }
 
-static inline double la_proto_double(uint64_t bits)
-{
-    union { uint64_t bits; double value; } u = {bits};
-    return u.value;
-}
-
 #endif

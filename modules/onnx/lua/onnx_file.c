@@ -14,16 +14,9 @@ static int file_gc(lua_State *L)
     return 0;
 }
 
-/* The finalizer is there before anything is mapped: an error at any later point
-** unmaps the file. */
 la_onnx_file *la_push_onnx_file(lua_State *L)
 {
-    la_onnx_file *f = lua_newuserdatauv(L, sizeof *f, 0);
-    *f = (la_onnx_file){0};
-    if (la_new_metatable(L, FILE_NAME, NULL))
-        la_set_event(L, "__gc", file_gc);
-    la_take_metatable(L);
-    return f;
+    return la_push_collected(L, sizeof(la_onnx_file), FILE_NAME, file_gc);
 }
 
 la_status la_onnx_file_map(la_onnx_file *f, const char *path)

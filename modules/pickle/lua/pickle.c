@@ -38,13 +38,9 @@ static int reading_gc(lua_State *L)
 
 static reading *push_reading(lua_State *L, la_open_file *source)
 {
-    reading *r = lua_newuserdatauv(L, sizeof *r, 0);
-    memset(r, 0, sizeof *r);
+    reading *r = la_push_collected(L, sizeof *r, READING_NAME, reading_gc);
     r->L = L;
     r->source = source;
-    if (la_new_metatable(L, READING_NAME, NULL))
-        la_set_event(L, "__gc", reading_gc);
-    la_take_metatable(L);
     return r;
 }
 

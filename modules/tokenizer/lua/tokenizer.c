@@ -64,18 +64,6 @@ static int pattern_gc(lua_State *L)
     return retire(L);
 }
 
-/* A userdata of zeros whose finalizer is 'gc'. */
-static void *push_object(lua_State *L, size_t bytes, const char *name,
-                         lua_CFunction gc)
-{
-    void *p = lua_newuserdatauv(L, bytes, 0);
-    memset(p, 0, bytes);
-    if (la_new_metatable(L, name, NULL))
-        la_set_event(L, "__gc", gc);
-    la_take_metatable(L);
-    return p;
-}
-
 /* A field of the table of options: whatever Lua calls true. */
 static bool option_flag(lua_State *L, int at, const char *key)
 {
@@ -180,7 +168,7 @@ static int native_vocab(lua_State *L)
     ** entries. */
     if (n > INT32_MAX / 4 || m > INT32_MAX / 4)
         luaL_error(L, "tokenizer: too many tokens");
-    la_vocab *v = push_object(L, sizeof *v, VOCAB, vocab_gc);
+    la_vocab *v = la_push_collected(L, sizeof *v, VOCAB, vocab_gc);
     v->kind = (la_vocab_kind)kind;
     read_options(L, v, 5);
     LA_CHECK(L, NAME, la_vocab_begin(v, n, m));
@@ -250,7 +238,7 @@ static int native_pattern(lua_State *L)
 {
     la_begin(L, NAME, 0);
     span s = check_span(L, 1);
-    la_regex *r = push_object(L, sizeof *r, PATTERN, pattern_gc);
+    la_regex *r = la_push_collected(L, sizeof *r, PATTERN, pattern_gc);
     LA_CHECK(L, NAME, la_regex_compile(r, s.text, s.n));
     return 1;
 }

@@ -143,7 +143,8 @@ double la_m_exp2(double x)
     return scaled(e.hi, k);
 }
 
-la_pair la_expm1_pair(double x)
+/* e^x - 1, |x| < 700 */
+static la_pair expm1_pair(double x)
 {
     int k;
     if (fabs(x) < 0.35)
@@ -160,7 +161,7 @@ double la_m_expm1(double x)
     if (x > 700) return la_m_exp(x);
     if (x < -40) return -1 + 0x1p-60;
     if (x != x || x == 0) return x;
-    return la_expm1_pair(x).hi;
+    return expm1_pair(x).hi;
 }
 
 /* ---- powers ---- */
@@ -243,6 +244,6 @@ double la_m_tanh(double x)
     double a = fabs(x);
     if (!(a < 22)) return x != x ? x : copysign(1, x);
     if (a < 0x1p-28) return x;
-    la_pair t = la_expm1_pair(a + a);
+    la_pair t = expm1_pair(a + a);
     return copysign(pair_div(t, pair_add(t, (la_pair){2, 0})).hi, x);
 }

@@ -191,7 +191,8 @@ la_pair la_log_pair(la_pair x)
     return add_units(v, k, LN2);
 }
 
-la_pair la_log1p_pair(la_pair y)
+/* log(1 + y), y.hi > -1 */
+static la_pair log1p_pair(la_pair y)
 {
     la_pair u = sum(1, y.hi);
     return la_log_pair(sum_down(u.hi, u.lo + y.lo));
@@ -244,7 +245,7 @@ double la_m_log1p(double x)
     if (fabs(x) < 0x1p-54 || x != x) return x;
     if (x >= 0x1p54) return la_m_log(x);
     if (x <= -1) return x == -1 ? -INFINITY : NAN;
-    return la_log1p_pair((la_pair){x, 0}).hi;
+    return log1p_pair((la_pair){x, 0}).hi;
 }
 
 /* ---- inverse hyperbolic functions, by log(1 + y) ---- */
@@ -266,7 +267,7 @@ double la_m_asinh(double x)
     la_pair square = product(a, a);
     la_pair root = pair_sqrt(pair_add((la_pair){1, 0}, square));
     la_pair y = pair_div(square, pair_add((la_pair){1, 0}, root));
-    return copysign(la_log1p_pair(pair_add((la_pair){a, 0}, y)).hi, x);
+    return copysign(log1p_pair(pair_add((la_pair){a, 0}, y)).hi, x);
 }
 
 /* acosh x = log(1 + t + sqrt(2t + t^2)), t = x - 1 */
@@ -276,7 +277,7 @@ double la_m_acosh(double x)
     if (x > 0x1p28) return x < INFINITY ? log_twice(x) : x;
     la_pair t = sum(x, -1);
     la_pair root = pair_sqrt(pair_mul(t, pair_add(t, (la_pair){2, 0})));
-    return la_log1p_pair(pair_add(t, root)).hi;
+    return log1p_pair(pair_add(t, root)).hi;
 }
 
 /* atanh a = log(1 + 2a / (1 - a)) / 2 */
@@ -286,7 +287,7 @@ double la_m_atanh(double x)
     if (a < 0x1p-28 || x != x) return x;
     if (a >= 1) return a == 1 ? copysign(INFINITY, x) : NAN;
     la_pair y = pair_div((la_pair){a + a, 0}, sum(1, -a));
-    return copysign(la_log1p_pair(y).hi * 0.5, x);
+    return copysign(log1p_pair(y).hi * 0.5, x);
 }
 
 /* ---- roots ---- */

@@ -130,14 +130,8 @@ static const la_pair la_half_pi = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54};
 
 /* e^x = result * 2^*k, |x| < 800, to 2^-60. */
 la_pair la_exp_pair(la_pair x, int *k);
-/* e^x - 1, |x| < 700 */
-la_pair la_expm1_pair(double x);
 /* log x, x.hi > 0 and normal, to 2^-66 of itself. */
 la_pair la_log_pair(la_pair x);
-/* log(1 + y), y.hi > -1 */
-la_pair la_log1p_pair(la_pair y);
-/* The angle of the point (b, a), both >= 0 and not both 0, near 1 by size. */
-la_pair la_angle_pair(la_pair a, la_pair b);
 /* sin(pi x); x finite */
 la_pair la_sinpi_pair(double x);
 

@@ -203,9 +203,11 @@ double la_m_cospi(double x)
 
 /* ---- inverses ---- */
 
-/* With c = i/16 near the tangent n/d of the smaller angle: atan(n/d) = atan(c)
+/* The angle of the point (b, a), both >= 0 and not both 0, near 1 by size.
+**
+** With c = i/16 near the tangent n/d of the smaller angle: atan(n/d) = atan(c)
 ** + atan((n - c d) / (d + c n)), the last quotient at most 1/31. */
-la_pair la_angle_pair(la_pair a, la_pair b)
+static la_pair angle_pair(la_pair a, la_pair b)
 {
     bool over = a.hi > b.hi;
     la_pair n = over ? b : a, d = over ? a : b;
@@ -231,7 +233,7 @@ double la_m_atan(double x)
     double a = fabs(x);
     if (x != x || a < 0x1p-27) return x;
     if (a > 0x1p60) return copysign(la_half_pi.hi, x);
-    return copysign(la_angle_pair((la_pair){a, 0}, ONE).hi, x);
+    return copysign(angle_pair((la_pair){a, 0}, ONE).hi, x);
 }
 
 /* sqrt(1 - a^2) */
@@ -245,14 +247,14 @@ double la_m_asin(double x)
     double a = fabs(x);
     if (!(a <= 1)) return NAN;
     if (a < 0x1p-27) return x;
-    return copysign(la_angle_pair((la_pair){a, 0}, opposite(a)).hi, x);
+    return copysign(angle_pair((la_pair){a, 0}, opposite(a)).hi, x);
 }
 
 double la_m_acos(double x)
 {
     double a = fabs(x);
     if (!(a <= 1)) return NAN;
-    la_pair angle = la_angle_pair(opposite(a), (la_pair){a, 0});
+    la_pair angle = angle_pair(opposite(a), (la_pair){a, 0});
     return x < 0 ? pair_add(la_pi, pair_neg(angle)).hi : angle.hi;
 }
 
@@ -277,7 +279,7 @@ double la_m_atan2(double y, double x)
     double as = scaled(a, -k), bs = scaled(b, -k);
     if (as < 0x1p-70) return copysign(left ? la_pi.hi : a / b, y);
     if (bs < 0x1p-70) return copysign(la_half_pi.hi, y);
-    la_pair r = la_angle_pair((la_pair){as, 0}, (la_pair){bs, 0});
+    la_pair r = angle_pair((la_pair){as, 0}, (la_pair){bs, 0});
     if (left) r = pair_add(la_pi, pair_neg(r));
     return copysign(r.hi, y);
 }

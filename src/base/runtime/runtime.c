@@ -400,10 +400,3 @@ la_status la_runtime_end(la_runtime *rt)
     return LA_OK;
 }
 
-void la_runtimes_each(void (*visit)(la_runtime *))
-{
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < MOST; i++)
-        if (runtimes[i]) visit(runtimes[i]);
-    pthread_mutex_unlock(&lock);
-}

@@ -37,10 +37,6 @@ la_runtime *la_runtime_make(const struct la_config *config);
 la_status la_runtime_end(la_runtime *rt);
 /* The thread's of la_use. */
 void la_runtime_choose(la_runtime *rt);
-/* Every runtime, one after another, with the list locked: for forks and the
-** end of the process. 'visit' takes no lock but that of the runtime's memory
-** and frees nothing. */
-void la_runtimes_each(void (*visit)(la_runtime *));
 
 /* Hook of op/registry.c: registrations in 'rt' go; called with nothing of it
 ** alive. */

@@ -128,9 +128,6 @@ la_tensor *la_x_eig(la_formula *x);
 la_tensor *la_x_eigvals(la_formula *x);
 la_tensor *la_x_pinv(la_formula *x);
 la_status la_x_lstsq(la_formula *x, la_tensor **out);
-/* The gradient of a matrix from 'g', that of its pseudo-inverse 'p'. */
-la_tensor *la_x_pinv_of(la_formula *x, la_tensor *a, la_tensor *p,
-                        la_tensor *g);
 
 /* Fourier transforms (formulas_fft.c). */
 la_tensor *la_x_fft_r2c(la_formula *x);

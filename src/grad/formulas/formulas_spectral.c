@@ -231,8 +231,8 @@ la_tensor *la_x_svdvals(la_formula *x)
 /* G. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
 ** nonlinear least squares problems whose variables separate" (1973), for a
 ** constant rank. p is the pseudo-inverse of a, g the gradient of p. */
-la_tensor *la_x_pinv_of(la_formula *x, la_tensor *a, la_tensor *p,
-                        la_tensor *g)
+static la_tensor *pinv_gradient(la_formula *x, la_tensor *a, la_tensor *p,
+                                la_tensor *g)
 {
     la_tensor *ph = H(p), *gh = H(g), *k, *t;
     int64_t m = x->w.status ? 0 : la_sizes(a)[a->ndim - 2];
@@ -253,7 +253,7 @@ la_tensor *la_x_pinv_of(la_formula *x, la_tensor *a, la_tensor *p,
 
 la_tensor *la_x_pinv(la_formula *x)
 {
-    return la_x_pinv_of(x, A(0), RES(0), G);
+    return pinv_gradient(x, A(0), RES(0), G);
 }
 
 /* lstsq_solve(A, B, rcond, driver): X is the pseudo-inverse of A times B, and
@@ -269,6 +269,6 @@ la_status la_x_lstsq(la_formula *x, la_tensor **out)
     la_tensor *p = many(x, LA_OP(lstsq_solve), 4, args, &rank, &values);
     la_x_set(x, out, 1, MM(H(p), GR(0)));
     if (!la_x_wants(x, 0)) return x->w.status;
-    la_x_set(x, out, 0, la_x_pinv_of(x, a, p, MM(GR(0), H(A(1)))));
+    la_x_set(x, out, 0, pinv_gradient(x, a, p, MM(GR(0), H(A(1)))));
     return x->w.status;
 }

@@ -102,26 +102,6 @@ static inline void reduce_gather(void *to, const char *from, int64_t step,
             memcpy(out + j * size, from + j * step, (size_t)size);
 }
 
-/* One accumulator as an element; float is rounded to nearest even. */
-static inline void reduce_store_f32(char *p, float x)
-{
-    memcpy(p, &x, sizeof(x));
-}
-static inline void reduce_store_f64(char *p, double x)
-{
-    memcpy(p, &x, sizeof(x));
-}
-static inline void reduce_store_f16(char *p, float x)
-{
-    la_f16 y = la_f32_to_f16(x);
-    memcpy(p, &y, sizeof(y));
-}
-static inline void reduce_store_bf16(char *p, float x)
-{
-    la_bf16 y = la_f32_to_bf16(x);
-    memcpy(p, &y, sizeof(y));
-}
-
 /* Macros that names.inc looks up by the name of a dtype. */
 #define REDUCE_T_f16 la_f16
 #define REDUCE_T_bf16 la_bf16

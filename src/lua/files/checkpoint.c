@@ -55,11 +55,7 @@ static int archive_gc(lua_State *L)
 
 la_archive *la_push_archive(lua_State *L)
 {
-    checkpoint *c = lua_newuserdatauv(L, sizeof *c, 0);
-    memset(c, 0, sizeof *c);
-    if (la_new_metatable(L, ARCHIVE_NAME, NULL))
-        la_set_event(L, "__gc", archive_gc);
-    la_take_metatable(L);
+    checkpoint *c = la_push_collected(L, sizeof *c, ARCHIVE_NAME, archive_gc);
     return &c->archive;
 }
 

@@ -14,10 +14,5 @@ static int bytes_gc(lua_State *L)
 
 la_bytes *la_push_bytes(lua_State *L)
 {
-    la_bytes *b = lua_newuserdatauv(L, sizeof *b, 0);
-    *b = (la_bytes){0};
-    if (la_new_metatable(L, BYTES_NAME, NULL))
-        la_set_event(L, "__gc", bytes_gc);
-    la_take_metatable(L);
-    return b;
+    return la_push_collected(L, sizeof(la_bytes), BYTES_NAME, bytes_gc);
 }

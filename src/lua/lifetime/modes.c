@@ -127,9 +127,9 @@ static la_mode *push_own(lua_State *L, la_state *s)
     if (lua_rawget(L, -2) != LUA_TUSERDATA) {
         lua_pop(L, 1);
         la_mode *fresh = lua_newuserdatauv(L, sizeof *fresh, 0);
-        *fresh = (la_mode){.state = s};
+        *fresh = (la_mode){.state = s};     /* its finalizer reads it */
         if (la_new_metatable(L, MODE_NAME, NULL))
-        la_set_event(L, "__gc", mode_gc);
+            la_set_event(L, "__gc", mode_gc);
         la_take_metatable(L);
         lua_pushthread(L);
         lua_pushvalue(L, -2);

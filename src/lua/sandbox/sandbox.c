@@ -34,7 +34,8 @@ static int count_memory(lua_State *L)
     return 1;
 }
 
-bool la_has_address(lua_State *L, int index)
+/* Would Lua show the address of what stands at 'index'? */
+static bool has_address(lua_State *L, int index)
 {
     switch (lua_type(L, index)) {
     case LUA_TNIL: case LUA_TBOOLEAN: case LUA_TNUMBER: case LUA_TSTRING:
@@ -50,7 +51,7 @@ bool la_has_address(lua_State *L, int index)
 void la_push_text(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
-    if (!la_has_address(L, index))
+    if (!has_address(L, index))
         luaL_tolstring(L, index, NULL);
     else if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
         lua_pushstring(L, luaL_typename(L, index));

@@ -23,8 +23,6 @@ la_status la_count_memory(lua_State *L, size_t limit);
 int la_open_protected(lua_State *L);
 la_status la_open_by(lua_State *L, lua_CFunction opens);
 
-/* Would Lua show the address of what stands at 'index'? */
-bool la_has_address(lua_State *L, int index);
 /* The text of a value, pushed: the name of its type where it has no other. */
 void la_push_text(lua_State *L, int index);
 /* The text of luaL_tolstring, but in a sandbox that of la_push_text. Borrowed

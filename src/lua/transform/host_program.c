@@ -38,12 +38,7 @@ static int taken_gc(lua_State *L)
 
 la_taken *la_push_taken(lua_State *L)
 {
-    la_taken *t = lua_newuserdatauv(L, sizeof *t, 0);
-    memset(t, 0, sizeof *t);
-    if (la_new_metatable(L, TAKEN_NAME, NULL))
-        la_set_event(L, "__gc", taken_gc);
-    la_take_metatable(L);
-    return t;
+    return la_push_collected(L, sizeof(la_taken), TAKEN_NAME, taken_gc);
 }
 
 /* ---- numbers ---- */

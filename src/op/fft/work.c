@@ -15,8 +15,11 @@ static int whole_lanes(int width, int lanes)
     return lanes == 1 ? 1 : (lanes + width - 1) / width * width;
 }
 
-/* An odd number of cache lines, so that no two parts fall on the same ones. */
-int64_t la_fft_part(const la_fft_plan *p, int s)
+/* Elements of one part of a buffer for plan 'p', which has no real numbers;
+** one more than the transform has.
+**
+** An odd number of cache lines, so that no two parts fall on the same ones. */
+static int64_t fft_part(const la_fft_plan *p, int s)
 {
     if (p->kind == LA_FFT_CHIRP) p = p->first;
     return ((p->n + 1) * s + p->slack + LA_FFT_SLACK + 31) / 32 * 32 + 16;
@@ -27,7 +30,7 @@ int64_t la_fft_part(const la_fft_plan *p, int s)
 size_t la_fft_scratch(const la_fft_plan *p, int lanes)
 {
     size_t size = la_dtype_size(p->real);
-    return 4 * size * (size_t)la_fft_part(p, whole_lanes(16, lanes));
+    return 4 * size * (size_t)fft_part(p, whole_lanes(16, lanes));
 }
 
 la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch)
@@ -35,7 +38,7 @@ la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch)
     la_fft_work w = {.ker = la_fft_kernels_of(p)};
     w.size = (int64_t)la_dtype_size(p->real);
     w.s = whole_lanes(w.ker->width, lanes);
-    w.im = la_fft_part(p, w.s);
+    w.im = fft_part(p, w.s);
     w.buffer[0] = scratch;
     w.buffer[1] = scratch + 2 * w.im * w.size;
     return w;

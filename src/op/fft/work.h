@@ -24,9 +24,6 @@ typedef struct la_fft_work {
     char *buffer[2];
 } la_fft_work;
 
-/* Elements of one part of a buffer for plan 'p', which has no real numbers;
-** one more than the transform has. */
-int64_t la_fft_part(const la_fft_plan *p, int s);
 /* Bytes of both buffers, for 'lanes' transforms. */
 size_t la_fft_scratch(const la_fft_plan *p, int lanes);
 la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch);

@@ -175,10 +175,7 @@ la_status la_impl_index_add(la_frame *f)
 }
 
 /* (self, dim, index, source) */
-la_status la_meta_index_copy(la_frame *f)
-{
-    return along_dim_check_slices(f, "index_copy_()");
-}
+LA_FORWARD(la_meta_index_copy, along_dim_check_slices(f, "index_copy_()"))
 
 LA_FORWARD(la_impl_index_copy,
            write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true))

@@ -368,7 +368,9 @@ static la_scalar highest(la_dtype d)
                          : (int64_t)(((uint64_t)1 << bits) - 1));
 }
 
-la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out)
+/* A 0-dim tensor of the value from which a reduction of this kind starts. */
+static la_status reduce_identity(la_reduce_kind kind, la_dtype d,
+                                 la_tensor **out)
 {
     la_scalar s = la_scalar_int(kind == LA_RED_PROD);
     if (kind == LA_RED_AMAX) s = lowest(d);
@@ -440,7 +442,7 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
         return la_scatter_in_float32(target, p, kind, with_self);
     if (!with_self) {
         LA_OWNED identity = NULL;
-        LA_TRY(la_reduce_identity(kind, d, &identity));
+        LA_TRY(reduce_identity(kind, d, &identity));
         LA_TRY(run_value(target, p, identity,
                          la_reduce_loop(LA_RED_NONE, d)));
     }

@@ -231,10 +231,7 @@ la_status la_impl_scatter(la_frame *f)
 }
 
 /* (self, dim, index, source) */
-la_status la_meta_scatter_add(la_frame *f)
-{
-    return check_source(f, "scatter_add()");
-}
+LA_FORWARD(la_meta_scatter_add, check_source(f, "scatter_add()"))
 
 LA_FORWARD(la_impl_scatter_add,
            scatter(f, la_arg(f, 3), false, LA_RED_SUM, true))

@@ -107,8 +107,6 @@ la_status la_reduce_parse(const la_value *v, int arg, la_reduce_kind *out);
 /* The reduction of argument 5; LA_EDTYPE where self's dtype has no such. */
 la_status la_reduce_of(const la_frame *f, la_reduce_kind *out);
 la_loop la_reduce_loop(la_reduce_kind kind, la_dtype d);
-/* A 0-dim tensor of the value from which such a reduction starts. */
-la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out);
 /* A 0-dim tensor of dtype 'd', cast from 's'. */
 la_status la_scalar_tensor(const la_scalar *s, la_dtype d, la_tensor **out);
 /* A walk over the positions of 'source': what lies there goes to the position

@@ -14,6 +14,16 @@
 #include "base/os/thread.h"
 #include "tensor/scalar.h"
 
+enum { MOST_KEPT = 5 };
+
+/* A call for each matrix: the function, its job and what stays alive for it. */
+typedef struct lapack_work {
+    la_matrix_fn fn;
+    const void *job;
+    size_t size;                        /* of the job */
+    la_tensor *keep[MOST_KEPT];         /* NULL behind the last */
+} lapack_work;
+
 typedef la_lapack_int num;
 
 #define LOCK_NAP 50000      /* nanoseconds */
@@ -34,7 +44,7 @@ static la_status take_library(void)
 /* Each takes a few milliseconds at most, or nobody is there who could stop
 ** it. */
 static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
-                          const la_lapack_work *w)
+                          const lapack_work *w)
 {
     void *job = (void *)w->job;     /* only read */
     if (la_lapack_has_locks() && count > 1)
@@ -57,7 +67,7 @@ static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
 ** job, and scratch for each hand. */
 typedef struct away {
     la_background head;
-    la_lapack_work work;
+    lapack_work work;
     size_t bytes, scratch;      /* of this block, of each hand */
     char *first;                /* scratch of the first hand */
     int64_t count;
@@ -90,14 +100,14 @@ static void run_away(la_background *e)
 static void drop_away(la_background *e)
 {
     away *a = (away *)e;
-    for (int k = 0; k < LA_LAPACK_KEEP; k++) la_tensor_drop(&a->work.keep[k]);
+    for (int k = 0; k < MOST_KEPT; k++) la_tensor_drop(&a->work.keep[k]);
     la_mem_free(a, a->bytes);
 }
 
 /* One allocation holds the head, the job and the scratch of every thread, so
 ** that an abandoned call owns all that it touches. */
 static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
-                           const la_lapack_work *w)
+                           const lapack_work *w)
 {
     size_t head = la_whole_lines(sizeof(away));
     size_t job = la_whole_lines((int64_t)w->size);
@@ -109,7 +119,7 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
                 .bytes = bytes, .scratch = scratch, .count = count};
     a->work.job = memcpy((char *)a + head, w->job, w->size);
     a->first = (char *)a + head + job;
-    for (int k = 0; k < LA_LAPACK_KEEP; k++)
+    for (int k = 0; k < MOST_KEPT; k++)
         if (w->keep[k]) la_tensor_retain(w->keep[k]);
     LA_TRY(la_background_run(&a->head, threads, la_share_tensors));
     drop_away(&a->head);
@@ -124,8 +134,8 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
 
 /* Nobody can stop LAPACK from outside. Calls of a few milliseconds run where
 ** they are; longer ones run on threads that the caller can leave behind. */
-la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
-                        const la_lapack_work *w)
+static la_status lapack_run(const la_lapack_plan *p, int64_t count,
+                             double work, const lapack_work *w)
 {
     if (work > MOST_UNASKED && la_ctx()->must_ask)
         return la_error(LA_ESUPPORT, "a matrix of %lld x %lld is too large in "
@@ -145,9 +155,9 @@ la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
                           double work, la_matrix_fn fn, const void *job,
                           size_t size, la_tensor *copy)
 {
-    la_lapack_work w = {fn, job, size,
-                        {copy, b->codes, b->out[0], b->out[1], b->out[2]}};
-    LA_TRY(la_lapack_run(p, b->count, work, &w));
+    lapack_work w = {fn, job, size,
+                     {copy, b->codes, b->out[0], b->out[1], b->out[2]}};
+    LA_TRY(lapack_run(p, b->count, work, &w));
     return la_check_finite(b->info, b->count);
 }
 

@@ -21,22 +21,11 @@ typedef struct la_lapack_plan {
     bool vectors, full;
 } la_lapack_plan;
 
-/* fn for each matrix, in threads where the library can. LAPACK asks nobody, so
-** whoever waits for large matrices may be gone before it ends: fn gets a copy
-** of the job, and all memory that it is to use besides belongs to the tensors
-** of 'keep'. */
-enum { LA_LAPACK_KEEP = 5 };
-typedef struct la_lapack_work {
-    la_matrix_fn fn;
-    const void *job;
-    size_t size;                        /* of the job */
-    la_tensor *keep[LA_LAPACK_KEEP];    /* NULL behind the last */
-} la_lapack_work;
-la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
-                        const la_lapack_work *w);
-
-/* la_lapack_run for the matrices of 'b', whose results and codes are kept as
-** well as 'copy'; then la_check_finite of the codes. */
+/* fn for each matrix of 'b', in threads where the library can; then
+** la_check_finite of the codes. LAPACK asks nobody, so whoever waits for large
+** matrices may be gone before it ends: fn gets a copy of the job of 'size'
+** bytes, and all memory that it is to use besides belongs to the results and
+** codes of 'b' or to 'copy'. */
 la_status la_lapack_batch(const la_lapack_plan *p, const la_batch *b,
                           double work, la_matrix_fn fn, const void *job,
                           size_t size, la_tensor *copy);

@@ -60,9 +60,12 @@ static void random_run_groups(int64_t begin, int64_t end, void *context)
     j->fill(j->out, begin, end, j->n, j->call);
 }
 
-/* One counter block is four words; a group is what the kernels fill at once. */
-la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
-                        la_generator *g, la_random_call *call)
+/* Fill 'n' elements at 'out' by 'fill', which takes 'words' words for each.
+** 'call' needs its numbers only. LA_EINTR leaves the rest unwritten.
+**
+** One counter block is four words; a group is what the kernels fill at once. */
+static la_status random_run(void *out, int64_t n, la_random_fill fill,
+                            int words, la_generator *g, la_random_call *call)
 {
     int64_t groups = (n + LA_RANDOM_GROUP - 1) / LA_RANDOM_GROUP;
     job j = {.out = out, .n = n, .fill = fill, .call = call};
@@ -81,13 +84,16 @@ static la_status into_contiguous(la_tensor *t, const la_random_fills *fills,
     la_dtype d = (la_dtype)t->dtype, real = la_dtype_to_real(d);
     int64_t n = t->numel * (la_is_complex(d) ? 2 : 1);
     int w = words ? words : real == LA_FLOAT64 ? 2 : 1;
-    return la_random_run(la_data(t), n, (*fills)[real], w, g, call);
+    return random_run(la_data(t), n, (*fills)[real], w, g, call);
 }
 
-/* Other layouts are filled through a contiguous tensor, so that the values
+/* Fills a tensor of any layout; 'fills' are chosen by its dtype. words 0: one,
+** or two for float64. Complex tensors are filled as pairs.
+**
+** Other layouts are filled through a contiguous tensor, so that the values
 ** don't depend on the layout. */
-la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
-                         la_generator *g, la_random_call *call)
+static la_status random_into(la_tensor *t, const la_random_fills *fills,
+                             int words, la_generator *g, la_random_call *call)
 {
     if (t->numel == 0 || t->device == LA_META) return LA_OK;
     if (la_is_contiguous(t)) return into_contiguous(t, fills, words, g, call);
@@ -101,8 +107,8 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
 la_status la_random_doubles(int64_t n, double *out, la_generator *g)
 {
     la_random_call call = {.b = 1};
-    return la_random_run(out, n, LA_STUB(random)->uniform[LA_FLOAT64], 2, g,
-                         &call);
+    return random_run(out, n, LA_STUB(random)->uniform[LA_FLOAT64], 2, g,
+                      &call);
 }
 
 /* The parameters of a distribution, which are then read by plain loops. */
@@ -133,7 +139,7 @@ static la_status random_uniform(la_tensor *t, double from, double to,
                                 la_generator *g)
 {
     la_random_call call = {.a = from, .b = to};
-    return la_random_into(t, &LA_STUB(random)->uniform, 0, g, &call);
+    return random_into(t, &LA_STUB(random)->uniform, 0, g, &call);
 }
 
 /* Complex values of variance std^2: half of it in each part. */
@@ -141,7 +147,7 @@ static la_status normal(la_tensor *t, double mean, double std, la_generator *g)
 {
     la_random_call call = {.a = mean, .b = std};
     if (la_is_complex((la_dtype)t->dtype)) call.b *= 0.70710678118654752440;
-    return la_random_into(t, &LA_STUB(random)->normal, 0, g, &call);
+    return random_into(t, &LA_STUB(random)->normal, 0, g, &call);
 }
 
 /* low..high, both included. Two words for each element when the range is below
@@ -153,8 +159,8 @@ static la_status random_integers(la_tensor *t, int64_t low, int64_t high,
     la_random_call call = {.low = (uint64_t)low};
     call.range = (uint64_t)high - (uint64_t)low + 1;
     if (call.range == 0 || call.range > UINT32_MAX)
-        return la_random_into(t, &k->wide, 4, g, &call);
-    return la_random_into(t, &k->integer, 2, g, &call);
+        return random_into(t, &k->wide, 4, g, &call);
+    return random_into(t, &k->integer, 2, g, &call);
 }
 
 /* The integers that a dtype holds exactly. */
@@ -364,9 +370,9 @@ static la_status permute_by(uint64_t *words, int64_t *p, int64_t n,
         int64_t k = i % PORTION;
         if (k == 0 && la_poll_run(&left, PORTION)) return la_poll();
         if (k == 0)
-            LA_TRY(la_random_run(words, n - i < PORTION ? n - i : PORTION,
-                                 LA_STUB(random)->wide[LA_UINT64], 4, g,
-                                 &call));
+            LA_TRY(random_run(words, n - i < PORTION ? n - i : PORTION,
+                              LA_STUB(random)->wide[LA_UINT64], 4, g,
+                              &call));
         /* Multiply-high maps a 64-bit word to 0..n-i-1 without a division
         ** (Lemire 2019). */
         unsigned __int128 wide = (unsigned __int128)words[k];
@@ -496,8 +502,8 @@ la_status la_impl_bernoulli_(la_frame *f)
     /* A 32-bit word below the threshold is a 1. */
     la_random_call call = {.threshold =
         (uint64_t)(la_arg_float(f, 1) * 0x1p32 + 0.5)};
-    return la_random_into(la_result(f, 0), &LA_STUB(random)->bernoulli, 1,
-                          la_random_generator(f, 2), &call);
+    return random_into(la_result(f, 0), &LA_STUB(random)->bernoulli, 1,
+                       la_random_generator(f, 2), &call);
 }
 
 /* exponential_(self, lambda): density lambda exp(-lambda x). */
@@ -513,8 +519,8 @@ la_status la_meta_exponential_(la_frame *f)
 la_status la_impl_exponential_(la_frame *f)
 {
     la_random_call call = {.a = la_arg_float(f, 1)};
-    return la_random_into(la_result(f, 0), &LA_STUB(random)->exponential, 0,
-                          la_random_generator(f, 2), &call);
+    return random_into(la_result(f, 0), &LA_STUB(random)->exponential, 0,
+                       la_random_generator(f, 2), &call);
 }
 
 /* cauchy_(self, median, sigma) */
@@ -530,6 +536,6 @@ la_status la_meta_cauchy_(la_frame *f)
 la_status la_impl_cauchy_(la_frame *f)
 {
     la_random_call call = {.a = la_arg_float(f, 1), .b = la_arg_float(f, 2)};
-    return la_random_into(la_result(f, 0), &LA_STUB(random)->cauchy, 0,
-                          la_random_generator(f, 3), &call);
+    return random_into(la_result(f, 0), &LA_STUB(random)->cauchy, 0,
+                       la_random_generator(f, 3), &call);
 }

@@ -15,16 +15,6 @@ la_generator *la_random_generator(const la_frame *f, int k);
 /* Take 'blocks' counters; returns the first, a multiple of 16. */
 uint64_t la_random_draw(la_generator *g, uint64_t blocks);
 
-/* Fill 'n' elements at 'out' by 'fill', which takes 'words' words for each.
-** 'call' needs its numbers only. LA_EINTR leaves the rest unwritten. */
-la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
-                        la_generator *g, la_random_call *call);
-
-/* Fills a tensor of any layout; 'fills' are chosen by its dtype. words 0: one,
-** or two for float64. Complex tensors are filled as pairs. */
-la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
-                         la_generator *g, la_random_call *call);
-
 /* Uniform float64, 0 <= x < 1, for methods that need a few of their own. */
 la_status la_random_doubles(int64_t n, double *out, la_generator *g);
 

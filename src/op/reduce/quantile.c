@@ -278,19 +278,13 @@ static la_status quantile_pair_impl(la_frame *f, lines *l, la_unit_fn one)
 }
 
 /* (self, dim, keepdim) -> values and positions; 'one' says which statistic. */
-la_status la_meta_median_dim(la_frame *f)
-{
-    return quantile_pair_meta(f, "median");
-}
+LA_FORWARD(la_meta_median_dim, quantile_pair_meta(f, "median"))
 la_status la_impl_median_dim(la_frame *f)
 {
     lines l = {.n = 0};
     return quantile_pair_impl(f, &l, one_median);
 }
-la_status la_meta_nanmedian_dim(la_frame *f)
-{
-    return quantile_pair_meta(f, "median");
-}
+LA_FORWARD(la_meta_nanmedian_dim, quantile_pair_meta(f, "median"))
 la_status la_impl_nanmedian_dim(la_frame *f)
 {
     lines l = {.skip_nan = true};

@@ -94,22 +94,10 @@ static la_status variance_impl(la_frame *f, la_reduce_mode mode, bool both)
 
 /* (self, dim, correction, unbiased, keepdim); results are real. LA_EDTYPE for
 ** integers. */
-la_status la_meta_var(la_frame *f)
-{
-    return variance_meta(f, "std and var", false);
-}
-la_status la_meta_std(la_frame *f)
-{
-    return variance_meta(f, "std and var", false);
-}
-la_status la_meta_var_mean(la_frame *f)
-{
-    return variance_meta(f, "var_mean", true);
-}
-la_status la_meta_std_mean(la_frame *f)
-{
-    return variance_meta(f, "std_mean", true);
-}
+LA_FORWARD(la_meta_var, variance_meta(f, "std and var", false))
+LA_FORWARD(la_meta_std, variance_meta(f, "std and var", false))
+LA_FORWARD(la_meta_var_mean, variance_meta(f, "var_mean", true))
+LA_FORWARD(la_meta_std_mean, variance_meta(f, "std_mean", true))
 LA_FORWARD(la_impl_var, variance_impl(f, LA_STORE_VAR, false))
 LA_FORWARD(la_impl_std, variance_impl(f, LA_STORE_STD, false))
 LA_FORWARD(la_impl_var_mean, variance_impl(f, LA_STORE_VAR, true))

@@ -161,7 +161,4 @@ static la_status unflatten_by(la_frame *f, const la_value *names)
 
 /* unflatten(self, dim, sizes), unflatten(self, dim, sizes, names) */
 la_status la_impl_unflatten(la_frame *f) { return unflatten_by(f, NULL); }
-la_status la_impl_unflatten_named(la_frame *f)
-{
-    return unflatten_by(f, &f->args[3]);
-}
+LA_FORWARD(la_impl_unflatten_named, unflatten_by(f, &f->args[3]))

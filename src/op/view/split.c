@@ -332,22 +332,10 @@ static la_status hsplit(la_frame *f, bool sections)
 ** each of the listed indices. */
 LA_FORWARD(la_impl_hsplit, hsplit(f, true))
 LA_FORWARD(la_impl_hsplit_indices, hsplit(f, false))
-la_status la_impl_vsplit(la_frame *f)
-{
-    return named_split(f, "vsplit", 2, 0, true);
-}
-la_status la_impl_vsplit_indices(la_frame *f)
-{
-    return named_split(f, "vsplit", 2, 0, false);
-}
-la_status la_impl_dsplit(la_frame *f)
-{
-    return named_split(f, "dsplit", 3, 2, true);
-}
-la_status la_impl_dsplit_indices(la_frame *f)
-{
-    return named_split(f, "dsplit", 3, 2, false);
-}
+LA_FORWARD(la_impl_vsplit, named_split(f, "vsplit", 2, 0, true))
+LA_FORWARD(la_impl_vsplit_indices, named_split(f, "vsplit", 2, 0, false))
+LA_FORWARD(la_impl_dsplit, named_split(f, "dsplit", 3, 2, true))
+LA_FORWARD(la_impl_dsplit_indices, named_split(f, "dsplit", 3, 2, false))
 
 /* --- common sizes --- */
 

@@ -93,10 +93,6 @@ static inline i32v i32_from_f32(f32v a)
 {
     return (i32v)_mm256_cvttps_epi32((__m256)a);
 }
-static inline i32v i32_round_f32(f32v a)
-{
-    return (i32v)_mm256_cvtps_epi32(_mm256_round_ps((__m256)a, 8));
-}
 static inline f32v f32_from_i32(i32v a)
 {
     return (f32v)_mm256_cvtepi32_ps((__m256i)a);

@@ -140,10 +140,6 @@ static inline i32v i32_from_f32(f32v a)
 {
     return (i32v)_mm512_cvttps_epi32((__m512)a);
 }
-static inline i32v i32_round_f32(f32v a)
-{
-    return (i32v)_mm512_cvt_roundps_epi32((__m512)a, 8);
-}
 static inline f32v f32_from_i32(i32v a)
 {
     return (f32v)_mm512_cvtepi32_ps((__m512i)a);

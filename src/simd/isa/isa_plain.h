@@ -89,6 +89,5 @@ static inline u64v u64_mul_low32(u64v a, u64v b)
 #include "simd/isa/soft_half.inc"
 #endif
 
-static inline i32v i32_round_f32(f32v a) { return i32_from_f32(f32_round(a)); }
 #include "simd/permute/load_partial16.h"
 #include "simd/isa/soft_part.inc"

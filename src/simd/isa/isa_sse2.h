@@ -53,10 +53,6 @@ static inline i32v i32_from_f32(f32v a)
 {
     return (i32v)_mm_cvttps_epi32((__m128)a);
 }
-static inline i32v i32_round_f32(f32v a)
-{
-    return (i32v)_mm_cvtps_epi32((__m128)f32_round(a));
-}
 static inline f32v f32_from_i32(i32v a)
 {
     return (f32v)_mm_cvtepi32_ps((__m128i)a);

@@ -25,7 +25,6 @@ static inline f32v f32_step_(f32v p, f32v x, float c)
 {
     return f32_fma(p, x, K(c));
 }
-static inline i32v f32_bits_(f32v x) { return (i32v)x; }
 /* |x| > limit, or NaN: as integers. */
 static inline i32v f32_beyond_(f32v x, float limit)
 {

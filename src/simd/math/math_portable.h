@@ -304,7 +304,6 @@ BY_LANES(erf)
 BY_LANES(erfc)
 BY_LANES(lgamma)
 BY_LANES(sinpi)
-BY_LANES(cospi)
 #undef BY_LANES
 static inline f32v f32_portable_hypot(f32v x, f32v y)
 {

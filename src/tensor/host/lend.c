@@ -1,3 +1,6 @@
+/* Bytes of a tensor that somebody outside points at. The storage is marked as
+** lent, so that its bytes never move, and what reads them holds a reference of
+** its own: the last reader may end on any thread, long after the tensor. */
 #include "tensor/host/lend.h"
 
 #include "base/runtime/passage.h"
