@@ -127,8 +127,9 @@ typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
     /* Passes by radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
     void (*pass[17])(const la_fft_pass *);
-    void (*rows[17])(const la_fft_rows *);    /* the same radices, but no odd
-                                               ** primes from 7 on */
+    /* The same radices, but no odd primes from 7 on; NULL where vectors are
+    ** short. */
+    void (*rows[17])(const la_fft_rows *);
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);
     void (*twiddle)(const la_fft_twiddle *);

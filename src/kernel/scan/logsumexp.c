@@ -28,6 +28,7 @@ static inline double _Complex complex_join(double _Complex a,
 /* plain.inc for the real dtypes too: log1p and exp have no vectors here. */
 #define COMB(a, b) real_join(a, b)
 #define IDENT -INFINITY
+#define TOGETHER 1
 
 #define SCAN_BODY "kernel/scan/plain.inc"
 #include "kernel/scan/each_real.inc"
