@@ -441,6 +441,28 @@ static void deadline_inside_an_operation(void **state)
     lua_close(L);
 }
 
+/* One long line: what was cut short is no result, and the next
+** operation is not stopped for it. */
+static void deadline_inside_a_scan(void **state)
+{
+    static const char *const names[] = {
+        "cummin", "cummax", "cumsum", "cumprod", "logcumsumexp"};
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    run(L, "x = la.rand(4000000)");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char script[40], text[40];
+        snprintf(script, sizeof script, "x:%s(1)", names[i]);
+        snprintf(text, sizeof text, "%s: stopped:", names[i]);
+        la_set_deadline(k, 1000000);
+        stops(L, script, LA_EDEADLINE, text);
+        la_token_clear(k);
+        run(L, "assert((x + 1):numel() == 4000000)");
+    }
+    la_token_release(k);
+    lua_close(L);
+}
+
 /* ---- states that move between threads ---- */
 
 enum { STATES = 4, MOVES = 12 };
@@ -567,6 +589,7 @@ int main(void)
         cmocka_unit_test(deadline_inside_a_list),
 #endif
         cmocka_unit_test(deadline_inside_an_operation),
+        cmocka_unit_test(deadline_inside_a_scan),
         cmocka_unit_test(states_move),
         cmocka_unit_test(threads_of_a_script_stop),
         cmocka_unit_test(threads_of_a_script_share_fuel),
