@@ -96,7 +96,7 @@ la_status la_table_set_number(la_table_set *s, const uint64_t *k, int64_t n,
     return la_poll();
 }
 
-/* out[i] = the number of k[i], -1 where the set has it not. */
+/* out[i] = the number of k[i], or -1 where the set lacks it. */
 static void keys_look_up(const la_table_set *s, const uint64_t *k, int64_t n,
                          int32_t *out)
 {
