@@ -75,3 +75,48 @@ describe("16-bit convolutions", function()
     assert.are.equal("bfloat16", tostring(w.grad.dtype))
   end)
 end)
+
+-- Sizes of 0 in all places at once: each method divides by some size.
+describe("convolutions of nothing", function()
+  local function sizes_of(first, second, dims, side)
+    local sizes = {first, second}
+    for _ = 1, dims do sizes[#sizes + 1] = side or 3 end
+    return sizes
+  end
+
+  local function check(dims, dtype, images, inputs, outputs, pad, stride)
+    local x = la.ones(sizes_of(images, inputs, dims), {dtype = dtype})
+    local w = la.ones(sizes_of(outputs, inputs, dims), {dtype = dtype})
+    local b = la.arange(outputs):to(dtype)
+    if dtype:find("float") then
+      x.requires_grad, w.requires_grad = true, true
+    end
+    local conv = la["conv" .. dims .. "d"]
+    local y = conv(x, w, b, {stride = stride, padding = pad})
+    local size = (3 + 2 * pad - 3) // stride + 1
+    assert.same({images, outputs, size}, {y.shape[1], y.shape[2], y.shape[3]})
+    if inputs == 0 then
+      local want = b:view(sizes_of(1, outputs, dims, 1))
+      assert.is_true(y == want:expand(y.shape))
+    end
+    if not y.requires_grad then return end
+    y:sum():backward()
+    assert.same({table.unpack(x.shape)}, {table.unpack(x.grad.shape)})
+    assert.same({table.unpack(w.shape)}, {table.unpack(w.grad.shape)})
+  end
+
+  it("are the bias, with gradients of their sizes", function()
+    for dims = 1, 3 do
+      for _, dtype in ipairs {"float32", "float64", "bfloat16", "complex64"} do
+        for _, sizes in ipairs {{0, 2, 3}, {3, 0, 3}, {3, 2, 0}, {0, 0, 3},
+          {3, 0, 0}, {0, 0, 0}} do
+          for _, pad in ipairs {0, 1, 3} do
+            for stride = 1, 2 do
+              check(dims, dtype, sizes[1], sizes[2], sizes[3], pad, stride)
+            end
+          end
+        end
+      end
+    end
+  end)
+end)

@@ -13,28 +13,28 @@ static const la_conv_method *const methods[] = {
     &la_conv_gathered, &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
     &la_conv_weight_swapped, &la_conv_columns};
 
-/* No product to sum: no image, no output channel or no output pixel. */
-static bool is_empty(const la_conv *c)
+/* Has y no element: no image, no output channel or no output pixel? */
+static bool is_y_empty(const la_conv *c)
 {
     return c->batch == 0 || c->groups == 0 || c->oc == 0
         || la_conv_pixels(c) == 0;
 }
 
-/* Sums over nothing. y then has no element; x is cleared by the columns, which
-** know its strides. */
+/* Sums over nothing. x is cleared, and y becomes the bias, by the columns, which
+** know their strides. */
 static la_status run_empty(const la_conv *c, la_conv_goal goal)
 {
     size_t size = la_dtype_size(c->dtype);
     int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
-    if (goal == LA_CONV_INPUT) return la_conv_columns.run(c, goal);
-    if (goal == LA_CONV_WEIGHT) memset(c->weight, 0, (size_t)count * size);
+    if (goal != LA_CONV_WEIGHT) return la_conv_columns.run(c, goal);
+    memset(c->weight, 0, (size_t)count * size);
     return LA_OK;
 }
 
 /* Has the result an element at all? */
 static bool has_result(const la_conv *c, la_conv_goal goal)
 {
-    if (goal == LA_CONV_FORWARD) return !is_empty(c);
+    if (goal == LA_CONV_FORWARD) return !is_y_empty(c);
     if (goal == LA_CONV_INPUT) return c->batch > 0 && c->ic * c->groups > 0;
     return c->groups * c->oc * c->ic * la_conv_taps(c) > 0;
 }
@@ -68,7 +68,7 @@ la_status la_conv_run(const la_conv *given, la_conv_goal goal)
 {
     const la_conv_method *const *m = methods;
     if (!has_result(given, goal)) return LA_OK;
-    if (is_empty(given)) return run_empty(given, goal);
+    if (given->ic == 0 || is_y_empty(given)) return run_empty(given, goal);
     la_conv wide, *c = &wide;
     wide = without_narrow(given);
     while (!(*m)->serves(c, goal)) m++;
