@@ -20,8 +20,8 @@ static bool is_y_empty(const la_conv *c)
         || la_conv_pixels(c) == 0;
 }
 
-/* Sums over nothing. x is cleared, and y becomes the bias, by the columns, which
-** know their strides. */
+/* The results of sums over nothing. The columns know the strides of x and y: x
+** is cleared, y becomes the bias. */
 static la_status run_empty(const la_conv *c, la_conv_goal goal)
 {
     size_t size = la_dtype_size(c->dtype);
