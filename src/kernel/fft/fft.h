@@ -127,8 +127,8 @@ typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
     /* Passes by radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
     void (*pass[17])(const la_fft_pass *);
-    /* The same radices, but no odd primes from 7 on; NULL where vectors are
-    ** short. */
+    /* Kernels for those radices but the odd primes from 7 on; NULL where
+    ** vectors are short. */
     void (*rows[17])(const la_fft_rows *);
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);
