@@ -68,6 +68,8 @@ describe("norms by channel", function()
   end)
   it("in samples", function()
     close(la.instance_norm(x), la.group_norm(x, 6))
+    local none = la.instance_norm(la.zeros(2, 0, 4))
+    assert.same({2, 0, 4}, {table.unpack(none.shape)})
   end)
   it("in batches, with running moments", function()
     local mean, var = f64(6), f64(6) + 1

@@ -329,6 +329,10 @@ la_status la_impl_instance_norm(la_frame *f)
         LA_TRY(check_running(f));
         LA_TRY(follow_samples(f));
     }
+    if (la_sizes(self)[1] == 0) {       /* groups of nothing have no moments */
+        LA_LET(x, la_run(clone, &x, self));
+        return la_give_owned(f, &x);
+    }
     if (has_planes(self, la_arg(f, WEIGHT), la_arg(f, BIAS)))
         return groups_by_planes(f, self, la_sizes(self)[1], la_arg(f, WEIGHT),
                                 la_arg(f, BIAS), la_arg_float(f, EPS));
