@@ -53,7 +53,9 @@ def outputs(identity):
             return
 
 
-loop = outputs(client.execute("print('begun') while true do end"))
+# Else the kernel drops what comes soon after the error.
+loop = outputs(client.execute("print('begun') while true do end",
+                              stop_on_error=False))
 tell("interrupt", next(loop))
 manager.interrupt_kernel()
 tell("interrupt", "".join(loop))
