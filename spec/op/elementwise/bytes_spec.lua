@@ -224,3 +224,64 @@ describe("float32 to bfloat16", function()
       == table.concat(want, "", 2, 98))
   end)
 end)
+
+describe("of all 16-bit integers", function()
+  local DIVISORS = {1, 2, 3, 7, 10, 127, 128, 255, 256, 257, 1000, 32767, 32768,
+    65535, -1, -2, -3, -7, -128, -255, -32767, -32768}
+  for _, dtype in ipairs {"uint16", "int16"} do
+    local signed = dtype == "int16"
+    local least, most = signed and -32768 or 0, signed and 32767 or 65535
+    local a = la.arange(least, most + 1):to(dtype)
+
+    local function check(name, got, want)
+      local list = got:totable()
+      for i = 1, #list do
+        local w = want(least + i - 1)
+        if list[i] ~= w then
+          error(("%s %s of %d: %d, not %d"):format(dtype, name, least + i - 1,
+            list[i], w))
+        end
+      end
+    end
+
+    it(dtype .. " are shifted", function()
+      for n = signed and -2 or 0, 34 do
+        local counts = la.full({most - least + 1}, n, {dtype = dtype})
+        local out = n < 0 or n > 15
+        check("left shift by " .. n, la.bitwise_left_shift(a, counts),
+          function(x) return out and 0 or wrapped(x << n, 16, signed) end)
+        check("right shift by " .. n, la.bitwise_right_shift(a, counts),
+          function(x)
+            if out then return x < 0 and -1 or 0 end
+            return x // (1 << n)
+          end)
+      end
+    end)
+
+    it(dtype .. " are shifted each by its own count", function()
+      local counts = (la.arange(most - least + 1) % 19):to(dtype)
+      check("right shift", la.bitwise_right_shift(a, counts), function(x)
+        local n = (x - least) % 19
+        if n > 15 then return x < 0 and -1 or 0 end
+        return x // (1 << n)
+      end)
+      check("left shift", la.bitwise_left_shift(a, counts), function(x)
+        local n = (x - least) % 19
+        return n > 15 and 0 or wrapped(x << n, 16, signed)
+      end)
+    end)
+
+    it(dtype .. " are divided by one number", function()
+      for _, d in ipairs(DIVISORS) do
+        if d >= least and d <= most then
+          check("quotient by " .. d, la.floor_divide(a, d), function(x)
+            return wrapped(x // d, 16, signed)
+          end)
+          check("remainder by " .. d, la.remainder(a, d), function(x)
+            return x % d
+          end)
+        end
+      end
+    end)
+  end
+end)
