@@ -492,6 +492,15 @@ describe("running sums and products", function()
         assert.same(want, got:totable())
         assert.same(want, x:repeat_interleave(2):slice(1, 1, -1, 2)
           :cumsum(1):totable())
+        local odd = dtype == "bool" and x or x % 5 * 2 + 1
+        run, want = 1, {}
+        for i, v in ipairs(odd:totable()) do
+          run = run * number(v)     -- wraps, as the library's do
+          want[i] = run
+        end
+        assert.same(want, odd:cumprod(1):totable())
+        assert.same(want, odd:repeat_interleave(2):slice(1, 1, -1, 2)
+          :cumprod(1):totable())
       end
       local m = whole(dtype, 5, 9) + (dtype == "bool" and 0 or 1)
       local product = {}
