@@ -1,11 +1,12 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
--- two: where numbers have a comma), clang, asan,
--- ubsan, tsan, valgrind, lua55 (specs under Lua 5.5, where pip gives its
--- sources), modules (each alone), rock (where luarocks is), packages, release
--- (its artefacts in empty trees), sizes, embed (the one file; of it whole,
--- small), cross (its compilers permitting; of it aarch64, mingw, musl, wasi).
+-- two: where numbers have a comma), clang, asan, ubsan, tsan, valgrind, lua55
+-- (specs under Lua 5.5, where pip gives its sources), modules (each alone), rock
+-- (where luarocks is), packages, release (its artefacts in empty trees), sizes,
+-- instructions (of small calls, next to a list), embed (the one file; of it
+-- whole, small), cross (its compilers permitting; of it aarch64, mingw, musl,
+-- wasi).
 -- The last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to
 -- that file instead.
 -- Only lua55, modules, rock, packages, release, embed and cross build.
@@ -599,6 +600,17 @@ local function sizes()
   count(ok and 1 or 0, ok and 0 or 1)
 end
 
+-- Instructions of small calls and kernels against bench/instructions.tsv.
+local function instructions()
+  headline("instructions")
+  local _, ok = capture("command -v valgrind")
+  local text
+  if not ok then return print("valgrind is not installed: left out") end
+  text, ok = capture("lua5.4 bench/instructions.lua")
+  print(ok and text:match("([^\n]*cases, geometric.*)\n$") or text)
+  count(ok and 1 or 0, ok and 0 or 1)
+end
+
 -- The library in one file, small and whole, each for one call of the compiler:
 -- processor time in seconds, and the size in kilobytes that it keeps below.
 local function embed(name, limit, choice)
@@ -624,6 +636,7 @@ local whole_parts = {
   packages = {packages, 2},
   release = {release, 4},
   sizes = {sizes, 0},
+  instructions = {instructions, 1},
   aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
   mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
   musl = {cross("musl", "musl-gcc"), 3},
