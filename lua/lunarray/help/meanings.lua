@@ -315,6 +315,8 @@ confidence band, shaded area, area between curves: plot.band
 subplots, several plots, side by side: plot.grid
 live plot, monitor training, watch a value: plot.live
 save a figure, export a plot, savefig: plot.Figure:save
+own derivative, own gradient, custom gradient, custom backward,
+  derivative of my own: Function
 quaternion, rotation in 3d: game.quat_mul game.quat_axis_angle
 quaternion rotation, rotate by a quaternion: game.quat_rotate game.quat_mul
 path finding, shortest path, a star: game.astar
