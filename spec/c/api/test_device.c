@@ -514,6 +514,15 @@ static void of_a_runtime(void **state)
     la_release(host);
     la_release(u);
     assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    lua_State *one = luaL_newstate(), *two = luaL_newstate();
+    assert_int_equal(la_openlibs_in(one, rt), 0);
+    assert_int_equal(la_openlibs_in(two, rt), 0);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    expect(LA_ESTATE, "2 Lua states of it are open");
+    lua_close(two);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    expect(LA_ESTATE, "1 Lua state of it is open");
+    lua_close(one);
     la_release(t);              /* outside of it */
     assert_int_equal(own.live, 0);
     la_use(rt);
