@@ -196,7 +196,7 @@ local function live()
     rows[#rows + 1] = row
   end
   draw("live", head, rows, {xlabel = "live tensors", yscale = "linear",
-    ylabel = "nanoseconds of a + b", title = "a + b of 4 elements beside others"})
+    ylabel = "nanoseconds of a + b", title = "a + b of 4 elements"})
 end
 
 -- ---- graphs ----

@@ -52,7 +52,7 @@ describe("the collector's pace", function()
     end
   end)
 
-  it("lets few dead ones pile up beside many that live", function()
+  it("lets few dead ones pile up next to many that live", function()
     for _, way in ipairs {"generational", "incremental"} do
       collectgarbage(way)
       local list = {}
