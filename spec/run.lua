@@ -3,10 +3,10 @@
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
 -- two: where numbers have a comma; one path is that of Lua 5.5, where pip gives
 -- its sources), clang, asan, ubsan, tsan, valgrind, lua55, modules (each
--- alone), rock (where luarocks is), packages, release (its artefacts in empty trees),
--- sizes, instructions (of small calls, next to a list), embed (the one file; of
--- it whole, small), cross (its compilers permitting; of it aarch64, mingw,
--- musl, wasi).
+-- alone), rock (where luarocks is), packages, release (its artefacts in empty
+-- trees), sizes, instructions (of small calls, next to a list), embed (the one
+-- file; of it whole, small), cross (its compilers permitting; of it aarch64,
+-- mingw, musl, wasi).
 -- The last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to
 -- that file instead.
 -- Only lua55, modules, rock, packages, release, embed and cross build.
