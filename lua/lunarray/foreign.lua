@@ -12,8 +12,9 @@ local foreign = {}
 -- Pairs: names, then the advice for them. A name that begins with ':' is that
 -- of a method or property of a tensor, any other one that of a function of the
 -- module. A name with an empty advice is looked for in the themes and the
--- module, as every other one is before its advice is given. The name of a method or an operation is nil in the module: operations
--- without a function can be told from those that have one.
+-- module, as every other one is before its advice is given. The name of a
+-- method or an operation is nil in the module: operations without a function
+-- can be told from those that have one.
 local ROWS = {
   -- creating
   "array asanyarray asarray_chkfinite asmatrix from_numpy fromiter Tensor " ..
