@@ -340,7 +340,8 @@ local TENSOR = "---@type lunarray.Tensor\nlocal Tensor = {}\n"
 local LIBRARY = "---@class lunarray\nlocal la = {}\n"
 
 local function begin(name, ...)
-  local out = {("---@meta %s\n-- Written by tools/types.lua.\n"):format(name), ...}
+  local out = {("---@meta %s\n-- Written by tools/types.lua.\n"):format(name),
+    ...}
   out.others = {}
   return out
 end
