@@ -307,6 +307,7 @@ static inline f64v f64_sin_turned_(f64_angle_ a, i64v turns)
     s = f64_step_(s, z, -0x1.5555555555549p-3);
     c = f64_step_(c, z, 0x1.555555555554cp-5);
     s = r + f64_fma(r * z, s, a.rest);
+    s = (f64v)((u64v)s | ((u64v)r & (uint64_t)1 << 63));    /* -0 stays */
     c = w + (1 - w - half + f64_fma(z * z, c, -(r * a.rest)));
     i64v k = a.j + turns;
     f64v y = f64_select((k & 1) != 0, c, s);
