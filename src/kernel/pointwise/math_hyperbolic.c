@@ -1,6 +1,6 @@
 /* Hyperbolic functions and their inverses, the logistic function; as
 ** math_exp.c. */
-#include "kernel/pointwise/complex/complex_turns.h"
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"

@@ -1,5 +1,5 @@
 /* Circular functions and their inverses; as math_exp.c. */
-#include "kernel/pointwise/complex/complex_turns.h"
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"

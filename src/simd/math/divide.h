@@ -46,7 +46,7 @@ static inline int64_t int64_quotient(int64_t a, int64_t d)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/* What compilers make no good vectors of with AVX2: products of 32 and 64 bits.
+/* Products of 32 and 64 bits, of which compilers make no good vectors for AVX2:
 **   u32_product_shifted(a, b, n)   the 64-bit products, shifted right
 **   u32_product_high(a, b)         their upper halves; u64_product_high
 **   u32_product(a, b)              their lower halves; u64_product */

@@ -288,10 +288,10 @@ static inline f64_angle_ f64_angle_reduce_(f64v x)
                         (i64v)shifted};
 }
 
-/* The sine of an angle and 'turns' quarters of a circle: fdlibm's polynomials
+/* The sine of an angle and so many quarters of a circle: fdlibm's polynomials
 ** of sine and cosine, chosen lane by lane. */
-#define HAS_TURNED_64
-static inline f64v f64_sin_turned_(f64_angle_ a, i64v turns)
+#define HAS_QUARTERS_64
+static inline f64v f64_sin_quarters_(f64_angle_ a, i64v quarters)
 {
     f64v r = a.r, z = r * r, half = z * 0.5, w = 1 - half;
     f64v s = f64_step_(f64_set1(0x1.5d93a5acfd57cp-33), z,
@@ -309,7 +309,7 @@ static inline f64v f64_sin_turned_(f64_angle_ a, i64v turns)
     s = r + f64_fma(r * z, s, a.rest);
     s = (f64v)((u64v)s | ((u64v)r & (uint64_t)1 << 63));    /* -0 stays */
     c = w + (1 - w - half + f64_fma(z * z, c, -(r * a.rest)));
-    i64v k = a.j + turns;
+    i64v k = a.j + quarters;
     f64v y = f64_select((k & 1) != 0, c, s);
     return (f64v)((u64v)y ^ (u64v)(k & 2) << 62);
 }
