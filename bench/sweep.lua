@@ -9,9 +9,9 @@
 -- Every program runs by itself on one processor, on the CPU path NAME (avx2)
 -- when that is given, with peers that use no more either. Prints, family by
 -- family, how the ratios to the fastest peer are distributed and the cases
--- above 1.05, worst first; with --page into a file. PATTERN is a Lua pattern for the case's name.
--- With --peers none the times of the module in DIR alone, as JSON. FILE lists
--- the names of the only cases to run, one a line.
+-- above 1.05, worst first; with --page into a file. PATTERN is a Lua pattern
+-- for the case's name. With --peers none the times of the module in DIR alone,
+-- as JSON. FILE lists the names of the only cases to run, one a line.
 package.path = "bench/?.lua;" .. package.path
 local option = require "options"("sweep.lua", {cases = "", threads = "1",
   peers = "torch,numpy,jax", build = "build", names = "", rounds = "3",

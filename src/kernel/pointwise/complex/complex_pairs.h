@@ -1,7 +1,7 @@
 /*
 ** Functions of complex128 by vectors of alternating parts, where there are
-** fused multiply-adds (HAS_QUARTERS_64): both parts of e^(iy) are one sine, with a
-** quarter of a circle added in the lanes of real parts. Values that C's
+** fused multiply-adds (HAS_QUARTERS_64): both parts of e^(iy) are one sine,
+** with a quarter of a circle added in the lanes of real parts. Values that C's
 ** functions have rules for, and those whose parts leave the range of doubles or
 ** of the reduction, go to those, one by one.
 */
