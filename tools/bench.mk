@@ -1,5 +1,5 @@
 # A frame of particles next to a loop in C, what calls of a host cost, fields of structs.
-HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields)
+HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields states)
 $(HOST_BENCHES): $(BUILD)/bench/%: bench/c/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

@@ -399,14 +399,16 @@ size, with text that can be searched.
 see: plot.Figure:save
 == plot.Figure:png
 : figure:png([{width=, height=, scale = 2}]) -> string
-Gives the bytes of a PNG file that shows the figure.
+Gives the bytes of a PNG file that shows the figure. For a web server or a chat
+that takes bytes.
 > plot.line({1, 2}):png():sub(2, 4)
 PNG
 needs: image
 see: plot.Figure:pixels
 == plot.Figure:pixels
 : figure:pixels([{width=, height=, scale = 2}]) -> tensor
-Draws the figure into an image: a uint8 tensor {3, height, width}.
+Draws the figure into an image: a uint8 tensor {3, height, width}. For films,
+and figures inside of other pictures.
 > fig = plot.line({1, 2}, {size = {300, 200}})
 > fig:pixels().shape
 {3, 400, 600}
