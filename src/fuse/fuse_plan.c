@@ -246,7 +246,7 @@ static int operand_of(la_fuse_plan *p, la_tensor *t, bool short_of)
 static bool is_scattered(const la_fused *z, const la_tensor *t)
 {
     return z->ntrail == 0 && t->ndim == z->shape.ndim
-        && !(t->flags & LA_F_DENSE)
+        && !(t->flags & LA_F_DENSE) && !la_fuse_is_repeated(t)
         && memcmp(la_sizes(t), z->shape.sizes,
                   sizeof(int64_t) * (size_t)t->ndim) == 0;
 }

@@ -50,6 +50,25 @@ static void memory_lives(la_prog *p)
     }
 }
 
+/* Which of several results nobody reads: what has them in its frame need not
+** compute them. */
+static void memory_find_unread(la_prog *p)
+{
+    for (int32_t i = 0; i < p->steps.n && !p->live; i++) {
+        la_prog_step *s = la_prog_step_at(p, i);
+        s->unread = 0;
+        if (s->kind != LA_STEP_CALL || s->form != LA_FUNCTIONAL
+            || s->nresults < 2) continue;
+        for (int k = 0; k < s->nresults; k++) {
+            if (s->results[k] < 0) continue;
+            const la_prog_slot *slot = la_prog_slot_at(p,
+                la_prog_view_at(p, s->results[k])->slot);
+            if (slot->kind == LA_SLOT_STEP && slot->maker == i
+                && !slot->escapes && slot->last == i) s->unread |= 1u << k;
+        }
+    }
+}
+
 bool la_prog_in_arena(const la_prog *p, const la_prog_slot *s)
 {
     if (p->live || s->first < 0 || s->escapes) return false;
@@ -107,6 +126,7 @@ la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
     int32_t n = 0;
     if (!list) return LA_ENOMEM;
     memory_lives(p);
+    memory_find_unread(p);
     for (int32_t i = 0; i < p->slots.n; i++) {
         la_prog_slot *s = la_prog_slot_at(p, i);
         bool given = s->kind == LA_SLOT_STEP

@@ -126,6 +126,7 @@ typedef struct la_prog_step {
     bool early;         /* a question whose answer decides, or what it depends
                         ** on: they run before all others */
     uint8_t nargs, nresults, nsources;
+    uint8_t unread;     /* results, a bit each, that no step reads: memory.c */
     int32_t line, source;   /* of the Lua code; index of its name */
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
