@@ -15,7 +15,7 @@
 #define BLOCK_BYTES 32768
 #define ROWS_BYTES 40960      /* the same where there are reductions; where
                               ** operands are packed, registers alone */
-#define BLOCK_MOST 1024
+#define BLOCK_MOST 2048
 #define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
 #define REDUCE_BLOCK 8192       /* but taken together, as each call costs */
 #define ALIGN 64
