@@ -86,8 +86,8 @@ static la_status bind_piece(la_prog *p, int32_t slot)
 
 /* ---- making ---- */
 
-/* The recording call leaves blocks of other sizes in the cache: given back, they
-** are no part of the peak. */
+/* The recording call leaves blocks of other sizes in the cache: given back,
+** they are no part of the peak. */
 enum { BIND_LARGE = 1 << 20 };
 
 static la_status bind_arena(la_prog *p)
