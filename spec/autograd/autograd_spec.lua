@@ -8,6 +8,26 @@ end
 local raises = require "spec.support.raises"
 
 describe("backward", function()
+  it("takes no gradient whose memory a hook has kept", function()
+    for _, view in ipairs {"t", "mT", "flatten", "ravel", "detach"} do
+      local x, weights = la.randn(3, 3):requires_grad_(), la.randn(3, 3)
+      local kept
+      local function run()
+        local y = view == "mT" and x.mT or view == "detach" and x:t():t()
+          or x[view](x)
+        y:register_hook(function(g) kept = g:detach() end);
+        (y * weights:view(y.shape)):sum():backward()
+      end
+      run()
+      local first = kept
+      local before = first:clone()
+      run()
+      assert.is_true(first == before, view)
+      assert.is_true(x.grad:sum():sub(2 * before:sum()):abs():lt(1e-5)
+        :all(), view)
+    end
+  end)
+
   it("accumulates into leaves; zero_grad and nil forget", function()
     local x = leaf{1, 2}
     ;(x * 3):sum():backward()

@@ -59,6 +59,22 @@ describe("la.load of .npy", function()
     return table.concat(out)
   end
 
+  it("reads the most dims, in both orders", function()
+    local shape = {}
+    for k = 1, 64 do shape[k] = k == 2 and 3 or k == 64 and 2 or 1 end
+    local text = "(" .. table.concat(shape, ", ") .. ")"
+    local data = string.pack("<ffffff", 1, 2, 3, 4, 5, 6)
+    for order, want in pairs {[false] = {1, 2, 3, 4, 5, 6},
+                              [true] = {1, 4, 2, 5, 3, 6}} do
+      local x = loaded(npy(dict("<f4", order, text), data))
+      assert.equal(64, x.ndim)
+      assert.same(want, x:view(-1):totable())
+    end
+    shape[65] = 1
+    refused(npy(dict("<f4", true, "(" .. table.concat(shape, ", ") .. ")"),
+      data), "more than 64 dimensions")
+  end)
+
   it("reads every dtype in both orders of bytes", function()
     for _, s in ipairs(samples) do
       for _, order in ipairs({"<", ">"}) do

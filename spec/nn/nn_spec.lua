@@ -227,6 +227,14 @@ describe("modules", function()
     assert.are.same({"fc.weight"}, missing)
     state["fc.weight"] = la.zeros(9)
     raises("size mismatch for fc.weight", b.load_state_dict, b, state)
+    local bias = state["fc.bias"]
+    state["fc.bias"], state["fc.more"] = nil, bias
+    local ok, why = pcall(b.load_state_dict, b, state)
+    assert.is_false(ok)
+    for _, part in ipairs{"size mismatch for fc.weight", "missing: fc.bias",
+                          "unexpected: fc.more"} do
+      assert.is_truthy(why:find(part, 1, true), why)
+    end
   end)
 
   it("zero gradients, change dtype, share parameters", function()

@@ -28,6 +28,15 @@ describe("plot.live", function()
       "4/4  loss 0.25  20 images/s  took 2 s\n"}, out)
   end)
 
+  it("shows the last step at the end, once", function()
+    local live, out = run({every = 3}, 4, 0.5)
+    assert.are.equal(1, #out)
+    live:finish()
+    live:finish()
+    assert.are.equal(2, #out)
+    assert.matches("^4  loss 0.25", out[2])
+  end)
+
   it("draws in place, at a limited rate", function()
     local _, out = run({steps = 100, rate = 2, ascii = true,
       window = function() return 60, 30, 0, 0 end}, 100, 0.1)

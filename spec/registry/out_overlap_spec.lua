@@ -11,19 +11,6 @@ local function is_tensor(v)
   return type(v) == "userdata" and getmetatable(v) == TENSOR
 end
 
--- Arguments of a small call, with numbers that differ; nil where none is known.
-local function arguments_of(op)
-  local call = row_calls.find(op)
-  if not call then return nil end
-  local fn, args = call.fn, nil
-  call.fn = function(...) args = table.pack(...) end
-  for _, dtype in ipairs {"float32", "int64", "complex64", "bool"} do
-    if call.run(dtype) and args then break end
-  end
-  call.fn = fn
-  return args, fn
-end
-
 -- f(tensor, put) for each tensor among the arguments: put(t) replaces it.
 local function each_tensor(args, f)
   for k = 1, args.n do
@@ -89,7 +76,7 @@ describe("out= in the memory of an argument", function()
     local bad, tried = {}, 0
     for _, op in ipairs(la.operations()) do
       if op.forms & OUT ~= 0 then
-        local args, fn = arguments_of(op)
+        local args, fn = row_calls.arguments_of(op)
         if args then
           local found, n = faults_of(args, fn)
           tried = tried + n

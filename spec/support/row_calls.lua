@@ -143,4 +143,17 @@ function row_calls.any(op)
   return call
 end
 
+-- Arguments of a small call (with n) and the function; nil where none is known.
+function row_calls.arguments_of(op)
+  local call = row_calls.find(op)
+  if not call then return nil end
+  local fn, args = call.fn, nil
+  call.fn = function(...) args = table.pack(...) end
+  for _, dtype in ipairs {"float32", "int64", "complex64", "bool"} do
+    if call.run(dtype) and args then break end
+  end
+  call.fn = fn
+  return args, fn
+end
+
 return row_calls

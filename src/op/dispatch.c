@@ -392,21 +392,38 @@ static bool is_mapped(const la_frame *f, const gate *g)
     return la_draws_numbers(la_schema_of(f->op));
 }
 
+static bool is_inexact(const la_tensor *t)
+{
+    la_dtype d = (la_dtype)t->dtype;
+    return la_is_float(d) || la_is_complex(d);
+}
+
 /* Tensors that are written to out= have no history: refused as in PyTorch where
-** a result would get one. Here and not under the Autograd key, which composites
-** never reach: copy_ would record what they give. */
+** a result would get one, or has one that the call would leave behind. Here and
+** not under the Autograd key, which composites never reach: copy_ would record
+** what they give. */
 static __attribute__((noinline, cold)) la_status
 refuse_history(const la_frame *f)
 {
-    bool differs = false;
+    bool recorded = !(f->op->forms & LA_NO_GRAD_OP), refused = false;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
-        differs |= f->outs[k] && (la_is_float((la_dtype)f->outs[k]->dtype)
-                                  || la_is_complex(
-                                      (la_dtype)f->outs[k]->dtype));
-    if (!differs || (f->op->forms & LA_NO_GRAD_OP)) return LA_OK;
-    return la_error(LA_EGRAD, "functions with out=... arguments don't "
-                    "support automatic differentiation, but one of the "
-                    "arguments requires grad");
+        refused |= f->outs[k] && is_inexact(f->outs[k])
+            && (recorded || (f->outs[k]->flags & LA_F_REQUIRES_GRAD));
+    return !refused ? LA_OK
+        : la_error(LA_EGRAD, "functions with out=... arguments don't "
+                   "support automatic differentiation, but one of the "
+                   "arguments requires grad");
+}
+
+static la_status launch(la_frame *f, const gate *g);
+
+/* out= of tensors that require grad, into what gets no history. */
+static __attribute__((noinline, cold)) la_status
+launch_without_history(la_frame *f, const gate *g)
+{
+    LA_TRY(refuse_history(f));
+    LA_WITHOUT_KEYS(BIT(LA_KEY_AUTOGRAD));
+    return launch(f, g);
 }
 
 /* A composite that draws numbers, may compute on elements between its calls,
@@ -435,7 +452,7 @@ static la_status launch(la_frame *f, const gate *g)
     }
     if (f->form == LA_OUT && (g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad
         && !(c->excluded_keys & BIT(LA_KEY_AUTOGRAD)))
-        LA_TRY(refuse_history(f));
+        return launch_without_history(f, g);
     if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
     if (dispatch_writes(f) && (g->sharing > 1 || f->form == LA_OUT)

@@ -210,10 +210,6 @@ local function modules(word, list)
   local set = {}
   for name in next, package.loaded do set[name] = true end
   for name in next, package.preload do set[name] = true end
-  for _, name in ipairs{"nn", "optim", "data", "plot", "signal", "image",
-    "autograd", "testing", "parallel", "mpi"} do
-    set["lunarray." .. name] = true
-  end
   local parent = word:match("^(.*)%.[^.]*$")
   for template in package.path:gmatch("[^;]+") do
     local folder = template:match("^(.*/)%?%.lua$")

@@ -162,6 +162,16 @@ describe("la.frame of nothing", function()
     assert.equal("[0 rows, 0 columns]", tostring(F{}))
   end)
 
+  it("refuses edges that do not rise, and shows the two", function()
+    for text, edges in pairs{["3, then 1"] = {3, 1, 2},
+        ["2, then 2"] = {1, 2, 2}, ["1, then %-?nan"] = {1, 0 / 0, 2}} do
+      local ok, why = pcall(F.cut, "x", edges)
+      assert.is_false(ok)
+      assert.matches("cut: the edges do not rise: " .. text, why)
+    end
+    assert.is_false((pcall(F.cut, "x", {1})))
+  end)
+
   it("has the values of nothing", function()
     assert.equal(0, F.sum{})
     assert.equal(0, F.count{gap})

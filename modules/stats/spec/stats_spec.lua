@@ -254,6 +254,11 @@ describe("points in boxes", function()
   it("are refused where boxes make no sense", function()
     local x = la.rand(5, 2)
     raises("is not finite", x.histogramdd, x / 0, 2)
+    for _, odd in ipairs {1 / 0, -1 / 0, 0 / 0} do
+      local y = x:clone()
+      y[{2, 2}] = odd
+      raises("dimension 2's range", y.histogramdd, y, 2)
+    end
     raises("1 bins for 2", x.histogramdd, x, {2})
     raises("bins must be > 0", x.histogramdd, x, 0)
     raises("too many bins", x.histogramdd, x, 1 << 62)

@@ -407,6 +407,10 @@ static void copies_are_counted(void **state)
     assert_int_equal(la_hash(c, &two), 0);
     assert_true(one == two);
     la_tensor *list[] = {t, u, c, back, v, r};
+    assert_null(la_snapshot_take(-1, &t));
+    assert_int_equal(la_error_code(), LA_EARG);
+    assert_null(la_snapshot_take(1, NULL));
+    assert_int_equal(la_error_code(), LA_EARG);
     assert_null(la_snapshot_take(1, &t));
     expect(LA_ESUPPORT, "device");
     assert_null(la_to_dlpack(t));
@@ -514,6 +518,15 @@ static void of_a_runtime(void **state)
     la_release(host);
     la_release(u);
     assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    lua_State *one = luaL_newstate(), *two = luaL_newstate();
+    assert_int_equal(la_openlibs_in(one, rt), 0);
+    assert_int_equal(la_openlibs_in(two, rt), 0);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    expect(LA_ESTATE, "2 Lua states of it are open");
+    lua_close(two);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    expect(LA_ESTATE, "1 Lua state of it is open");
+    lua_close(one);
     la_release(t);              /* outside of it */
     assert_int_equal(own.live, 0);
     la_use(rt);

@@ -111,6 +111,32 @@ describe("a generator", function()
     assert.is_true(a == la.rand(5))
   end)
 
+  it("gives an outer scope its generator back, in coroutines too", function()
+    local function nested()
+      local inner
+      local _ <close> = la.fork_rng()
+      la.manual_seed(1)
+      do
+        local _ <close> = la.fork_rng()
+        la.manual_seed(2)
+        if coroutine.isyieldable() then coroutine.yield() end
+        inner = la.rand(3)
+      end
+      assert.is_true(inner == la.rand(3, {generator = la.Generator(2)}))
+      assert.is_true(la.rand(3) == la.rand(3, {generator = la.Generator(1)}))
+    end
+    la.manual_seed(9)
+    nested()
+    local first, second = coroutine.create(nested), coroutine.create(nested)
+    for _ = 1, 2 do
+      for _, co in ipairs {first, second} do
+        assert.is_true(select(1, coroutine.resume(co)))
+      end
+    end
+    assert.are.equal("dead", coroutine.status(second))
+    assert.is_true(la.rand(3) == la.rand(3, {generator = la.Generator(9)}))
+  end)
+
   it("gives the same bits at any thread count", function()
     local threads, first = la.get_num_threads(), nil
     for _, t in ipairs {1, 2, 7} do
