@@ -1,12 +1,12 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
--- two: where numbers have a comma), clang, asan, ubsan, tsan, valgrind, lua55
--- (specs under Lua 5.5, where pip gives its sources), modules (each alone),
--- rock (where luarocks is), packages, release (its artefacts in empty trees),
--- sizes, instructions (of small calls, next to a list), embed (the one file; of
--- it whole, small), cross (its compilers permitting; of it aarch64, mingw,
--- musl, wasi).
+-- two: where numbers have a comma; one path is that of Lua 5.5, where pip gives
+-- its sources), clang, asan, ubsan, tsan, valgrind, lua55, modules (each
+-- alone), rock (where luarocks is), packages, release (its artefacts in empty
+-- trees), sizes, instructions (of small calls, next to a list), embed (the one
+-- file; of it whole, small), cross (its compilers permitting; of it aarch64,
+-- mingw, musl, wasi).
 -- The last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to
 -- that file instead.
 -- Only lua55, modules, rock, packages, release, embed and cross build.
@@ -389,16 +389,6 @@ local function product_specs()
   return files
 end
 
-local function specs_each_path()
-  local names = paths()
-  for k, name in ipairs(names) do
-    local few = k < #names and name:find "^avx512"
-    stock("CPU path " .. name, "LUNARRAY_CPU=" .. name,
-      few and product_specs())
-  end
-  comma_locale()
-end
-
 -- The interpreter of Lua 5.5 in build/lua55, the module for it in
 -- build/lua55/build, of which only what sees Lua's headers is compiled.
 -- busted's modules in C are those of 5.4: the suite's own runner is used.
@@ -413,29 +403,54 @@ env -u MAKEFLAGS make -s -j$(nproc) BUILD=build/lua55/build \
 -- manual shows numbers with the digits of 5.4.
 local NOT_FOR_55 = "mpi/ host/ manual/"
 
-local function lua55()
-  local text, ok, status = capture("tools/lua55.sh build/lua55")
-  if status == 3 then
-    return print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
-  end
-  if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
-  if not ok then
-    print(text)
-    return count(0, 1)
-  end
-  local files = {}
+-- Those, and the others.
+local function specs_for_55()
+  local files, rest = {"spec/host/lua_versions_spec.lua"}, {}
   for _, path in ipairs(spec_files()) do
     local left_out = false
     for part in NOT_FOR_55:gmatch("%S+") do
       left_out = left_out or path:find(part, 1, true)
     end
-    if not left_out then files[#files + 1] = path end
+    table.insert(left_out and rest or files, path)
   end
-  files[#files + 1] = "spec/host/lua_versions_spec.lua"
+  return files, rest
+end
+
+-- The specs on Lua 5.5 and a CPU path, the best by default; false where there
+-- is no Lua 5.5.
+local function lua55(path)
+  local text, ok, status = capture("tools/lua55.sh build/lua55")
+  if status == 3 then
+    print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
+    return false
+  end
+  if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
+  if not ok then
+    print(text)
+    count(0, 1)
+    return false
+  end
   local lua = "build/lua55/bin/lua5.5"
-  specs("Lua 5.5", lua, "LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA="
-    .. lua .. " LUA_CPATH='build/lua55/build/?.so'", files,
+  specs("Lua 5.5" .. (path and ", CPU path " .. path or ""), lua,
+    (path and "LUNARRAY_CPU=" .. path or "")
+    .. " LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA=" .. lua
+    .. " LUA_CPATH='build/lua55/build/?.so'", (specs_for_55()),
     "spec/support/runner.lua")
+  return true
+end
+
+-- All specs on each path. One that is not the best takes Lua 5.5 where it is,
+-- with the specs that are for both.
+local function specs_each_path()
+  local names = paths()
+  for k, name in ipairs(names) do
+    local files = k < #names and name:find "^avx512" and product_specs() or nil
+    if name == "avx2" and k < #names and lua55(name) then
+      files = select(2, specs_for_55())
+    end
+    stock("CPU path " .. name, "LUNARRAY_CPU=" .. name, files)
+  end
+  comma_locale()
 end
 
 -- A sanitizer's build: its own program runs busted.
@@ -487,7 +502,7 @@ local parts = {
     comma_locale()
   end,
   locale = comma_locale,
-  lua55 = lua55,
+  lua55 = function() lua55() end,
   clang = clang,
   modules = modules,
   ["specs-each-path"] = specs_each_path,
