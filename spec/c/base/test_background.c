@@ -76,8 +76,8 @@ static la_tensor *random_matrix(int64_t n)
     return t;
 }
 
-/* A runtime for a test of LAPACK, which large matrices need; without it the test
-** is skipped, before it has anything that the next one would find. */
+/* A runtime for a test of LAPACK, which large matrices need; without it the
+** test is skipped, before it has anything that the next one would find. */
 static la_runtime *open_for_lapack(void)
 {
     la_runtime *rt = open_runtime();
