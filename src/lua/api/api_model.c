@@ -123,7 +123,7 @@ static int model_run_body(lua_State *L)
     return 0;
 }
 
-/* Calls the function with the arguments behind it. An error that no status
+/* The entry of a model's state. It calls the function with the arguments behind it. An error that no status
 ** explains came from the script, which means from the file: hosts get LA_EIO
 ** for it, with the script's text. The state's settings are
 ** current meanwhile, and then the caller's again. */
