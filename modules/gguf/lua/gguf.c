@@ -219,7 +219,7 @@ static la_status map_bytes(const char *path, la_tensor **out)
     return la_mapping_tensor(m, 0, LA_UINT8, 1, &source.size, false, out);
 }
 
-/* What the host of a sandbox has under the name, in memory of its own. */
+/* The host of a sandbox has the bytes, which come into memory of the state. */
 static int map_of_host(lua_State *L, la_state *s)
 {
     la_tensor *t = NULL;
