@@ -789,7 +789,7 @@ LA_API int la_program_outputs(const la_program *p);
 LA_API const char *la_program_name(const la_program *p, int what, int i);
 
 /* The form of number i: dims, or -1 past the last; *dtype (may be NULL) is its
-** word, sizes[0..capacity-1] its sizes, -1 for those a model's file opens */
+** word, sizes[0..capacity-1] its sizes, -1 for what a file leaves open. */
 LA_API int la_program_form(const la_program *p, int what, int i,
                            const char **dtype, int capacity, int64_t *sizes);
 

@@ -155,6 +155,7 @@ static void model_close(void *state)
     la_error_restore(&note);
 }
 
+/* A planner's plan: a program for inputs of these sizes, the caller's. */
 static la_status model_plan(void *state, la_tensor *const *in, int32_t n,
                             la_program **out)
 {
@@ -169,8 +170,8 @@ static la_status model_plan(void *state, la_tensor *const *in, int32_t n,
     return status;
 }
 
-/* Runs the model, under the planner's lock: one call at a time is in the state,
-** whatever thread it comes from. */
+/* A planner's run: the outputs of a model whose sizes depend on data, which no
+** program can have; out[i] is the caller's. */
 static la_status model_eval(void *state, la_tensor *const *in, int32_t n,
                             la_tensor **out, int32_t outputs)
 {
@@ -201,6 +202,7 @@ static la_status model_keep(lua_State *L, model_kind *kind, la_program *g)
     return LA_OK;
 }
 
+/* Reads the model in the fresh state L: its program, and what kind it is. */
 static la_status model_run(lua_State *L, const la_bytes *bytes,
                            model_kind *kind, la_program **out)
 {
