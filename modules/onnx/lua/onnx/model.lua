@@ -591,6 +591,11 @@ function Model:outputs()
   return copy_infos(list)
 end
 
+-- The steps that lead to the chosen results, of a part that was cut.
+function Model:_chosen_steps()
+  return plan_for(self, self.plan.graph, "whole", self.chosen).steps
+end
+
 -- summary() or summary{input = {1, 3, 320, 320}}
 function Model:summary(sizes)
   return summary.of(self, sizes, execute)

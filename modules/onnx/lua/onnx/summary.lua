@@ -157,6 +157,17 @@ local function count(model, sizes, execute)
   return total
 end
 
+-- How many nodes there are, and of which operators; of a part that was cut,
+-- those before it.
+local function count_nodes(model)
+  if not model.chosen then return model.plan.nodes, model.plan.counts end
+  local steps, counts = model:_chosen_steps(), {}
+  for _, s in ipairs(steps) do
+    counts[s.step.op] = (counts[s.step.op] or 0) + 1
+  end
+  return #steps, counts
+end
+
 function summary.of(model, sizes, execute)
   local plan, parameters, bytes = model.plan, 0, 0
   local values = rawget(model, nn._STATE).values
@@ -164,8 +175,9 @@ function summary.of(model, sizes, execute)
     local t = model.data[w.index] or values[w.name]
     parameters, bytes = parameters + t:numel(), bytes + t:nbytes()
   end
-  local self = {nodes = plan.nodes, list = operators(plan.counts),
-    counts = plan.counts, parameters = parameters, bytes = bytes,
+  local nodes, counts = count_nodes(model)
+  local self = {nodes = nodes, list = operators(counts),
+    counts = counts, parameters = parameters, bytes = bytes,
     opset = plan.opsets[""], inputs = model:inputs(), outputs = model:outputs(),
     problems = plan.problems, unsupported = plan.problems}
   if sizes and #plan.problems == 0 then
