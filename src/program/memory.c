@@ -100,6 +100,10 @@ static int64_t memory_fit(la_prog *p, const memory_entry *list, int32_t n,
     return at;
 }
 
+/* Greedy by size (Y. Pisarchyk and J. Lee, Efficient memory management for deep
+** neural net inference, 2020): large slots first, each at the lowest offset
+** that is free while it lives. Slots of one size go by number, so that a plan
+** is the same on each machine. */
 la_status la_prog_pass_memory(la_prog *p, la_prog_pass_note *note)
 {
     size_t bytes = ((size_t)p->slots.n + 1) * sizeof(memory_entry);
