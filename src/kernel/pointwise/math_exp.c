@@ -1,12 +1,13 @@
 /* Exponentials and logarithms; methods in simd/math/math.h. complex64 goes by
 ** vectors where complex_wide.h has the function, else one by one by C's. */
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"
 
 #define NAME exp
 #define HEAVY 2
-#define COMPLEX_LANES
+#define COMPLEX_LANES_BOTH
 #include "kernel/each/function.inc"
 
 #define NAME exp2

@@ -1,21 +1,22 @@
 /* Circular functions and their inverses; as math_exp.c. */
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"
 
 #define NAME sin
 #define HEAVY 2
-#define COMPLEX_LANES
+#define COMPLEX_LANES_BOTH
 #include "kernel/each/function.inc"
 
 #define NAME cos
 #define HEAVY 2
-#define COMPLEX_LANES
+#define COMPLEX_LANES_BOTH
 #include "kernel/each/function.inc"
 
 #define NAME tan
 #define HEAVY 2
-#define COMPLEX_LANES
+#define COMPLEX_LANES_BOTH
 #include "kernel/each/function.inc"
 
 #define NAME asin
