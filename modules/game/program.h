@@ -142,7 +142,6 @@ la_status la_recipe_finish(la_recipe *b, uint64_t even_inputs,
 
 /* ---- the programs ---- */
 
-#define LA_PROGRAM_OUTS 4
 typedef void la_recipe_fn(la_recipe *b);
 typedef struct la_recipe_row {
     const char *in;           /* a letter for each input, see programs.def */

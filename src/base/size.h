@@ -25,4 +25,15 @@ static inline int64_t la_ceil_div(int64_t n, int64_t size)
     return n / size + (n % size != 0);
 }
 
+/* The greatest common divisor, by Euclid's algorithm; of 0 and b it is b. */
+static inline uint64_t la_gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

@@ -67,6 +67,10 @@ static bool columns_line_suits(const la_fuse_plan *p, const la_fuse_line *l)
     return in->kind != LA_IN_SCALAR && columns_combine(&l->reduction);
 }
 
+/* Registers are added while operands are looked at, and taken back where a line
+** does not suit after all. A unit is as many rows as keep all registers within
+** COLUMN_BYTES, so that a line finds the values of the one before it in the
+** nearest cache. */
 bool la_fuse_find_columns(la_fuse_plan *p, const int64_t *inner,
                           const int64_t *outer, int64_t n, int64_t rows)
 {

@@ -383,6 +383,9 @@ static int64_t plan_block_of(const la_fuse_plan *p)
     return n > BLOCK_MOST ? BLOCK_MOST : n < ALIGN ? ALIGN : n;
 }
 
+/* The wanted results are the first operands, as an iterator has its outputs
+** first. A line computes such a value where the result lies; only the others
+** need registers, and so do results whose elements are scattered. */
 void la_fuse_make_plan(la_fuse_plan *p, const la_fused *z, la_fuse_set wanted)
 {
     order o;

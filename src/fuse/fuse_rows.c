@@ -153,6 +153,8 @@ static bool begin_rows(la_fused *z, const la_tensor *t, int ntrail)
     return true;
 }
 
+/* All rows of a chain have one length, that of the first reduction. What
+** reduces other dims, or rows of another length, is left to the dispatcher. */
 la_status la_fuse_record_reduction(la_fused *z, la_frame *f, bool *done)
 {
     la_reduce_plan plan;

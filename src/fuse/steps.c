@@ -256,6 +256,9 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
         || (role == LA_ROLE_power && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
+/* A call becomes a step only where everything about it is known before it runs:
+** the dtype, a shape with elements, a plan that looks at no value. For all
+** others *done stays false, which is no error: the call runs by itself. */
 la_status la_fuse_record(la_fused *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;

@@ -370,6 +370,8 @@ static bool is_trained_leaf(const la_tensor *t)
     return t->grad->requires_grad && !t->grad->fn;
 }
 
+/* The view itself is asked about before its base: the first message that fits
+** tells most about what to change. */
 la_status la_check_inplace(la_tensor *t)
 {
     if (is_trained_leaf(t))

@@ -313,12 +313,12 @@ static bool read_dim_lists(reader *r, int at, int arg, la_value *v)
         int sub = lua_gettop(L);
         la_take_list(L, sub);
         bool whole = lua_type(L, sub) == LUA_TTABLE;
-        lua_Integer len = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
-        if (len > 64 || (side == 1 && len != n))
+        lua_Integer length = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
+        if (length > 64 || (side == 1 && length != n))
             return fail(r, arg, "both lists of dims must have the same "
                         "length");
-        if (side == 0) list = reserve(r, arg, 2 * (n = len));
-        for (lua_Integer i = 0; i < len; i++) {
+        if (side == 0) list = reserve(r, arg, 2 * (n = length));
+        for (lua_Integer i = 0; i < length; i++) {
             if (whole) lua_rawgeti(L, sub, i + 1);
             else lua_pushvalue(L, sub);
             if (!read_entry(r, lua_gettop(L), arg, LA_TYPE_DIM_LISTS,

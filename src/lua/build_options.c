@@ -80,7 +80,7 @@ void la_check_keywords(lua_State *L, int at, const char *const *known,
 static void option_names(lua_State *L, int at, la_build_options *o,
                          const char *name)
 {
-    size_t len;
+    size_t length;
     if (lua_getfield(L, at, "names") == LUA_TNIL) return;
     int table = lua_gettop(L);
     la_take_list(L, table);
@@ -97,8 +97,8 @@ static void option_names(lua_State *L, int at, la_build_options *o,
         if (lua_type(L, -1) != LUA_TSTRING)
             luaL_error(L, "%s: names: [%d]: string expected, got %s", name,
                        (int)i + 1, la_type_text(L, lua_gettop(L)));
-        const char *word = lua_tolstring(L, -1, &len);
-        o->names[i] = la_name_intern(word, len);
+        const char *word = lua_tolstring(L, -1, &length);
+        o->names[i] = la_name_intern(word, length);
         lua_pop(L, 1);
         if (!o->names[i]) la_raise(L, name, LA_ENOMEM);
     }

@@ -96,7 +96,7 @@ const char *la_push_number(lua_State *L, double v)
 
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n)
 {
-    size_t len;
+    size_t length;
     if (lua_isinteger(L, at))
         return lua_pushfstring(L, "[%I]", (LUAI_UACINT)lua_tointeger(L, at));
     if (lua_type(L, at) == LUA_TNUMBER)
@@ -104,8 +104,8 @@ const char *la_key_text(lua_State *L, int at, char *quoted, size_t n)
                                la_push_number(L, lua_tonumber(L, at)));
     if (lua_type(L, at) != LUA_TSTRING)
         return lua_pushfstring(L, "of type %s", luaL_typename(L, at));
-    const char *word = lua_tolstring(L, at, &len);
-    return lua_pushfstring(L, "'%s'", la_quote(word, len, quoted, n));
+    const char *word = lua_tolstring(L, at, &length);
+    return lua_pushfstring(L, "'%s'", la_quote(word, length, quoted, n));
 }
 
 bool la_has_string_key(lua_State *L, int table)
@@ -128,6 +128,9 @@ bool la_is_list(lua_State *L, int at)
     return true;
 }
 
+/* A table with __len may run Lua code at each access, which readers of
+** arguments must not do while they hold tensors: it is copied here, once. Its
+** string keys are options and come along. */
 void la_take_list(lua_State *L, int at)
 {
     if (lua_type(L, at) != LUA_TTABLE

@@ -595,6 +595,8 @@ static la_status run_functional(la_frame *f)
     return status;
 }
 
+/* The frame has its own values again on every way out: they are the caller's,
+** and the node that autograd makes above saves them as they were given. */
 static la_status run_resolved(la_frame *f)
 {
     if (outs_are_lazy(f)) return run_functional(f);

@@ -364,6 +364,9 @@ static la_status graph_all(graph_run *g, la_tensor **out)
     return graph_outputs(g, out);
 }
 
+/* The run holds its views and storages itself, by number, and gives up all
+** of them at the end, after a failure too. Results have references of their
+** own. */
 la_status la_prog_run_graph(la_prog *p, la_tensor *const *arguments,
                             la_tensor **out, const la_prog_host *host)
 {

@@ -52,6 +52,8 @@ static void keep_watch(void *context, int32_t view)
         la_prog_object_at(w->p, s->index)->kept = true;
 }
 
+/* Two walks, because a call that comes later may write what an earlier one
+** reads: all writers are noted before any call is kept. */
 la_status la_prog_pass_keep(la_prog *p, la_prog_pass_note *note)
 {
     size_t bytes = (size_t)p->slots.n + 1;

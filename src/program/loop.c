@@ -315,6 +315,10 @@ static la_status loop_results(la_loop_record *l, la_prog_step *s, int n,
     return LA_OK;
 }
 
+/* The call has its results whatever becomes of the recording: where the step
+** cannot be written down, the recording has failed and the call has not. The
+** results are clones, as a loop that never runs its body would give its
+** operands themselves. */
 la_status la_loop_end(la_loop_record *l, int n, la_tensor *const *carry,
                       la_tensor **results)
 {
@@ -397,6 +401,8 @@ static la_status loop_choose(const la_prog_loop *l, la_tensor *const *operands,
     return status;
 }
 
+/* Without autograd: the history of a loop is one node (la_loop_history), not
+** those of the calls in it. */
 la_status la_loop_run(const la_prog_step *s, la_tensor *const *operands,
                       la_tensor **out, const la_prog_host *host)
 {

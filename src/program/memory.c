@@ -240,6 +240,10 @@ static la_status memory_fit_many(la_prog *p, const memory_entry *list,
 
 /* ---- the pass ---- */
 
+/* Greedy by size (Y. Pisarchyk and J. Lee, Efficient memory management for deep
+** neural net inference, 2020): large slots first, each at the lowest offset
+** that is free while it lives. Slots of one size go by number, so that a plan
+** is the same on each machine. */
 static void memory_fit_all(la_prog *p, const memory_entry *list, int32_t n,
                            bool share)
 {

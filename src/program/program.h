@@ -213,7 +213,6 @@ typedef struct la_prog {
     const la_prog_step *failed;     /* where the last run stopped, or NULL */
     struct la_prog *recorded;   /* as it was before the passes; owned */
     struct la_prog_pass_note *notes;    /* what passes did, for explain */
-    int32_t nnotes;
 } la_prog;
 
 #define LA_PROG_AT(list, type, i) (&((type *)(list).items)[i])

@@ -529,6 +529,9 @@ static void recorder_arguments(la_recorder *r, int n, la_tensor *const *list)
     }
 }
 
+/* Storages that are made from here on carry the recorder's number
+** (la_storage_birth). So the recorder tells them from memory that was there
+** before, without a list of all storages. 0 is the number of none. */
 la_status la_record_begin(int n, la_tensor *const *arguments,
                           la_prog_where where, void *host, bool partial,
                           la_recorder **out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "base/size.h"
 #include "tensor/dims.h"
 #include "tensor/tensor.h"
 
@@ -50,23 +51,13 @@ static bool same_positions(const la_tensor *a, const la_tensor *b)
         && memcmp(a->dims, b->dims, 2u * a->ndim * sizeof *a->dims) == 0;
 }
 
-/* Euclid; gcd(0, b) is b. */
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Common divisor of all steps in bytes; 0 for a single element. */
 static int64_t step_gcd(const la_tensor *t, int64_t g)
 {
     for (int d = 0; d < t->ndim; d++)
         if (la_sizes(t)[d] > 1)
-            g = gcd(g, la_strides(t)[d] * (int64_t)la_itemsize(t));
+            g = (int64_t)la_gcd((uint64_t)g, (uint64_t)la_strides(t)[d]
+                                             * la_itemsize(t));
     return g;
 }
 

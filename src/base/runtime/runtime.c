@@ -295,6 +295,8 @@ static la_runtime *new_struct(const la_config *c)
     return rt;
 }
 
+/* The number comes last: with it the runtime is in the list, where other
+** threads find it, so it has to be whole by then. */
 la_runtime *la_runtime_make(const la_config *c)
 {
     la_runtimes_start();

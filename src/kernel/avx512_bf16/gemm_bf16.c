@@ -116,12 +116,12 @@ static void run_tile(int rows, int nv, const tile_job *j)
 ** all others through the epilogue. */
 static void block_tile_bf16(const la_gemm_block *g, int64_t i, int64_t j)
 {
-    float buf[MR * NR];
+    float sums[MR * NR];
     int64_t pairs = (g->k + 1) / 2;
     int rows = (int)(g->m - i < MR ? g->m - i : MR);
     int cols = (int)(g->n - j < NR ? g->n - j : NR);
     tile_job job = {.pairs = pairs, .a = (const uint32_t *)g->a + i * pairs,
-                    .b = (const uint32_t *)g->b + j * pairs, .c = buf,
+                    .b = (const uint32_t *)g->b + j * pairs, .c = sums,
                     .ldc = NR};
     int nv = cols > LANES ? 2 : 1;
     if (g->part && !g->last && g->alpha.re == 1 && cols == nv * LANES) {
@@ -139,7 +139,7 @@ static void block_tile_bf16(const la_gemm_block *g, int64_t i, int64_t j)
         return;
     }
     run_tile(rows, nv, &job);
-    finish_bf16(g, buf, i, j, rows, cols, 0);
+    finish_bf16(g, sums, i, j, rows, cols, 0);
 }
 
 #define TILE_M MR

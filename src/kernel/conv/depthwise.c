@@ -11,13 +11,6 @@
 #define STORE_N f32_store_n
 #define NAME(x) x##_f32
 #include "kernel/conv/depthwise.inc"
-#undef ELEM
-#undef VEC
-#undef VL
-#undef FMA
-#undef LOAD_N
-#undef STORE_N
-#undef NAME
 
 const la_depth_kernels LA_KERNEL(conv_depth_f32) = {
     depth_f32, depth_weight_f32

@@ -39,16 +39,6 @@
 #define NAME(x) x##_f32
 #include "kernel/conv/tile.inc"
 #include "kernel/conv/channel_lanes.inc"
-#undef ELEM
-#undef VEC
-#undef VL
-#undef FMA
-#undef TRANSPOSE
-#undef EVEN
-#undef ODD
-#undef LOAD_N
-#undef STORE_N
-#undef NAME
 
 const la_conv_kernels LA_KERNEL(conv_f32) = {
     MR, F32_LANES, tiles_f32, channels_f32, taps_f32, finish_f32,

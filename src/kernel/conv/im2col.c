@@ -32,75 +32,45 @@ ALWAYS la_c32 add_c32(la_c32 a, la_c32 b)
     return (la_c32){add_f16(a.re, b.re), add_f16(a.im, b.im)};
 }
 
-#define PLUS(a, b) (ELEM)((a) + (b))
-#define ADD PLUS
 #define ELEM uint8_t
 #define NAME(x) x##_u8
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
 #define ELEM uint16_t
 #define NAME(x) x##_u16
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
 #define ELEM uint32_t
 #define NAME(x) x##_u32
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
 #define ELEM uint64_t
 #define NAME(x) x##_u64
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
 #define ELEM float
 #define NAME(x) x##_f32
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
 #define ELEM double
 #define NAME(x) x##_f64
 #include "kernel/conv/im2col.inc"
-#undef ELEM
-#undef NAME
-#undef ADD
 
 #define ADD add_f16
 #define ELEM la_f16
 #define NAME(x) x##_f16
 #include "kernel/conv/im2col.inc"
-#undef ADD
-#undef ELEM
-#undef NAME
 #define ADD add_bf16
 #define ELEM la_bf16
 #define NAME(x) x##_bf16
 #include "kernel/conv/im2col.inc"
-#undef ADD
-#undef ELEM
-#undef NAME
 #define ADD add_c64
 #define ELEM complex64
 #define NAME(x) x##_c64
 #include "kernel/conv/im2col.inc"
-#undef ADD
-#undef ELEM
-#undef NAME
 #define ADD add_c128
 #define ELEM complex128
 #define NAME(x) x##_c128
 #include "kernel/conv/im2col.inc"
-#undef ADD
-#undef ELEM
-#undef NAME
 #define ADD add_c32
 #define ELEM la_c32
 #define NAME(x) x##_c32
 #include "kernel/conv/im2col.inc"
-#undef ADD
-#undef ELEM
-#undef NAME
 #define ADD add_bool
 #define ELEM uint8_t
 #define NAME(x) x##_bool

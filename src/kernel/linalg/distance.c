@@ -20,14 +20,6 @@ ALWAYS f64v larger_f64(f64v a, f64v b) { return f64_max_nan(a, b); }
 #define ANY i32_any
 #define CLOSE 0x1p-12f      /* the root of the rounding of a sum, about */
 #include "kernel/linalg/distance.inc"
-#undef ELEM
-#undef VEC
-#undef VL
-#undef NAME
-#undef V
-#undef MASK
-#undef ANY
-#undef CLOSE
 
 const la_distance_kernels LA_KERNEL(distance_f32) = {
     exact_f32, near_f32, back_f32

@@ -16,15 +16,6 @@
 #define V_SET1 f32_set1
 #define LOG1 la_m_logf
 #include "kernel/nn/attention.inc"
-#undef ELEM
-#undef VEC
-#undef VL
-#undef LANES
-#undef NAME
-#undef V_EXP
-#undef V_MAX
-#undef V_SET1
-#undef LOG1
 
 const la_attention_kernels LA_KERNEL(attention_f32) = {
     mask_f32, soften_f32, restore_f32, scale_f32, take_f32, row_dots_f32,

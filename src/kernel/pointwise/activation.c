@@ -9,34 +9,21 @@
 #include "simd/math/math.h"
 
 #define NAME silu
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, silu)(a)
-#include "kernel/each/each_float.inc"
-#define EXPR(a) CXF(silu)(a)
-#include "kernel/each/each_complex.inc"
-#include "kernel/each/table.inc"
+#define COMPLEX_SINGLE
+#include "kernel/each/function.inc"
 
 #define NAME mish
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, mish)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME gelu
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, gelu)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME gelu_tanh
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, gelu_tanh)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME logsigmoid
 #define ARITY 1
@@ -46,36 +33,22 @@
 #include "kernel/each/table.inc"
 
 #define NAME softsign
-#define ARITY 1
 #define HEAVY 1
-#define EXPR(a) VPICK_(a, softsign)(a)
-#include "kernel/each/each_float.inc"
-#define EXPR(a) CXF(softsign)(a)
-#include "kernel/each/each_complex.inc"
-#include "kernel/each/table.inc"
+#define COMPLEX_SINGLE
+#include "kernel/each/function.inc"
 
 #define NAME tanhshrink
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, tanhshrink)(a)
-#include "kernel/each/each_float.inc"
-#define EXPR(a) CXF(tanhshrink)(a)
-#include "kernel/each/each_complex.inc"
-#include "kernel/each/table.inc"
+#define COMPLEX_SINGLE
+#include "kernel/each/function.inc"
 
 #define NAME hardswish
-#define ARITY 1
 #define HEAVY 1
-#define EXPR(a) VPICK_(a, hardswish)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME hardsigmoid
-#define ARITY 1
 #define HEAVY 1
-#define EXPR(a) VPICK_(a, hardsigmoid)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 /* p0: alpha, p1: scale, p2: scale of x in the exponential */
 #define NAME elu

@@ -29,7 +29,6 @@
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 
-#define BY_MINUS_ONE(b) (IS_SIGNED && (b) == (INT)-1)
 /* 0 and -1 are divisors of their own: 1 stands for them in the division, which
 ** so is made for all elements alike, and they multiply the quotient. Chosen by
 ** bits: what compilers see as branches would not become vectors. */

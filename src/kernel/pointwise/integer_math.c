@@ -1,30 +1,20 @@
 /* gcd, lcm; and what goes by the bits of floats: heaviside, copysign,
 ** nextafter; and the search for a zero divisor. */
+#include "base/size.h"
 #include "kernel/each/drive.h"
-
-/* Euclid's algorithm; gcd64(a, 0) is a. */
-static inline uint64_t gcd64(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 #define SIZE_OF(a) (NEGATIVE(a) ? (UINT)(0 - (WIDE)(a)) : (UINT)(a))
 
 #define NAME gcd
 #define ARITY 2
-#define EXPR(a, b) (INT)gcd64(SIZE_OF(a), SIZE_OF(b))
+#define EXPR(a, b) (INT)la_gcd(SIZE_OF(a), SIZE_OF(b))
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 
 #define NAME lcm
 #define ARITY 2
 #define EXPR(a, b) ((a) == 0 || (b) == 0 ? (INT)0 : (INT)((WIDE)SIZE_OF(a) \
-    / (WIDE)gcd64(SIZE_OF(a), SIZE_OF(b)) * (WIDE)SIZE_OF(b)))
+    / (WIDE)la_gcd(SIZE_OF(a), SIZE_OF(b)) * (WIDE)SIZE_OF(b)))
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 

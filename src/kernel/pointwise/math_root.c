@@ -4,30 +4,18 @@
 #include "simd/math/math.h"
 
 #define NAME sqrt
-#define ARITY 1
 #define HEAVY 1
-#define EXPR(a) VPICK_(a, sqrt)(a)
-#include "kernel/each/each_float.inc"
-#define EXPR(a) c64s_sqrt(a)
-#define EXPR128(a) c128_sqrt(a)
-#include "kernel/each/each_complex_vec64.inc"
-#include "kernel/each/table.inc"
+#define COMPLEX_LANES
+#include "kernel/each/function.inc"
 
 #define NAME rsqrt
-#define ARITY 1
 #define HEAVY 1
-#define EXPR(a) VPICK_(a, rsqrt)(a)
-#include "kernel/each/each_float.inc"
-#define EXPR(a) CXF(rsqrt)(a)
-#include "kernel/each/each_complex.inc"
-#include "kernel/each/table.inc"
+#define COMPLEX_SINGLE
+#include "kernel/each/function.inc"
 
 #define NAME cbrt
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, cbrt)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 /* Angle of a real number: pi below zero, else 0; NaN stays. */
 #define NAME angle

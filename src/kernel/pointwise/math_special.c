@@ -9,67 +9,40 @@
 #include "simd/math/math.h"
 
 #define NAME erf
-#define ARITY 1
 #define HEAVY 2
-#define EXPR(a) VPICK_(a, erf)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME erfc
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, erfc)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME ndtr
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, ndtr)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME lgamma
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, lgamma)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME erfinv
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, erfinv)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME ndtri
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, ndtri)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME log_ndtr
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, log_ndtr)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME digamma
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, digamma)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME erfcx
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, erfcx)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME entr
 #define ARITY 1
@@ -80,29 +53,17 @@
 #include "kernel/each/table.inc"
 
 #define NAME i0
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, i0)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME i0e
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, i0e)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME i1
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, i1)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"
 
 #define NAME i1e
-#define ARITY 1
 #define HEAVY 3
-#define EXPR(a) VPICK_(a, i1e)(a)
-#include "kernel/each/each_float.inc"
-#include "kernel/each/table.inc"
+#include "kernel/each/function.inc"

@@ -12,80 +12,31 @@
 #include "kernel/reduce/reduce_loops.h"
 #include "simd/vec.h"
 
-static inline float reduce_load_f32(const char *p)
-{
-    float x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline double reduce_load_f64(const char *p)
-{
-    double x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
+/* reduce_load_ID(p): the element at p. */
+#define LOAD_OF(id, T) static inline T reduce_load_##id(const char *p) \
+    { T x; memcpy(&x, p, sizeof(x)); return x; }
+LOAD_OF(f32, float)
+LOAD_OF(f64, double)
+LOAD_OF(u8, uint8_t)
+LOAD_OF(i8, int8_t)
+LOAD_OF(u16, uint16_t)
+LOAD_OF(i16, int16_t)
+LOAD_OF(u32, uint32_t)
+LOAD_OF(i32, int32_t)
+LOAD_OF(u64, uint64_t)
+LOAD_OF(i64, int64_t)
+#undef LOAD_OF
+
 static inline float reduce_load_bf16(const char *p)
 {
-    la_bf16 x;
-    memcpy(&x, p, sizeof(x));
-    return la_bf16_to_f32(x);
+    return la_bf16_to_f32((la_bf16){reduce_load_u16(p)});
 }
 static inline float reduce_load_f16(const char *p)
 {
-    la_f16 x;
-    memcpy(&x, p, sizeof(x));
-    return la_f16_to_f32(x);
+    return la_f16_to_f32((la_f16){reduce_load_u16(p)});
 }
 /* A truth value: bytes of a host may be other than 0 and 1. */
 static inline uint8_t reduce_load_b8(const char *p) { return *p != 0; }
-static inline uint8_t reduce_load_u8(const char *p)
-{
-    uint8_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline int8_t reduce_load_i8(const char *p)
-{
-    int8_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline uint16_t reduce_load_u16(const char *p)
-{
-    uint16_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline int16_t reduce_load_i16(const char *p)
-{
-    int16_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline uint32_t reduce_load_u32(const char *p)
-{
-    uint32_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline int32_t reduce_load_i32(const char *p)
-{
-    int32_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline uint64_t reduce_load_u64(const char *p)
-{
-    uint64_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
-static inline int64_t reduce_load_i64(const char *p)
-{
-    int64_t x;
-    memcpy(&x, p, sizeof(x));
-    return x;
-}
 
 /* n elements of 'size' bytes, 'step' bytes apart, copied without gaps to 'to'.
 ** 'size' is a constant where it is called, or memcpy would be a call per

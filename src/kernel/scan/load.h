@@ -55,49 +55,22 @@ static inline void put_bf16(char *p, double x)
     memcpy(p, &y, sizeof(y));
 }
 
-/* Four integers in 64 bits. */
-static inline u4 load4_u8(const char *p)
-{
-    typedef uint8_t four __attribute__((vector_size(4 * sizeof(uint8_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
-static inline u4 load4_i8(const char *p)
-{
-    typedef int8_t four __attribute__((vector_size(4 * sizeof(int8_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
-static inline u4 load4_u16(const char *p)
-{
-    typedef uint16_t four __attribute__((vector_size(4 * sizeof(uint16_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
-static inline u4 load4_i16(const char *p)
-{
-    typedef int16_t four __attribute__((vector_size(4 * sizeof(int16_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
-static inline u4 load4_u32(const char *p)
-{
-    typedef uint32_t four __attribute__((vector_size(4 * sizeof(uint32_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
-static inline u4 load4_i32(const char *p)
-{
-    typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t))));
-    four v;
-    memcpy(&v, p, sizeof(v));
-    return (u4)__builtin_convertvector(v, i4);
-}
+/* load4_ID(p): four integers in 64 bits. */
+#define LOAD4_OF(id, T) static inline u4 load4_##id(const char *p) \
+    { \
+        typedef T four __attribute__((vector_size(4 * sizeof(T)))); \
+        four v; \
+        memcpy(&v, p, sizeof(v)); \
+        return (u4)__builtin_convertvector(v, i4); \
+    }
+LOAD4_OF(u8, uint8_t)
+LOAD4_OF(i8, int8_t)
+LOAD4_OF(u16, uint16_t)
+LOAD4_OF(i16, int16_t)
+LOAD4_OF(u32, uint32_t)
+LOAD4_OF(i32, int32_t)
+#undef LOAD4_OF
+
 /* Any byte that is not 0 counts as 1: a comparison gives all bits. */
 static inline u4 load4_b8(const char *p)
 {

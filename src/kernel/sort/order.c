@@ -17,8 +17,8 @@
 ** (la_poll_long): keys and positions are of no use then, nor are they all set.
 **
 ** The template files below are included once for 32-bit and once for 64-bit
-** keys; PREFIX, KEY, ITEM and KEYOF are shared by several and undefined by
-** hand.
+** keys. What radix.inc takes is also for order.inc, which follows it, and so is
+** undefined by hand where nothing follows.
 */
 #include "kernel/sort/order.h"
 
@@ -116,16 +116,10 @@ static void touch_long(void *to, size_t bytes)
 #define LANE u32
 #define KEY uint32_t
 #include "kernel/sort/insertion.inc"
-#undef PREFIX
-#undef LANE
-#undef KEY
 #define PREFIX order64
 #define LANE u64
 #define KEY uint64_t
 #include "kernel/sort/insertion.inc"
-#undef PREFIX
-#undef LANE
-#undef KEY
 #include "kernel/sort/items.inc"
 
 /* Bucket sort, see bucket.inc: bits of a cell's number (one more for wide keys:
@@ -135,13 +129,9 @@ enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 #define PREFIX order32
 #define KEY uint32_t
 #include "kernel/sort/bucket.inc"
-#undef PREFIX
-#undef KEY
 #define PREFIX order64
 #define KEY uint64_t
 #include "kernel/sort/bucket.inc"
-#undef PREFIX
-#undef KEY
 
 /* Vectors win where there are any to sort by, but for one pass of digits. */
 static bool by_vectors(int width, int64_t n)
@@ -208,8 +198,6 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define PREFIX order32
 #define KEY uint32_t
 #include "kernel/sort/short_rows.inc"
-#undef PREFIX
-#undef KEY
 
 #define PREFIX items64
 #define ITEM la_item64
@@ -227,8 +215,6 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define PREFIX order64
 #define KEY uint64_t
 #include "kernel/sort/short_rows.inc"
-#undef PREFIX
-#undef KEY
 
 const la_order_table LA_KERNEL(order) = {
     {order32_sort_keys, order32_make, items32_sort, order32_sort_positions,

@@ -215,6 +215,8 @@ static void replace_all(lua_State *L)
     begin_random(L);
 }
 
+/* io and debug are not opened, and taken away where the host has opened them.
+** string.dump goes as well: bytecode is not checked when it is loaded. */
 int la_close_unsafe(lua_State *L)
 {
     static const luaL_Reg libs[] = {

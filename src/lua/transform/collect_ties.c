@@ -102,6 +102,9 @@ static void look_into_thread(search *s, lua_State *co)
     }
 }
 
+/* Whatever Lua's own collector would reach from the value: upvalues, stacks of
+** coroutines, metatables, keys and values, user values. A reference that is
+** missed here would keep its circle for ever, or free what is in use. */
 static void look_into(search *s)
 {
     lua_State *L = s->L;

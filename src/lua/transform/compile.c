@@ -213,6 +213,9 @@ static void compile_settle(lua_State *L, la_compiled *c, la_called *e, int self,
         : "it changes what it captures, or its arguments' tables";
 }
 
+/* The signature and what is captured are written down before f runs: f may
+** change its arguments' tables, and the next call has to be compared with what
+** this one was given. */
 static int compile_record(lua_State *L, la_state *s, la_compiled *c, int self)
 {
     la_call_tensors t;

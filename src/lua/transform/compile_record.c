@@ -351,6 +351,9 @@ static void record_handle(result_walk *r, int at, la_handle *h)
 
 static void record_result(result_walk *r, int at, int depth);
 
+/* A table that was met before is named by its number: so one table that
+** the results have twice is one table in each call, and a table that holds
+** itself comes to an end. How many keys follow is known behind them. */
 static void record_table(result_walk *r, int at, int depth)
 {
     lua_State *L = r->L;
@@ -380,6 +383,9 @@ static void record_table(result_walk *r, int at, int depth)
     LA_PROG_AT(e->results, la_sig, start)->at = n;
 }
 
+/* Identity goes before value: what the caller can recognise (an argument, a
+** module, a tensor) is given back as that, and only what has no identity is
+** rebuilt. */
 static void record_result(result_walk *r, int at, int depth)
 {
     lua_State *L = r->L;

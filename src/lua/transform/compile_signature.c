@@ -113,6 +113,9 @@ static void signature_write_handle(writer *w, int at, la_handle *h)
     la_add_sig(w->L, &w->e->items, LA_SIG_ARGUMENT, k);
 }
 
+/* Plain values are compared by value and tables without a metatable key by key.
+** A table with a metatable is an object: it is compared by identity, because
+** what its fields mean is known to its methods alone. */
 static void signature_write(writer *w, int at, int depth)
 {
     lua_State *L = w->L;

@@ -175,6 +175,9 @@ static int walk_end(lua_State *L, la_state *s, la_compiled *c, int refs,
     return lua_gettop(L) - top;
 }
 
+/* The arguments that begin() got come back to the stack, in front of the steps
+** that read them. A call that has no recording yet runs whole: what its steps
+** are is known only when they have run. */
 int la_compiled_advance(lua_State *L)
 {
     la_compiled *c = la_check_compiled(L, 1, "advance");

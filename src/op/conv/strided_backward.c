@@ -15,6 +15,7 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
+#include "base/size.h"
 #include "iter/items.h"
 
 #define MOST_STRIDE 4
@@ -45,22 +46,12 @@ typedef struct strided {
     size_t part_bytes, task_bytes, tap_bytes;
 } strided;
 
-/* Euclid; taps of one phase are stride / gcd(stride, dilation) apart. */
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Remainder r: the taps t with (r + pad - t * dilation) divisible by the
-** stride. */
+** stride, which are stride / gcd(stride, dilation) apart. */
 static axis axis_of(const la_window *w, int64_t r)
 {
-    axis a = {.tap_step = w->stride / common_divisor(w->stride, w->dilation)};
+    axis a = {.tap_step = w->stride / (int64_t)la_gcd((uint64_t)w->stride,
+                                                     (uint64_t)w->dilation)};
     int64_t first = 0, position = r + w->pad;
     while (first < w->kernel && (position - first * w->dilation) % w->stride)
         first++;

@@ -478,6 +478,9 @@ static la_status run_inside(int64_t units, size_t bytes, call *c)
     return status ? status : la_poll();
 }
 
+/* Three ways: short rows are one kernel; lines go side by side in the lanes of
+** vectors, as many at a time as there are lanes; and a few long lines that have
+** no use for lanes go one after the other, each on all threads. */
 la_status la_fft_run(la_fft_axis *a)
 {
     LA_FFT_PLAN *p = NULL;

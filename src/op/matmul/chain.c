@@ -97,9 +97,9 @@ static void chain_order(chain *c)
 {
     int n = c->n;
     for (int i = 0; i < n; i++) c->cost[i * n + i] = 0;
-    for (int len = 2; len <= n; len++)
-        for (int i = 0; i + len <= n; i++) {
-            int j = i + len - 1;
+    for (int length = 2; length <= n; length++)
+        for (int i = 0; i + length <= n; i++) {
+            int j = i + length - 1;
             c->cost[i * n + j] = 1e300;
             for (int k = i; k < j; k++) {
                 double q = c->cost[i * n + k] + c->cost[(k + 1) * n + j]

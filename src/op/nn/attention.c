@@ -31,7 +31,7 @@
 typedef struct attention {
     const la_attention_kernels *ker;
     la_dtype dtype;
-    int64_t size, len, keys, width, out_width;   /* L, S, E, Ev */
+    int64_t size, length, keys, width, out_width;   /* L, S, E, Ev */
     int64_t batch, blocks;
     const la_tensor *q, *k, *v, *mask, *out, *lse, *grad, *dq, *dk, *dv;
     bool causal;
@@ -160,7 +160,7 @@ static la_status forward_block(void *context, int64_t unit, char *scratch)
 {
     const attention *s = context;
     int64_t b = unit / s->blocks, row = unit % s->blocks * ROWS;
-    int64_t rows = la_min(ROWS, s->len - row), size = s->size;
+    int64_t rows = la_min(ROWS, s->length - row), size = s->size;
     char *max = scratch + ROWS * COLS * size, *sum = max + ROWS * size;
     char *factor = sum + ROWS * size, *queries = factor + ROWS * size;
     la_gemm_mat out = attention_shifted(matrix_at(s->out, b), row, 0, size);
@@ -183,7 +183,7 @@ static la_status forward_block(void *context, int64_t unit, char *scratch)
                                      c > 0));
     }
     s->ker->scale(out.data, rows, s->out_width, out.rs, sum, true);
-    s->ker->finish(la_data(s->lse) + (b * s->len + row) * size, max, sum,
+    s->ker->finish(la_data(s->lse) + (b * s->length + row) * size, max, sum,
                    rows);
     return LA_OK;
 }
@@ -210,7 +210,7 @@ static la_status backward_tile(const attention *s, const la_score_tile *t,
     la_gemm_mat dk = attention_shifted(matrix_at(s->dk, b), col, 0, size);
     la_gemm_mat dv = attention_shifted(matrix_at(s->dv, b), col, 0, size);
     LA_TRY(scores_of(s, t, dots + ROWS * size, b));
-    s->ker->restore(t, la_data(s->lse) + (b * s->len + row) * size);
+    s->ker->restore(t, la_data(s->lse) + (b * s->length + row) * size);
     LA_TRY(attention_product(s, t->cols, s->out_width, t->rows,
                              attention_transposed(p), g, dv, 1, more_rows));
     LA_TRY(attention_product(s, t->rows, t->cols, s->out_width, g,
@@ -231,8 +231,8 @@ static la_status backward_batch(void *context, int64_t b, char *scratch)
     int64_t size = s->size;
     char *grads = scratch + ROWS * COLS * size,
          *dots = grads + ROWS * COLS * size;
-    for (int64_t row = 0; row < s->len; row += ROWS) {
-        int64_t rows = la_min(ROWS, s->len - row);
+    for (int64_t row = 0; row < s->length; row += ROWS) {
+        int64_t rows = la_min(ROWS, s->length - row);
         la_gemm_mat g = attention_shifted(matrix_at(s->grad, b), row, 0, size);
         la_gemm_mat o = attention_shifted(matrix_at(s->out, b), row, 0, size);
         s->ker->row_dots(dots, g.data, g.rs, o.data, o.rs, rows,
@@ -255,11 +255,11 @@ static void take_inputs(attention *s, const la_tensor *q, const la_tensor *k,
     int n = q->ndim;
     *s = (attention){.q = q, .k = k, .v = v, .dtype = (la_dtype)q->dtype,
                      .size = (int64_t)la_itemsize(q),
-                     .len = la_sizes(q)[n - 2], .keys = la_sizes(k)[n - 2],
+                     .length = la_sizes(q)[n - 2], .keys = la_sizes(k)[n - 2],
                      .width = la_sizes(q)[n - 1],
                      .out_width = la_sizes(v)[n - 1], .batch = 1};
     for (int d = 0; d < n - 2; d++) s->batch *= la_sizes(q)[d];
-    s->blocks = (s->len + ROWS - 1) / ROWS;
+    s->blocks = (s->length + ROWS - 1) / ROWS;
     s->ker = s->dtype == LA_FLOAT32 ? LA_STUB(attention_f32)
                                     : LA_STUB(attention_f64);
 }
@@ -401,7 +401,7 @@ la_status la_impl_attention_backward(la_frame *f)
     s.dq = la_result(f, 0);
     s.dk = la_result(f, 1);
     s.dv = la_result(f, 2);
-    for (int k = 0; s.len == 0 || s.keys == 0; k++) {
+    for (int k = 0; s.length == 0 || s.keys == 0; k++) {
         attention_clear(la_result(f, k));
         if (k == 2) return LA_OK;
     }

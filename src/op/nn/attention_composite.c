@@ -176,8 +176,8 @@ static la_status attention_whole(inputs *in, la_tensor **out)
     LA_OWNED scores = NULL;
     LA_OWNED masked = NULL;
     int n = in->q->ndim;
-    int64_t len = la_sizes(in->q)[n - 2], keys = la_sizes(in->k)[n - 2];
-    int64_t sizes[2] = {len, keys};
+    int64_t length = la_sizes(in->q)[n - 2], keys = la_sizes(in->k)[n - 2];
+    int64_t sizes[2] = {length, keys};
     la_scalar out_of = la_scalar_float(-INFINITY);
     /* The causal mask as a tensor: dropout needs the scores anyway. */
     if (in->causal) {

@@ -1,8 +1,4 @@
-/*
-** AVX2, FMA and F16C: see the list in simd/vec.h, which includes this. Rounding
-** modes are immediates: 8 is to nearest even, 9 down, 10 up, 11 toward zero,
-** all without the inexact exception.
-*/
+/* AVX2, FMA and F16C: see the list in simd/vec.h, which includes this. */
 #if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "needs -mavx2 -mfma -mf16c"
 #endif
@@ -10,67 +6,15 @@
 
 #include "simd/permute/load_partial16.h"
 
-static inline f32v f32_sqrt(f32v a) { return (f32v)_mm256_sqrt_ps((__m256)a); }
-static inline f64v f64_sqrt(f64v a)
-{
-    return (f64v)_mm256_sqrt_pd((__m256d)a);
-}
-static inline f32v f32_fma(f32v a, f32v b, f32v c)
-{
-    return (f32v)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-}
-static inline f64v f64_fma(f64v a, f64v b, f64v c)
-{
-    return (f64v)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-}
-static inline f32v f32_min(f32v a, f32v b)
-{
-    return (f32v)_mm256_min_ps((__m256)a, (__m256)b);
-}
-static inline f64v f64_min(f64v a, f64v b)
-{
-    return (f64v)_mm256_min_pd((__m256d)a, (__m256d)b);
-}
-static inline f32v f32_max(f32v a, f32v b)
-{
-    return (f32v)_mm256_max_ps((__m256)a, (__m256)b);
-}
-static inline f64v f64_max(f64v a, f64v b)
-{
-    return (f64v)_mm256_max_pd((__m256d)a, (__m256d)b);
-}
-static inline f32v f32_round(f32v a)
-{
-    return (f32v)_mm256_round_ps((__m256)a, 8);  /* nearest, no exceptions */
-}
-static inline f64v f64_round(f64v a)
-{
-    return (f64v)_mm256_round_pd((__m256d)a, 8);
-}
-static inline f32v f32_floor(f32v a)
-{
-    return (f32v)_mm256_round_ps((__m256)a, 9);
-}
-static inline f64v f64_floor(f64v a)
-{
-    return (f64v)_mm256_round_pd((__m256d)a, 9);
-}
-static inline f32v f32_ceil(f32v a)
-{
-    return (f32v)_mm256_round_ps((__m256)a, 10);
-}
-static inline f64v f64_ceil(f64v a)
-{
-    return (f64v)_mm256_round_pd((__m256d)a, 10);
-}
-static inline f32v f32_trunc(f32v a)
-{
-    return (f32v)_mm256_round_ps((__m256)a, 11);
-}
-static inline f64v f64_trunc(f64v a)
-{
-    return (f64v)_mm256_round_pd((__m256d)a, 11);
-}
+#define MM(name) _mm256_##name
+#define REG_F __m256
+#define REG_D __m256d
+#define REG_I __m256i
+#define HALF_F __m128
+#define HALF_I __m128i
+#define ROUND(name) _mm256_round_##name
+#include "simd/isa/isa_x86.inc"
+
 static inline f32v f32_select(i32v m, f32v a, f32v b)
 {
     return (f32v)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m);
@@ -89,22 +33,6 @@ static inline bool i64_all(i64v m)
 {
     return _mm256_movemask_pd((__m256d)m) == 0xf;
 }
-static inline i32v i32_from_f32(f32v a)
-{
-    return (i32v)_mm256_cvttps_epi32((__m256)a);
-}
-static inline f32v f32_from_i32(i32v a)
-{
-    return (f32v)_mm256_cvtepi32_ps((__m256i)a);
-}
-static inline f64v f64_from_f32h(f32h h)
-{
-    return (f64v)_mm256_cvtps_pd((__m128)h);
-}
-static inline f32h f32h_from_f64(f64v a)
-{
-    return (f32h)_mm256_cvtpd_ps((__m256d)a);
-}
 static inline f32h f32_low(f32v a)
 {
     return (f32h)_mm256_castps256_ps128((__m256)a);
@@ -117,31 +45,14 @@ static inline f32v f32_join(f32h low, f32h high)
 {
     return (f32v)_mm256_set_m128((__m128)high, (__m128)low);
 }
-static inline u64v u64_mul_low32(u64v a, u64v b)
-{
-    return (u64v)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm256_stream_si256((__m256i *)p, (__m256i)v);
 }
-static inline void vec_fence(void) { _mm_sfence(); }
 static inline u16h u16h_from_u32(u32v a)
 {
     __m256i x = _mm256_packus_epi32((__m256i)a, (__m256i)a);
     return (u16h)_mm256_castsi256_si128(_mm256_permute4x64_epi64(x, 0x08));
-}
-static inline u32v u32_from_u16h(u16h h)
-{
-    return (u32v)_mm256_cvtepu16_epi32((__m128i)h);
-}
-static inline f32v f16_widen(u16h h)
-{
-    return (f32v)_mm256_cvtph_ps((__m128i)h);
-}
-static inline u16h f16_narrow(f32v a)
-{
-    return (u16h)_mm256_cvtps_ph((__m256)a, 0);
 }
 
 /* Eight set words and eight clear ones: a mask of n lanes starts at 8 - n. */

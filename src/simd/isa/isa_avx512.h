@@ -1,7 +1,7 @@
 /*
-** AVX512 F, BW, DQ, VL: see the list in simd/vec.h, which includes this.
-** Rounding modes are those of isa_avx2.h. Masks travel as vectors of all-ones
-** lanes, as everywhere; compilers keep them in mask registers where they can.
+** AVX512 F, BW, DQ, VL: see the list in simd/vec.h, which includes this. Masks
+** travel as vectors of all-ones lanes, as everywhere; compilers keep them in
+** mask registers where they can.
 */
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) \
     || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
@@ -9,67 +9,15 @@
 #endif
 #include "simd/isa/intrinsics.h"
 
-static inline f32v f32_sqrt(f32v a) { return (f32v)_mm512_sqrt_ps((__m512)a); }
-static inline f64v f64_sqrt(f64v a)
-{
-    return (f64v)_mm512_sqrt_pd((__m512d)a);
-}
-static inline f32v f32_fma(f32v a, f32v b, f32v c)
-{
-    return (f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-}
-static inline f64v f64_fma(f64v a, f64v b, f64v c)
-{
-    return (f64v)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-}
-static inline f32v f32_min(f32v a, f32v b)
-{
-    return (f32v)_mm512_min_ps((__m512)a, (__m512)b);
-}
-static inline f64v f64_min(f64v a, f64v b)
-{
-    return (f64v)_mm512_min_pd((__m512d)a, (__m512d)b);
-}
-static inline f32v f32_max(f32v a, f32v b)
-{
-    return (f32v)_mm512_max_ps((__m512)a, (__m512)b);
-}
-static inline f64v f64_max(f64v a, f64v b)
-{
-    return (f64v)_mm512_max_pd((__m512d)a, (__m512d)b);
-}
-static inline f32v f32_round(f32v a)
-{
-    return (f32v)_mm512_roundscale_ps((__m512)a, 8);
-}
-static inline f64v f64_round(f64v a)
-{
-    return (f64v)_mm512_roundscale_pd((__m512d)a, 8);
-}
-static inline f32v f32_floor(f32v a)
-{
-    return (f32v)_mm512_roundscale_ps((__m512)a, 9);
-}
-static inline f64v f64_floor(f64v a)
-{
-    return (f64v)_mm512_roundscale_pd((__m512d)a, 9);
-}
-static inline f32v f32_ceil(f32v a)
-{
-    return (f32v)_mm512_roundscale_ps((__m512)a, 10);
-}
-static inline f64v f64_ceil(f64v a)
-{
-    return (f64v)_mm512_roundscale_pd((__m512d)a, 10);
-}
-static inline f32v f32_trunc(f32v a)
-{
-    return (f32v)_mm512_roundscale_ps((__m512)a, 11);
-}
-static inline f64v f64_trunc(f64v a)
-{
-    return (f64v)_mm512_roundscale_pd((__m512d)a, 11);
-}
+#define MM(name) _mm512_##name
+#define REG_F __m512
+#define REG_D __m512d
+#define REG_I __m512i
+#define HALF_F __m256
+#define HALF_I __m256i
+#define ROUND(name) _mm512_roundscale_##name
+#include "simd/isa/isa_x86.inc"
+
 /* Selects by bits: compilers keep a comparison in a mask register through this,
 ** but not through movepi32_mask. */
 static inline f32v f32_select(i32v m, f32v a, f32v b)
@@ -136,22 +84,6 @@ static inline bool i64_any_above(i64v a, i64v b)
 {
     return _mm512_cmpgt_epi64_mask((__m512i)a, (__m512i)b) != 0;
 }
-static inline i32v i32_from_f32(f32v a)
-{
-    return (i32v)_mm512_cvttps_epi32((__m512)a);
-}
-static inline f32v f32_from_i32(i32v a)
-{
-    return (f32v)_mm512_cvtepi32_ps((__m512i)a);
-}
-static inline f64v f64_from_f32h(f32h h)
-{
-    return (f64v)_mm512_cvtps_pd((__m256)h);
-}
-static inline f32h f32h_from_f64(f64v a)
-{
-    return (f32h)_mm512_cvtpd_ps((__m512d)a);
-}
 static inline f32h f32_low(f32v a)
 {
     return (f32h)_mm512_castps512_ps256((__m512)a);
@@ -165,30 +97,13 @@ static inline f32v f32_join(f32h low, f32h high)
     __m512 both = _mm512_castps256_ps512((__m256)low);
     return (f32v)_mm512_insertf32x8(both, (__m256)high, 1);
 }
-static inline u64v u64_mul_low32(u64v a, u64v b)
-{
-    return (u64v)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm512_stream_si512((__m512i *)p, (__m512i)v);
 }
-static inline void vec_fence(void) { _mm_sfence(); }
 static inline u16h u16h_from_u32(u32v a)
 {
     return (u16h)_mm512_cvtepi32_epi16((__m512i)a);
-}
-static inline u32v u32_from_u16h(u16h h)
-{
-    return (u32v)_mm512_cvtepu16_epi32((__m256i)h);
-}
-static inline f32v f16_widen(u16h h)
-{
-    return (f32v)_mm512_cvtph_ps((__m256i)h);
-}
-static inline u16h f16_narrow(f32v a)
-{
-    return (u16h)_mm512_cvtps_ph((__m512)a, 0);
 }
 
 static inline i32v i32_part_load_(const void *p, int64_t n)

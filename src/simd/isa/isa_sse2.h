@@ -5,26 +5,13 @@
 */
 #include <emmintrin.h>
 
-static inline f32v f32_sqrt(f32v a) { return (f32v)_mm_sqrt_ps((__m128)a); }
-static inline f64v f64_sqrt(f64v a) { return (f64v)_mm_sqrt_pd((__m128d)a); }
+#define MM(name) _mm_##name
+#define REG_F __m128
+#define REG_D __m128d
+#define REG_I __m128i
+#include "simd/isa/isa_x86.inc"
 static inline f32v f32_fma(f32v a, f32v b, f32v c) { return a * b + c; }
 static inline f64v f64_fma(f64v a, f64v b, f64v c) { return a * b + c; }
-static inline f32v f32_min(f32v a, f32v b)
-{
-    return (f32v)_mm_min_ps((__m128)a, (__m128)b);
-}
-static inline f64v f64_min(f64v a, f64v b)
-{
-    return (f64v)_mm_min_pd((__m128d)a, (__m128d)b);
-}
-static inline f32v f32_max(f32v a, f32v b)
-{
-    return (f32v)_mm_max_ps((__m128)a, (__m128)b);
-}
-static inline f64v f64_max(f64v a, f64v b)
-{
-    return (f64v)_mm_max_pd((__m128d)a, (__m128d)b);
-}
 static inline f32v f32_select(i32v m, f32v a, f32v b)
 {
     return (f32v)((m & (i32v)a) | (~m & (i32v)b));
@@ -49,14 +36,6 @@ static inline bool i32_any(i32v m) { return _mm_movemask_ps((__m128)m); }
 static inline bool i64_any(i64v m) { return _mm_movemask_pd((__m128d)m); }
 static inline bool i32_all(i32v m) { return _mm_movemask_ps((__m128)m) == 15; }
 static inline bool i64_all(i64v m) { return _mm_movemask_pd((__m128d)m) == 3; }
-static inline i32v i32_from_f32(f32v a)
-{
-    return (i32v)_mm_cvttps_epi32((__m128)a);
-}
-static inline f32v f32_from_i32(i32v a)
-{
-    return (f32v)_mm_cvtepi32_ps((__m128i)a);
-}
 /* Eight bytes are no SSE register: halves travel through the lower part. */
 static inline __m128 f32h_up_(f32h h)
 {
@@ -77,15 +56,10 @@ static inline f32v f32_join(f32h low, f32h high)
 {
     return (f32v)_mm_movelh_ps(f32h_up_(low), f32h_up_(high));
 }
-static inline u64v u64_mul_low32(u64v a, u64v b)
-{
-    return (u64v)_mm_mul_epu32((__m128i)a, (__m128i)b);
-}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm_stream_si128((__m128i *)p, (__m128i)v);
 }
-static inline void vec_fence(void) { _mm_sfence(); }
 static inline u16h u16h_from_u32(u32v a)
 {
     /* packs saturates signed values: move the sign bit of the half up. */
