@@ -10,7 +10,7 @@
 -- that a machine whose speed drifts treats both alike; the least time of the
 -- rounds counts. Cases beyond 1.05 are measured again, ROUNDS more times,
 -- before they are reported. Prints new / old: geometric means by group, and
--- what lies outside of 0.95 to 1.05.
+-- what lies outside of 0.95 to 1.05. The status is 1 where a case lost more.
 package.path = "bench/?.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local json = require "dkjson"
@@ -177,8 +177,13 @@ for _, row in ipairs(outside) do
     timing.text(best.old[row.name]), timing.text(best.new[row.name]))
 end
 
+local lost = 0
+for _, row in ipairs(outside) do lost = lost + (row.r > 1.05 and 1 or 0) end
+say("%d cases lost more than 5 %%", lost)
+
 if option.page ~= "" then
   local file = assert(io.open(option.page, "w"))
   file:write(table.concat(lines, "\n"), "\n")
   file:close()
 end
+os.exit(lost == 0 and 0 or 1)

@@ -1,11 +1,12 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
--- two: where numbers have a comma), clang, asan,
--- ubsan, tsan, valgrind, lua55 (specs under Lua 5.5, where pip gives its
--- sources), modules (each alone), rock (where luarocks is), packages, release
--- (its artefacts in empty trees), sizes, embed (the one file; of it whole,
--- small), cross (its compilers permitting; of it aarch64, mingw, musl, wasi).
+-- two: where numbers have a comma; one path is that of Lua 5.5, where pip gives
+-- its sources), clang, asan, ubsan, tsan, valgrind, lua55, modules (each
+-- alone), rock (where luarocks is), packages, release (its artefacts in empty
+-- trees), sizes, instructions (of small calls, next to a list), embed (the one
+-- file; of it whole, small), cross (its compilers permitting; of it aarch64,
+-- mingw, musl, wasi).
 -- The last line is "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to
 -- that file instead.
 -- Only lua55, modules, rock, packages, release, embed and cross build.
@@ -13,32 +14,15 @@
 -- All is cut into jobs for one processor each, which run as many at a time as
 -- there are processors, the longest first: none waits while another builds,
 -- links or emulates. A job's lines are printed when it has ended.
-package.path = "spec/lint/?.lua;" .. package.path
+package.path = "./?.lua;spec/lint/?.lua;" .. package.path
 
-local total = {passed = 0, failed = 0}
-
-local function count(passed, failed)
-  total.passed = total.passed + passed
-  total.failed = total.failed + failed
-end
-
-local function headline(text)
-  print("== " .. text)
-  io.stdout:flush()
-end
+local tally = require "spec.support.tally"
+local capture, count, headline = tally.capture, tally.count, tally.headline
 
 local function exists(path)
   local file = io.open(path)
   if file then file:close() end
   return file ~= nil
-end
-
--- The output of a shell command, whether it succeeded, and its status.
-local function capture(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local text = pipe:read("a")
-  local ok, _, status = pipe:close()
-  return text, ok == true, status
 end
 
 ---------------------------------------------------------------------------
@@ -201,6 +185,7 @@ local function lint()
   report("frames", require "frames"("build"))
   report("contracted", require "contracted"("build"))
   report("locale", require "locale"("build"))
+  report("versions", require "versions"("build"))
   report("metatables", require "metatables"("src", "modules"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
@@ -297,12 +282,13 @@ local function specs(title, lua, settings, files, runner, seconds)
   end
 end
 
-local function stock(title, settings)
+local function stock(title, settings, files)
   specs(title, os.getenv("LUA") or "lua5.4",
-        settings .. " LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;'")
+        settings .. " LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;'",
+        files)
 end
 
--- CPU paths of this machine, best last, and its ISA extensions.
+-- CPU paths of this machine, and behind them its ISA extensions, best last.
 local function paths()
   local names = capture("LUA_CPATH='build/?.so;;' lua5.4 -e "
     .. "\"local c = require'lunarray'.config() "
@@ -385,11 +371,22 @@ local function modules()
     .. " spec/support/page_module.lua", count_busted)
 end
 
-local function specs_each_path()
-  for _, name in ipairs(paths()) do
-    stock("CPU path " .. name, "LUNARRAY_CPU=" .. name)
+-- Extensions have products of matrices of 16-bit floats and bytes alone: these
+-- differ between the paths from avx512 on. All specs run on the best one.
+local PRODUCTS = {"^spec/op/matmul/", "^spec/op/nn/", "^spec/nn/",
+  "/golden_spec", "/lockstep_spec", "^modules/onnx/", "^modules/llm/",
+  "^modules/gguf/"}
+
+local function product_specs()
+  local files = {}
+  for _, path in ipairs(spec_files()) do
+    local found = false
+    for _, pattern in ipairs(PRODUCTS) do
+      found = found or path:find(pattern) ~= nil
+    end
+    if found then files[#files + 1] = path end
   end
-  comma_locale()
+  return files
 end
 
 -- The interpreter of Lua 5.5 in build/lua55, the module for it in
@@ -406,29 +403,54 @@ env -u MAKEFLAGS make -s -j$(nproc) BUILD=build/lua55/build \
 -- manual shows numbers with the digits of 5.4.
 local NOT_FOR_55 = "mpi/ host/ manual/"
 
-local function lua55()
-  local text, ok, status = capture("tools/lua55.sh build/lua55")
-  if status == 3 then
-    return print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
-  end
-  if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
-  if not ok then
-    print(text)
-    return count(0, 1)
-  end
-  local files = {}
+-- Those, and the others.
+local function specs_for_55()
+  local files, rest = {"spec/host/lua_versions_spec.lua"}, {}
   for _, path in ipairs(spec_files()) do
     local left_out = false
     for part in NOT_FOR_55:gmatch("%S+") do
       left_out = left_out or path:find(part, 1, true)
     end
-    if not left_out then files[#files + 1] = path end
+    table.insert(left_out and rest or files, path)
   end
-  files[#files + 1] = "spec/host/lua_versions_spec.lua"
+  return files, rest
+end
+
+-- The specs on Lua 5.5 and a CPU path, the best by default; false where there
+-- is no Lua 5.5.
+local function lua55(path)
+  local text, ok, status = capture("tools/lua55.sh build/lua55")
+  if status == 3 then
+    print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
+    return false
+  end
+  if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
+  if not ok then
+    print(text)
+    count(0, 1)
+    return false
+  end
   local lua = "build/lua55/bin/lua5.5"
-  specs("Lua 5.5", lua, "LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA="
-    .. lua .. " LUA_CPATH='build/lua55/build/?.so'", files,
+  specs("Lua 5.5" .. (path and ", CPU path " .. path or ""), lua,
+    (path and "LUNARRAY_CPU=" .. path or "")
+    .. " LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA=" .. lua
+    .. " LUA_CPATH='build/lua55/build/?.so'", (specs_for_55()),
     "spec/support/runner.lua")
+  return true
+end
+
+-- All specs on each path. One that is not the best takes Lua 5.5 where it is,
+-- with the specs that are for both.
+local function specs_each_path()
+  local names = paths()
+  for k, name in ipairs(names) do
+    local files = k < #names and name:find "^avx512" and product_specs() or nil
+    if name == "avx2" and k < #names and lua55(name) then
+      files = select(2, specs_for_55())
+    end
+    stock("CPU path " .. name, "LUNARRAY_CPU=" .. name, files)
+  end
+  comma_locale()
 end
 
 -- A sanitizer's build: its own program runs busted.
@@ -465,152 +487,10 @@ local function clang()
         named_specs(CLANG_SPECS))
 end
 
--- The rock in a clean clone of what is committed. What is the same there as
--- here has been compiled already: it is older than the objects that come along,
--- so that only what was changed, or is not committed, is compiled (or missed).
-local ROCK = [[
-set -e
-rm -rf build/rock
-env -u MAKEFLAGS -u MFLAGS make -s build/lunarray.so
-git clone -q . build/rock/src
-git -C build/rock/src ls-files -z | (cd build/rock/src &&
-    xargs -0 touch -h -d 2000-01-01)
-git diff --name-only --relative -z HEAD | (cd build/rock/src &&
-    xargs -0 -r touch -c)
-mkdir build/rock/src/build
-cp -a build/obj build/rock/src/build
-cd build/rock/src
-env -u MAKEFLAGS -u MFLAGS luarocks make --lua-version 5.4 --tree ../tree \
-    rockspec/lunarray-scm-1.rockspec
-LUA_CPATH='../tree/lib/lua/5.4/?.so' LUA_PATH='../tree/share/lua/5.4/?.lua' \
-    lua5.4 -e "local la = require 'lunarray'
-        assert(la.ones(3):sum():item() == 3 and require 'lunarray.nn')"]]
-
-local function rock()
-  headline("rock")
-  local _, ok = capture("command -v luarocks")
-  local text
-  if not ok then return print("luarocks is not installed: left out") end
-  text, ok = capture("{ " .. ROCK .. "\n}")
-  if not ok then print(text) end
-  print(ok and "luarocks make: ok" or "luarocks make: failed")
-  count(ok and 1 or 0, ok and 0 or 1)
-end
-
-local function packaging_step(name, command)
-  local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
-  if not ok then print(text) end
-  print(("%s: %s"):format(name, ok and "ok" or "failed"))
-  count(ok and 1 or 0, ok and 0 or 1)
-end
-
--- What is installed.
-local function packages()
-  headline("packages")
-  packaging_step("make install", "packaging/check.sh")
-end
-
--- What is published, of what is committed, with rocks that compile quickly, and
--- each artefact in an empty tree. No more than the tools that are here make.
-local function release()
-  headline("release")
-  local parts = "source"
-  local function add_part(part, needed)
-    local _, ok = capture("command -v " .. needed:gsub(" ",
-                                                   " && command -v "))
-    if ok then parts = parts .. " " .. part
-    else print(needed .. " are not installed: no " .. part) end
-  end
-  add_part("rocks", "luarocks zip")
-  add_part("debs", "dpkg-buildpackage lintian fakeroot")
-  add_part("manual", "cmark-gfm")
-  local variables = ("PARTS='%s' ROCK_CAPS=default ROCK_FLAGS='-O0 -fPIC -w' "
-    .. "COMPILED=$PWD/build "):format(parts)
-  packaging_step("make release", variables
-    .. "make --no-print-directory release TAG=HEAD")
-  packaging_step("its artefacts", "packaging/check_release.sh")
-end
-
--- Is every source C for WebAssembly, with 32-bit addresses? Its headers are two
--- megabytes; emscripten's compiler (make cross-wasm) is a gigabyte.
-local function wasi()
-  local _, ok = capture("command -v clang && test -d /usr/include/wasm32-wasi")
-  if not ok then return print("wasm is left out: no clang or wasi-libc") end
-  local text = capture("tools/cross/wasi.sh 1")
-  local passed, failed = text:match("(%d+) passed, (%d+) failed")
-  if failed ~= "0" then print(text) end
-  print(("%-28s %4s passed, %s failed")
-    :format("wasm, syntax", passed or 0, failed or "not"))
-  count(tonumber(passed) or 0, tonumber(failed) or 1)
-end
-
--- Golden records on other systems: aarch64 under qemu, Windows under wine, in a
--- Lua whose module musl's loader has loaded.
--- Other jobs run as well, so that builds take a quarter of the processors.
-local function cross(target, tools)
-  return function()
-    local text, ok = capture("command -v dpkg-source "
-                               .. tools:gsub("%f[^%s]", "&& command -v "))
-    if not ok then
-      print(target .. " is left out: " .. tools .. " are not installed")
-      return
-    end
-    text, ok = capture("env -u MAKEFLAGS -u MFLAGS tools/cross/build.sh "
-                         .. target .. " -j$((($(nproc) + 3) / 4))")
-    local passed, failed = text:match("(%d+) passed, (%d+) failed")
-    if not ok then print(text) end
-    print(("%-28s %4s passed, %s failed")
-      :format(target, passed or 0, failed or "not"))
-    count(tonumber(passed) or 0,
-          math.max(tonumber(failed) or 1, ok and 0 or 1))
-  end
-end
-
--- What is installed, in megabytes and by folder. A module above the limit is a
--- failure: what makes it grow is to be decided, not to be found later.
-local MODULE_LIMIT = 10.5   -- MB, stripped, every capability
-
-local function sizes()
-  headline("sizes")
-  local text, ok = capture("lua5.4 tools/sizes.lua build " .. MODULE_LIMIT)
-  print((text:gsub("\n$", "")))
-  count(ok and 1 or 0, ok and 0 or 1)
-end
-
--- The library in one file, small and whole, each for one call of the compiler:
--- processor time in seconds, and the size in kilobytes that it keeps below.
-local function embed(name, limit, choice)
-  return function()
-    local text, ok = capture(("env -u MAKEFLAGS -u MFLAGS make "
-      .. "--no-print-directory embed-check EMBED_CHECK=build/embed-check/%s "
-      .. "EMBED_LIMIT=%d %s"):format(name, limit, choice))
-    local m, s = text:match("\n(%d+)m([%d.]+)s %d+m[%d.]+s\n%d+ bytes")
-    local seconds = m and ("%.1f"):format(m * 60 + s)
-    local bytes = text:match("(%d+ bytes, at most %d+ KB)")
-    if not (ok and seconds and bytes) then print(text) end
-    print(("%-28s %4d passed, %d failed (gcc -Oz %s s, %s)"):format(
-      "one file, " .. name, ok and 1 or 0, ok and 0 or 1, seconds, bytes))
-    count(ok and 1 or 0, ok and 0 or 1)
-  end
-end
-
 -- Parts that are one job each: alone they run in this process, else in one of
 -- their own. The number: the longest begin first.
-local whole_parts = {
-  lint = {lint, 2},
-  rock = {rock, 2},
-  packages = {packages, 2},
-  release = {release, 4},
-  sizes = {sizes, 0},
-  aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
-  mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
-  musl = {cross("musl", "musl-gcc"), 3},
-  wasi = {wasi, 2},
-  whole = {embed("whole", 6000, ""), 3},
-  small = {embed("small", 2200, "CAPS=default FAMILIES='matmul random'"), 2},
-  ["no-lua"] = {embed("no-lua", 2150,
-                      "LUA=no CAPS=default FAMILIES='io matmul nn random'"), 2},
-}
+local whole_parts = require "spec.support.whole_parts"
+whole_parts.lint = {lint, 2}
 
 local lists = {cross = {"aarch64", "mingw", "musl", "wasi"},
                embed = {"whole", "small", "no-lua"}}
@@ -622,7 +502,7 @@ local parts = {
     comma_locale()
   end,
   locale = comma_locale,
-  lua55 = lua55,
+  lua55 = function() lua55() end,
   clang = clang,
   modules = modules,
   ["specs-each-path"] = specs_each_path,
@@ -665,7 +545,7 @@ if #failures > 0 then
   print("== what failed")
   for k = 1, math.min(#failures, 40) do print(failures[k]) end
 end
-local line = ("%d passed, %d failed"):format(total.passed, total.failed)
+local line = ("%d passed, %d failed"):format(tally.passed, tally.failed)
 local path = os.getenv("LUNARRAY_SUMMARY")
 if path and exists(path:match("^(.*)/[^/]*$") or ".") then
   local file = assert(io.open(path, "w"))
@@ -674,4 +554,4 @@ if path and exists(path:match("^(.*)/[^/]*$") or ".") then
 else
   print(line)
 end
-os.exit(total.failed == 0)
+os.exit(tally.failed == 0)

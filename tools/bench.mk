@@ -1,5 +1,5 @@
 # A frame of particles next to a loop in C, what calls of a host cost, fields of structs.
-HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields)
+HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields states)
 $(HOST_BENCHES): $(BUILD)/bench/%: bench/c/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
@@ -47,6 +47,12 @@ mpi-check: all $(MPI_OTHER)/lunarray_mpi.so
 bench-mpi: all
 	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi/mpi_calls.c -o $(BUILD)/mpi_calls.so
 	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)
+# Has a change cost time? Counted instructions of fifty calls, against the list
+# or the build in OLD=DIR; with OLD the times of all cases, too.
+.PHONY: bench-guard
+bench-guard: all $(BUILD)/floor.so
+	$(LUA) bench/instructions.lua --build $(BUILD) $(if $(OLD),--old $(OLD))
+	$(if $(OLD),$(LUA) bench/pairs.lua --old $(OLD) --new $(BUILD) $(BENCH_ARGS))
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:

@@ -34,7 +34,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all core ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path modules asan rock packages cross sizes embed
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path modules asan rock packages cross sizes instructions embed
 
 # On Lua 5.5 (tools/lua55.sh), and what make release makes, installed into empty
 # trees: both take as long as all paths of the processor.

@@ -27,7 +27,7 @@ browser="chromium nodejs"
 python="python3-numpy"
 hosts="luajit neovim love xvfb xauth curl"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux luajit"
-test="$test python3-ipykernel python3-nbclient locales"
+test="$test python3-ipykernel python3-nbclient locales valgrind"
 
 wanted=""
 for part in "$@"; do
@@ -66,7 +66,7 @@ present() {
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
     make|lua5.4|luajit|pkg-config|clang|tmux|luarocks|cmake|zip|fakeroot|\
-    lintian|cpio|cmark-gfm|chromium)
+    lintian|cpio|cmark-gfm|chromium|valgrind)
         command -v "$1" ;;
     python3-*) python3 -c "import ${1#python3-}" ;;
     debhelper) command -v dh ;;

@@ -17,6 +17,7 @@ help:
 	@echo 'make onnx-files   what la.onnx.save writes, in onnxruntime: ONNX_PYTHON=python'
 	@echo 'make bench-mpi    collective calls of lunarray.mpi next to the bare ones: RANKS=2'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
+	@echo 'make bench-guard  instructions of small calls and kernels, against a list, or OLD=DIR, with times'
 	@echo 'make fuel         nanoseconds per unit of fuel, by operation'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'

@@ -15,8 +15,9 @@ if [ -z "$sdist" ]; then
         echo "there is no pip, which would give the sources of Lua 5.5" >&2
         exit 3
     }
-    python3 -m pip download -q --no-binary lupa --no-deps lupa \
-        -d "$folder/src" > "$folder/pip.log" 2>&1 || {
+    python3 -m pip download -q --retries 1 --timeout 20 \
+        --no-binary lupa --no-deps lupa -d "$folder/src" \
+        > "$folder/pip.log" 2>&1 || {
         tail -n 3 "$folder/pip.log" >&2
         echo "pip did not give the sources of Lua 5.5 (lupa's)" >&2
         exit 3

@@ -11,10 +11,10 @@ local foreign = {}
 
 -- Pairs: names, then the advice for them. A name that begins with ':' is that
 -- of a method or property of a tensor, any other one that of a function of the
--- module. In an advice "$" is the name. A name with an empty advice is looked
--- for in the themes and the module, as every other one is before its advice is
--- given. The name of a method or an operation is nil in the module: operations
--- without a function can be told from those that have one.
+-- module. A name with an empty advice is looked for in the themes and the
+-- module, as every other one is before its advice is given. The name of a
+-- method or an operation is nil in the module: operations without a function
+-- can be told from those that have one.
 local ROWS = {
   -- creating
   "array asanyarray asarray_chkfinite asmatrix from_numpy fromiter Tensor " ..
@@ -426,8 +426,8 @@ local THEMES = {
     "jv jve yn yv kn kv iv hankel1 hankel2 struve lpmv sph_harm hyp2f1 " ..
     "hyp1f1 hyperu lambertw agm spence zetac betainc betaincinv gammaincinv " ..
     "loggamma rgamma erfi erfcinv wofz dawsn fresnel voigt_profile bdtr " ..
-    "fdtr gdtr nbdtr pdtr stdtr chdtr kolmogorov smirnov bernoulli euler " ..
-    "legendre chebyt hermite laguerre diric", "",
+    "fdtr gdtr nbdtr pdtr stdtr stdtrit chdtr kolmogorov smirnov bernoulli " ..
+    "euler legendre chebyt hermite laguerre diric", "",
   },
   image = {
     "open imread read_image decode_png decode_jpeg decode_image",
@@ -442,6 +442,30 @@ local THEMES = {
     "the channels",
     "equalize adjust_brightness adjust_contrast", "arithmetic of the image",
     "to_tensor", "la.image.load gives a tensor",
+  },
+  plot = {
+    "pie", "la.plot.bar, whose lengths are easier to compare",
+    "barh", "la.plot.bar(names, values, {horizontal = true})",
+    "twinx twiny", "the method twin of a figure",
+    "violin violinplot boxplot", "la.plot.box(groups)",
+    "subplot subplots", "la.plot.grid{a, b, columns = 2}",
+    "savefig", "the method save of a figure",
+    "imshow matshow pcolor pcolormesh", "la.plot.image, la.plot.heatmap",
+    "axhline", "la.plot.hline", "axvline", "la.plot.vline",
+    "axvspan axhspan fill", "la.plot.band, la.plot.fill_between",
+    "contourf", "la.plot.contour(z, {filled = true})",
+    "plot_surface trisurf wireframe", "la.plot.surface",
+    "loglog semilogx semilogy", "la.plot.line(x, y, {xscale = \"log\"})",
+    "text", "la.plot.note(x, y, text)",
+    "hist2d hexbin", "la.plot.heatmap of la.histogramdd",
+    "streamplot barbs", "la.plot.quiver",
+    "FuncAnimation", "la.plot.animate(frames, path)",
+    "xlabel ylabel title xlim ylim legend xticks yticks colorbar",
+    "options of a figure: la.plot.line(x, y, {xlabel = \"s\"})",
+  },
+  onnx = {
+    "export", "la.onnx.save(net, path, {x})",
+    "InferenceSession", "la.onnx.load(path)",
   },
   audio = {
     "read loadfile", "la.audio.load(path)", "write", "la.audio.save(...)",

@@ -338,6 +338,11 @@ function methods.contour(fig, matrix, options)
   mark.levels = statistics.levels(z, o.levels)
   mark.low = mark.levels[1] or 0
   mark.high = mark.levels[#mark.levels] or 1
+  -- Areas reach to the ends of the data.
+  local low, high = marks.limits_of(z:reshape(-1))
+  if o.filled and low <= high then
+    mark.low, mark.high = math.min(mark.low, low), math.max(mark.high, high)
+  end
   if mark.low == mark.high then mark.high = mark.low + 1 end
   mark.bar = (o.colorbar or o.colorbar == nil and o.filled) and true or nil
   fig:add(mark)

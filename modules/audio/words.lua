@@ -35,7 +35,8 @@ see: audio.encode, audio.load
 == audio.info
 : la.audio.info(path) -> frames: integer, channels: integer, rate: integer,
   format: string
-What the header of a WAV file says. format is a word that save takes.
+What the header of a WAV file says. format is a word that save takes. To see how
+long a file is without reading its samples.
 > la.audio.save(la.zeros(2, 100), "quiet.wav", 8000)
 > la.audio.info("quiet.wav")
 100    2    8000    int16
@@ -53,7 +54,8 @@ are cut.
 see: audio.load, audio.encode
 == audio.encode
 : la.audio.encode(x, rate[, {format =}]) -> string
-Gives the bytes of the file that audio.save would write.
+Gives the bytes of the file that audio.save would write. For a web server or an
+archive that takes bytes.
 > #la.audio.encode(la.zeros(4), 8000)
 52
 see: audio.decode, audio.save

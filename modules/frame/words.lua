@@ -89,7 +89,8 @@ true for what la.frame made; for functions that take a table or a frame.
 true
 == frame.size
 : la.frame.size()
-A recipe: the number of rows, those with gaps too.
+A recipe: the number of rows, those with gaps too. For how many rows a group
+has; count leaves gaps out.
 > la.frame{k = {"a", "b", "a"}}:group"k":agg{n = la.frame.size()}
    k         n
    text  int64
@@ -169,7 +170,8 @@ it to find rows with gaps, its logical_not to drop them.
 tensor([False,  True])
 == frame.number
 : la.frame.number()
-A recipe: rows numbered from 1, within their group.
+A recipe: rows numbered from 1, within their group. For ranks by the order of
+rows, and the first n of each group.
 > la.frame{k = {"a", "b", "a"}}:group"k":with{n = la.frame.number()}.n
 tensor([1, 1, 2])
 == frame.rank
@@ -243,7 +245,8 @@ tensor([1.0000, 2.5000,    nan], dtype=float64)
 see: frame.date
 == frame.Frame:map
 : f:map(fn[, names])
-A frame in which each column is what fn(column, name) gives.
+A frame in which each column is what fn(column, name) gives. For one change to
+many columns: rounding, scaling.
 > f = la.frame{a = {1, 2}, b = {3, 4}}
 > f:map(function(c) return c * 10 end):tensor()
 tensor([[10, 30],
@@ -287,13 +290,15 @@ Each combination once, by its first (or last) row; a mask of the other rows.
 text{"a", "b"}    tensor([False, False,  True])
 == frame.Frame:dropna
 : f:dropna([cols, {how = "any"}])
-The rows without gaps; how = "all": those that have a value.
+The rows without gaps; how = "all": those that have a value. For code that takes
+no gaps; fillna keeps the rows.
 > la.frame{x = {1, la.frame.gap, 3}}:dropna().x
 tensor([1., 3.], dtype=float64)
 == frame.Frame:fillna
 : f:fillna(value)
 : f:fillna{name = value, ...}
-Gaps become the value, in the columns whose kind it has, or by name.
+Gaps become the value, in the columns whose kind it has, or by name. For gaps
+whose meaning is known, as 0 sold.
 > la.frame{x = {1, la.frame.gap}}:fillna(0).x
 tensor([1., 0.], dtype=float64)
 see: frame.ffill
@@ -363,7 +368,8 @@ keys.
 [2 rows, 2 columns]
 == frame.Groups:iter
 : g:iter()
-The groups one after the other: a frame, then its keys.
+The groups one after the other: a frame, then its keys. For what no recipe does:
+a figure or a file for each group.
 > g = la.frame{k = {"b", "a", "b"}}:group"k"
 > for part, k in g:iter() do print(k, #part) end
 a    1
@@ -505,7 +511,8 @@ true
 == frame.Frame:tensor
 : f:tensor([name, ...])
 : f:tensor{name, ..., dtype=}
-Columns of numbers as a matrix, rows x columns, of a common dtype.
+Columns of numbers as a matrix, rows x columns, of a common dtype. For training,
+and everything else that la has.
 > la.frame{x = {1, 2}, y = {3, 4}}:tensor{"y", "x", dtype = "float32"}
 tensor([[3., 1.],
         [4., 2.]])
@@ -556,7 +563,8 @@ booleans.
 tensor([1, 2, 1])
 == frame.Text:order
 : t:order{text, ...}
-The same texts, in the order of the list for sort, group and comparisons.
+The same texts, in the order of the list for sort, group and comparisons. For
+sizes and grades, whose order is not that of their letters.
 ! a text that is not in the list
 > t = la.frame.text{"L", "S"}:order{"S", "M", "L"}
 > t:lt"M"
@@ -591,12 +599,14 @@ n units later. A month ends at its last day.
 date[day]{2024-02-29}
 == frame.Date:since
 : d:since(date, unit)
-How many units the instants are after the other: float64.
+How many units the instants are after the other: float64. For ages, durations
+and the x of a fit.
 > la.frame.date{"2024-02-29"}:since("2024-01-01", "day")
 tensor([59.], dtype=float64)
 == frame.Date:at
 : d:at(offset)
-The same instants, seen at an offset such as "+02:00".
+The same instants, seen at an offset such as "+02:00". For how a clock on the
+wall there showed them.
 > la.frame.date{"2024-02-29 23:30:00"}:at"+02:00"
 date[second]{2024-03-01 01:30:00+02:00}
 == read_jsonl
@@ -616,7 +626,8 @@ true
 see: write_jsonl, read_csv
 == write_jsonl
 : la.write_jsonl(frame, path)
-A line with a JSON object for each row; gaps are null, dates texts.
+A line with a JSON object for each row; gaps are null, dates texts. For logs and
+programs that read a record at a time.
 > la.write_jsonl(la.frame{x = {1, 2}}, "rows.jsonl")
 > io.open("rows.jsonl"):read"a"
 {"x":1}

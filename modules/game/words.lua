@@ -24,6 +24,7 @@ target is away.
 tensor(5.)
 see: game.distance, game.normalize
 == game.distance
+For ranges and triggers; compare squares to save the root.
 > la.game.distance(la.tensor{1., 1}, la.tensor{4., 5})
 tensor(5.)
 see: game.length, cdist
@@ -32,6 +33,7 @@ see: game.length, cdist
 tensor(1.5708)
 see: game.quat_between
 == game.normalize
+For directions: a unit vector, safe for zero.
 > la.game.normalize(la.tensor{{3., 4}, {0, 0}})
 tensor([[0.6000, 0.8000],
         [0.0000, 0.0000]])
@@ -43,14 +45,17 @@ tensor([[0.6000, 0.8000],
         [0.3000, 0.4000]])
 see: game.normalize, clamp
 == game.project
+For the part of a speed that goes along a slope.
 > la.game.project(la.tensor{3., 4}, la.tensor{1., 0})
 tensor([3., 0.])
 see: game.dot, game.reflect
 == game.cross
+For normals of triangles and the axis of a rotation.
 > la.game.cross(la.tensor{1., 0, 0}, la.tensor{0., 1, 0})
 tensor([0., 0., 1.])
 see: linalg.cross
 == game.reflect
+For bounces and mirrors.
 > la.game.reflect(la.tensor{1., -1}, la.tensor{0., 1})
 tensor([1., 1.])
 see: game.refract, game.project
@@ -59,6 +64,7 @@ see: game.refract, game.project
 tensor([ 0., -1.])
 see: game.reflect
 == game.quat_mul
+To rotate what is rotated already.
 > q = la.game.quat_axis_angle(la.tensor{0., 1, 0}, math.pi / 4)
 > la.game.quat_mul(q, q)
 tensor([0.0000, 0.7071, 0.0000, 0.7071])
@@ -68,10 +74,12 @@ see: game.quat_rotate, game.quat_inverse
 tensor([-1., -2., -3.,  4.])
 see: game.quat_inverse
 == game.quat_inverse
+To undo a rotation.
 > la.game.quat_inverse(la.tensor{0., 0, 0, 2})
 tensor([0.0000, 0.0000, 0.0000, 0.5000])
 see: game.quat_conj
 == game.quat_rotate
+To carry points from a body's own axes to the world's.
 > q = la.game.quat_axis_angle(la.tensor{0., 0, 1}, math.pi / 3)
 > la.game.quat_rotate(q, la.tensor{1., 0, 0})
 tensor([0.5000, 0.8660, 0.0000])
@@ -111,10 +119,12 @@ see: game.angle, game.quat_look
 tensor([0., 0., 0., 1.])
 see: game.look_at
 == game.quat_from_mat3
+For rotations that come as matrices, to blend them by slerp.
 > la.game.quat_from_mat3(la.eye(3))
 tensor([0., 0., 0., 1.])
 see: game.quat_to_mat3
 == game.quat_to_mat3
+For shaders and products with other matrices.
 > la.game.quat_to_mat3(la.tensor{0., 0.6, 0, 0.8})
 tensor([[ 0.2800,  0.0000,  0.9600],
         [ 0.0000,  1.0000,  0.0000],
@@ -140,6 +150,7 @@ tensor([3., 1., 1.])
 source: Kavan and others, Skinning with dual quaternions, 2007.
 see: game.dual_quat, game.transform_points
 == game.translation
+For chains of transforms, which are products of matrices.
 > la.game.translation(la.tensor{1., 2, 3})
 tensor([[1., 0., 0., 1.],
         [0., 1., 0., 2.],

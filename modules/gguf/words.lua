@@ -80,7 +80,8 @@ w
 see: gguf.info, gguf.map
 == gguf.map
 : la.gguf.map(path) -> tensor
-The bytes of a file as a read-only uint8 tensor, mapped.
+The bytes of a file as a read-only uint8 tensor, mapped. For models larger than
+memory: pages are read when they are used.
 > la.gguf.save({}, "none.gguf")
 > la.gguf.map("none.gguf").shape
 {32}

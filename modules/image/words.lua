@@ -52,7 +52,8 @@ hold 1 or 3 channels. quality is that of JPEG.
 see: image.load, image.encode
 == image.encode
 : la.image.encode(x, format[, {quality = 90}]) -> string
-Gives the bytes of the file that image.save would write.
+Gives the bytes of the file that image.save would write. For a web server or an
+archive that takes bytes.
 > la.image.encode(la.zeros(1, 1), "png"):sub(2, 4)
 PNG
 see: image.decode
@@ -111,7 +112,8 @@ tensor([[100.]])
 see: image.lab_to_rgb
 == image.lab_to_rgb
 : la.image.lab_to_rgb(x) -> tensor
-Converts CIE L*a*b* back to red, green and blue, clamped to [0, 1].
+Converts CIE L*a*b* back to red, green and blue, clamped to [0, 1]. After
+changing lightness or colour as the eye sees them.
 > la.image.lab_to_rgb(la.tensor{50., 0, 0}:view(3, 1, 1)):flatten()
 tensor([0.4663, 0.4663, 0.4663])
 see: image.rgb_to_lab
@@ -165,7 +167,8 @@ tensor([[1., 1., 1., 1., 1., 1.]])
 see: image.opening
 == image.crop
 : la.image.crop(x, top, left, height, width) -> tensor
-A view of these rows and columns of the last two dims, from 1.
+A view of these rows and columns of the last two dims, from 1. To cut out what
+was found; no pixel is copied.
 > la.image.crop(la.range(9):view(3, 3), 2, 1, 2, 2)
 tensor([[4, 5],
         [7, 8]])
@@ -197,7 +200,8 @@ tensor([[2., 4.],
 see: rot90, image.flip, grid_sample
 == image.flip
 : la.image.flip(x[, "horizontal"]) -> tensor
-Exchanges left and right, or with "vertical" top and bottom.
+Exchanges left and right, or with "vertical" top and bottom. To double a
+training set of photographs.
 > la.image.flip(la.tensor{{1., 2}, {3, 4}})
 tensor([[2., 1.],
         [4., 3.]])

@@ -70,7 +70,8 @@ needs: mpi
 see: mpi.barrier
 == mpi.clock
 : mpi.clock() -> number
-Seconds since an arbitrary moment, for differences.
+Seconds since an arbitrary moment, for differences. For how long a step takes on
+this rank.
 > mpi.clock() > 0
 false
 needs: mpi
@@ -93,14 +94,16 @@ needs: mpi
 see: mpi.node, mpi.world
 == mpi.node
 : mpi.node() -> group
-The group of the ranks that share the memory of this one, on one machine.
+The group of the ranks that share the memory of this one, on one machine. For
+memory and files that ranks of one machine share.
 > mpi.node()
 mpi group (rank 1 of 1)
 needs: mpi
 see: mpi.split
 == mpi.barrier
 : mpi.barrier()
-Waits until all ranks have come to this call.
+Waits until all ranks have come to this call. For times that are measured, and
+files that others wait for.
 > mpi.barrier()
 > mpi.rank
 1
@@ -188,7 +191,8 @@ needs: mpi
 see: mpi.broadcast, mpi.bcast_value, mpi.bcast_init
 == mpi.bcast_value
 : mpi.bcast_value(value[, root = 1]) -> value
-Gives every rank the value that the root passes.
+Gives every rank the value that the root passes. For settings that one rank has
+read.
 > mpi.bcast_value("go")
 go
 needs: mpi
@@ -390,7 +394,8 @@ needs: mpi
 see: mpi.load, save
 == mpi.load
 : mpi.load(path[, comm]) -> value
-Gives the value to all ranks, however many there were when it was written.
+Gives the value to all ranks, however many there were when it was written. A run
+may so go on with another number of ranks.
 > path = os.tmpname() .. ".npz"
 > mpi.save({epoch = 3}, path)
 > mpi.load(path).epoch

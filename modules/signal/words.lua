@@ -25,7 +25,8 @@ see: signal.sosfiltfilt, signal.sosfilt, signal.firwin, signal.sosfreqz
 == signal.firwin
 : la.signal.firwin(numtaps, cutoff[, {window = "hamming", pass_zero = true,
   scale = true, fs = 2, width =, dtype =}]) -> tensor
-Designs a filter of linear phase by the window method, and gives its taps.
+Designs a filter of linear phase by the window method, and gives its taps. For
+filters that must not bend the shape of a signal.
 > la.signal.firwin(5, 0.5)
 tensor([0.0000, 0.2037, 0.5926, 0.2037, 0.0000], dtype=float64)
 source: scipy.signal.firwin
@@ -72,7 +73,8 @@ tensor([0.5000], dtype=float64)
 see: signal.lfilter, signal.sosfilt_zi
 == signal.sosfilt_zi
 : la.signal.sosfilt_zi(sos) -> tensor
-The states of sosfilt after an endless step of height 1.
+The states of sosfilt after an endless step of height 1. So a filter starts
+without a jump.
 > la.signal.sosfilt_zi(la.signal.butter(2, 0.5)).shape
 {1, 2}
 see: signal.sosfilt
@@ -230,7 +232,8 @@ see: signal.periodogram, signal.spectrogram
 == signal.periodogram
 : la.signal.periodogram(x[, {fs = 1, window = "boxcar", nfft =, detrend =
   "constant", scaling = "density"}]) -> frequencies: tensor, power: tensor
-The power at each frequency, of all samples as one segment.
+The power at each frequency, of all samples as one segment. For lines in a short
+record; welch is less noisy for a long one.
 > t = la.linspace(0, 1, 100, false)
 > f, power = la.signal.periodogram((2 * math.pi * 5 * t):sin(), {fs = 100})
 > f[power:argmax()]
@@ -238,7 +241,8 @@ tensor(5.)
 see: signal.welch, fft.rfft
 == signal.hilbert
 : la.signal.hilbert(x[, {n =, dim = -1}]) -> tensor
-The analytic signal, complex: its abs is the envelope of x.
+The analytic signal, complex: its abs is the envelope of x. For the loudness of
+a tone and the phase of an oscillation.
 > t = la.linspace(0, 1, 64, false)
 > la.signal.hilbert((2 * math.pi * 8 * t):cos())
 >>   :abs():round():unique_values()
@@ -257,7 +261,8 @@ see: signal.resample_poly, interp
 == signal.resample_poly
 : la.signal.resample_poly(x, up, down[, {dim = -1, window = {"kaiser", 5.0},
   padtype = "constant"}]) -> tensor
-x at up / down times its rate, through a filter of linear phase.
+x at up / down times its rate, through a filter of linear phase. For sounds at
+another rate: 48000 to 44100 is 147 / 160.
 > la.signal.resample_poly(la.ones(100), 3, 2).shape
 {150}
 source: scipy.signal.resample_poly

@@ -59,7 +59,8 @@ source: Graham: Fractional max-pooling (2014)
 see: fractional_max_pool2d, fractional_max_pool3d, nn.MaxPool2d
 == nn.LocalResponseNorm
 : nn.LocalResponseNorm(size[, {alpha = 1e-4, beta = 0.75, k = 1}]) -> module
-x / (k + alpha * the mean square over size neighbouring channels)^beta.
+x / (k + alpha * the mean square over size neighbouring channels)^beta. Only old
+nets (AlexNet) have it; new ones use BatchNorm2d.
 > nn.LocalResponseNorm(2)(la.ones(1, 3, 2)).shape
 {1, 3, 2}
 source: Krizhevsky, Sutskever, Hinton: ImageNet classification (2012)
@@ -67,14 +68,16 @@ see: local_response_norm
 == nn.Upsample
 : nn.Upsample([{size =, scale_factor =, mode = "nearest", align_corners =,
   recompute_scale_factor =}]) -> module
-interpolate as a layer: resizes images, signals and volumes.
+interpolate as a layer: resizes images, signals and volumes. For decoders, and
+for images to one size.
 > nn.Upsample{scale_factor = 2}(la.zeros(1, 3, 4, 4)).shape
 {1, 3, 8, 8}
 see: interpolate, nn.ConvTranspose2d, nn.PixelShuffle
 == nn.UpsamplingNearest2d
 : nn.UpsamplingNearest2d([{size =, scale_factor =, mode = "nearest",
   align_corners =, recompute_scale_factor =}]) -> module
-Enlarges images by repeating the nearest pixel.
+Enlarges images by repeating the nearest pixel. For labels and pixel art, in
+which colours must not mix.
 > nn.UpsamplingNearest2d{scale_factor = 2}(la.tensor{{{{1., 2}}}})
 tensor([[[[1., 1., 2., 2.],
           [1., 1., 2., 2.]]]])
@@ -82,7 +85,8 @@ see: nn.Upsample
 == nn.UpsamplingBilinear2d
 : nn.UpsamplingBilinear2d([{size =, scale_factor =, mode = "bilinear",
   align_corners = true, recompute_scale_factor =}]) -> module
-Upsample by interpolation between pixels; the corners stay where they are.
+Upsample by interpolation between pixels; the corners stay where they are. For
+heights and maps of scores.
 > nn.UpsamplingBilinear2d{size = {1, 3}}(la.tensor{{{{1., 2}}}})
 tensor([[[[1.0000, 1.5000, 2.0000]]]])
 see: nn.Upsample
@@ -96,7 +100,8 @@ source: Shi and others: Real-time single image super-resolution (2016)
 see: pixel_shuffle, nn.PixelUnshuffle
 == nn.PixelUnshuffle
 : nn.PixelUnshuffle(downscale_factor) -> module
-Rearranges squares of pixels as channels.
+Rearranges squares of pixels as channels. It makes an image smaller without
+losing anything.
 > nn.PixelUnshuffle(2)(la.zeros(1, 2, 6, 6)).shape
 {1, 8, 3, 3}
 see: pixel_unshuffle, nn.PixelShuffle

@@ -3,6 +3,7 @@
 -- the one that runs, or begin and advance calls. A call gives what f
 -- gives, or an error that says what happened; the next one is as ever.
 local la = require "lunarray"
+local stock = require "spec.support.interpreter"
 
 local ran = 0           -- how many actions
 local delays = {0, 1, 2, 3, 5, 8, 13, 21}
@@ -12,7 +13,7 @@ local delays = {0, 1, 2, 3, 5, 8, 13, 21}
 local function with_finalizers(delay, action, call)
   local rests = not collectgarbage("isrunning")
   collectgarbage()
-  local mode = collectgarbage("incremental", 1, 1000, 30)
+  local restore = stock.busy()
   collectgarbage("restart")
   local armed = true
   local function arm()
@@ -31,7 +32,7 @@ local function with_finalizers(delay, action, call)
   arm()
   local results = table.pack(pcall(call))
   armed = false
-  collectgarbage(mode)
+  restore()
   if rests then collectgarbage("stop") end
   return table.unpack(results, 1, results.n)
 end

@@ -20,6 +20,23 @@ function stock.without_pause(f)
   end
 end
 
+-- Makes the collector one that does a whole cycle in each of its steps, and a
+-- step whenever it may; returns a function that makes it as it was.
+function stock.busy()
+  if not stock.is_55 then
+    local mode = collectgarbage("incremental", 1, 1000, 30)
+    return function() collectgarbage(mode) end
+  end
+  local mode, old = collectgarbage("incremental"), {}
+  for _, name in ipairs{"pause", "stepmul"} do
+    old[name] = collectgarbage("param", name, 0)
+  end
+  return function()
+    for name, value in pairs(old) do collectgarbage("param", name, value) end
+    collectgarbage(mode)
+  end
+end
+
 -- What error(nil) gives: 5.5 makes a text of it.
 function stock.is_no_error(why)
   return why == nil or stock.is_55 and why == "<no error object>"

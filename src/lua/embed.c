@@ -8,6 +8,7 @@
 #include "lua/embed.h"
 
 #include <lauxlib.h>
+#include <lualib.h>
 #include <string.h>
 
 #include "io/zip.h"
@@ -134,6 +135,20 @@ static int load_embedded(lua_State *L)
     lua_pushcfunction(L, la_module_error);
     lua_call(L, 1, 1);
     return 1;
+}
+
+void la_open_standard(lua_State *L)
+{
+    static const luaL_Reg libs[] = {
+        {LUA_GNAME, luaopen_base}, {LUA_LOADLIBNAME, luaopen_package},
+        {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
+        {LUA_IOLIBNAME, luaopen_io}, {LUA_OSLIBNAME, luaopen_os},
+        {LUA_STRLIBNAME, luaopen_string}, {LUA_MATHLIBNAME, luaopen_math},
+        {LUA_UTF8LIBNAME, luaopen_utf8}, {LUA_DBLIBNAME, luaopen_debug}};
+    for (size_t k = 0; k < sizeof(libs) / sizeof(libs[0]); k++) {
+        luaL_requiref(L, libs[k].name, libs[k].func, 1);
+        lua_pop(L, 1);
+    }
 }
 
 void la_open_embedded(lua_State *L)

@@ -12,6 +12,11 @@
 ** before it is required. */
 void la_open_embedded(lua_State *L);
 
+/* Opens all standard libraries of Lua; raises for want of memory. The function
+** of Lua's that does it has another name in each version, and a module that
+** refers to it can't be loaded by the other one. */
+void la_open_standard(lua_State *L);
+
 /* (name): the module, loaded once, as require gives it, from what is loaded or
 ** preloaded alone. A lua_CFunction; raises. */
 int la_require(lua_State *L);

@@ -14,7 +14,27 @@
 
 /* ---- chunks ---- */
 
-/* The handler: a string gets a traceback; others show themselves. */
+/* Adds a hint to the message at 1, "did you mean softmax?", where a name led to
+** nil or a keyword is unknown. What fails on the way leaves it as it is. */
+static void add_hint(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (!strstr(message, "a nil value (") && !strstr(message, "(known: "))
+        return;
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "lunarray.repl.errors");
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1)) {
+        lua_getfield(L, -1, "hint");
+        lua_pushvalue(L, 1);
+        if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1)) {
+            lua_pushfstring(L, "%s\n  %s", message, lua_tostring(L, -1));
+            lua_replace(L, 1);
+        }
+    }
+    lua_settop(L, 1);
+}
+
+/* The handler: a string gets a hint and a traceback; others show themselves. */
 static int add_traceback(lua_State *L)
 {
     const char *message = lua_tostring(L, 1);
@@ -24,7 +44,8 @@ static int add_traceback(lua_State *L)
         message = lua_pushfstring(L, "(error object is a %s value)",
                                   luaL_typename(L, 1));
     }
-    luaL_traceback(L, L, message, 1);
+    else add_hint(L);
+    luaL_traceback(L, L, lua_tostring(L, -1), 1);
     return 1;
 }
 
@@ -67,8 +88,11 @@ static bool call_chunk(lua_State *L, int load_status, int nargs)
     return false;
 }
 
+/* The code stays in the registry, by the name of its chunk, for hints. */
 bool repl_run_string(lua_State *L, const char *code, const char *chunk)
 {
+    lua_pushstring(L, code);
+    lua_setfield(L, LUA_REGISTRYINDEX, chunk);
     return call_chunk(L, luaL_loadbuffer(L, code, strlen(code), chunk), 0);
 }
 

@@ -147,7 +147,8 @@ product of all, multiply all: prod
 differences, first difference, consecutive differences: diff
 derivative of data, numerical derivative, slope, finite differences: gradient
   diff
-integrate, integral, area under the curve, auc: trapezoid cumulative_trapezoid
+integrate, integral, numerical integration, quadrature, area under the curve,
+  auc: trapezoid cumulative_trapezoid
 interpolation, linear interpolation, interpolate between points: interp lerp
 blend, mix, linear blend: lerp
 sort, order, sort rows, arrange: sort argsort msort
@@ -183,6 +184,7 @@ zeros, empty array, fill with zeros, allocate: zeros empty
 filled with a value, constant tensor: full
 range of numbers, sequence, arange, count up: arange range linspace
 evenly spaced, steps between: linspace
+logarithmically spaced, log spaced, logarithmic steps: logspace
 grid of coordinates, mesh, coordinate grid: meshgrid
 combinations, pairs, all pairs: combinations cartesian_prod
 from a table, from a list, to a tensor, convert a table, make a tensor, array:
@@ -313,7 +315,10 @@ confidence band, shaded area, area between curves: plot.band
 subplots, several plots, side by side: plot.grid
 live plot, monitor training, watch a value: plot.live
 save a figure, export a plot, savefig: plot.Figure:save
+own derivative, own gradient, custom gradient, custom backward,
+  derivative of my own: Function
 quaternion, rotation in 3d: game.quat_mul game.quat_axis_angle
+quaternion rotation, rotate by a quaternion: game.quat_rotate game.quat_mul
 path finding, shortest path, a star: game.astar
 perlin noise, noise texture, terrain: game.perlin game.fbm
 collision, ray casting, ray intersection: game.ray_box game.ray_sphere

@@ -77,7 +77,8 @@ function axis.new(low, high, options)
   return setmetatable({low = low, high = high, log = o.log, flip = flip,
     unit = unit, from = o.log and log10(low) or low * unit,
     to = o.log and log10(high) or high * unit, ticks = o.ticks,
-    whole = o.whole, time = o.time}, Axis)
+    whole = o.whole, time = o.time,
+    named = o.ticks and type(o.ticks[1]) == "string"}, Axis)
 end
 
 local function inside(self, v)
@@ -96,7 +97,7 @@ end
 -- The ticks, about 'wanted': a list of {value, text}.
 function Axis:labels(wanted)
   local out, own = {}, self.ticks
-  if own and type(own[1]) == "string" then
+  if self.named then
     local stride = math.max(1, math.ceil(#own / math.max(wanted * 2, 1)))
     for k = 1, #own, stride do
       if inside(self, k) then out[#out + 1] = {k, own[k]} end

@@ -135,7 +135,8 @@ function Figure:view(margin, x_of)
     areas = any(marks, "zero") or any(marks, "tight"), bar = any(marks, "bar")}
   view.xaxis = new_axis("xlim", a, b, o.xlim, {log = xlog,
     time = o.xscale == "time" or o.xscale == nil and self.dated, tight = tight,
-    margin = margin, ticks = o.xticks, whole = any(marks, "xwhole")})
+    margin = margin, ticks = o.xticks, zero = any(marks, "xzero") and true,
+    whole = any(marks, "xwhole")})
   view.yaxis = new_axis("ylim", c, d, o.ylim, {log = ylog,
     time = o.yscale == "time", tight = tight,
     margin = margin, zero = zero, ticks = o.yticks, flip = self.down,

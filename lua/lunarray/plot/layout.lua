@@ -2,11 +2,12 @@
 -- ticks, labels, legend, and the marks in the middle.
 local arguments = require "lunarray.plot.arguments"
 local font = require "lunarray.plot.font"
+local kinds = require "lunarray.plot.marks"
 
 local layout = {}
 
 local INK, PALE, LINE = 0x262626, 0xE4E4E4, 0x808080
-local SMALL, LARGE = 12, 15          -- sizes of the font
+local SMALL, LARGE = 13, 16          -- sizes of the font
 
 -- ---- planes ----
 
@@ -40,9 +41,7 @@ end
 -- Labels as one prints them: a minus that is none of a word, powers of ten with
 -- raised digits, all or none of a logarithmic axis.
 local function tidy(axis, labels)
-  if axis.ticks and type(axis.ticks[1]) == "string" or axis.time then
-    return labels
-  end
+  if axis.named or axis.time then return labels end
   local powers, far = axis.log and #labels > 0, false
   for _, label in ipairs(labels) do
     local k = axis.log and power_of_ten(label[1])
@@ -66,7 +65,7 @@ end
 
 -- As many labels as fit side by side; a small panel has them closer together.
 local function x_labels(axis, w)
-  local wanted = math.max(4, math.floor(w / 70))
+  local wanted = math.max(5, math.floor(w / 70))
   for n = wanted, 2, -1 do
     local labels = tidy(axis, axis:labels(n))
     if #labels < 2 or widest(labels) + 12 < w / #labels then return labels end
@@ -74,22 +73,27 @@ local function x_labels(axis, w)
   return tidy(axis, axis:labels(2))
 end
 
+-- How many numbers stand above each other.
+local function fit(h)
+  return math.max(2, math.floor(math.max(math.min(5, h / 22), h / 42)))
+end
+
+-- Names stand at every bar, numbers where there is margin.
 local function y_labels(axis, h)
-  -- Names stand at every bar, numbers where there is margin.
-  local names = axis.ticks and type(axis.ticks[1]) == "string"
-  local wanted = names and h / 16 or math.max(math.min(4, h / 20), h / 40)
-  return tidy(axis, axis:labels(math.max(2, math.floor(wanted))))
+  return tidy(axis, axis:labels(axis.named and math.max(2, h // 16)
+    or fit(h)))
 end
 
 -- ---- frame ----
 
+-- Names need no lines: each stands at what it names.
 local function draw_grid(canvas, plane, xs, ys)
   local style = {color = PALE, width = 1}
-  for _, label in ipairs(xs) do
+  for _, label in ipairs(plane.xaxis.named and {} or xs) do
     local x = plane:x(label[1])
     canvas:path({x, x}, {plane.top, plane.bottom}, style)
   end
-  for _, label in ipairs(ys) do
+  for _, label in ipairs(plane.yaxis.named and {} or ys) do
     local y = plane:y(label[1])
     canvas:path({plane.left, plane.right}, {y, y}, style)
   end
@@ -108,13 +112,13 @@ local function draw_ticks(canvas, plane, xs, ys)
   for _, label in ipairs(xs) do
     local x = plane:x(label[1])
     canvas:path({x, x}, {plane.bottom, plane.bottom + 5}, style)
-    canvas:text(x, plane.bottom + 17, label[2], {color = INK, size = SMALL,
+    canvas:text(x, plane.bottom + 18, label[2], {color = INK, size = SMALL,
       anchor = "middle"})
   end
   for _, label in ipairs(ys) do
     local y = plane:y(label[1])
     canvas:path({plane.left - 5, plane.left}, {y, y}, style)
-    canvas:text(plane.left - 8, y + 4, label[2], {color = INK, size = SMALL,
+    canvas:text(plane.left - 8, y + 4.5, label[2], {color = INK, size = SMALL,
       anchor = "end"})
   end
   canvas:path({plane.left, plane.right, plane.right, plane.left, plane.left},
@@ -128,9 +132,8 @@ local function draw_swatch(canvas, mark, x, y)
     canvas:rect(x, y - 5, 20, 10, {color = mark.color, alpha = mark.alpha})
   elseif mark.swatch == "line" and mark.style ~= "" then
     canvas:path({x, x + 20}, {y, y}, {color = mark.color,
-      width = mark.linewidth or 1.5, alpha = mark.alpha,
-      dash = mark.style == "--" and {6, 4} or mark.style == ":" and {1.5, 3}
-        or mark.style == "-." and {6, 3, 1.5, 3} or nil})
+      width = mark.linewidth or kinds.LINE, alpha = mark.alpha,
+      dash = kinds.dashes[mark.style]})
   end
   if mark.marker or mark.swatch == "dot" then
     canvas:dots({x + 10}, {y}, {color = mark.color, alpha = mark.alpha,
@@ -226,7 +229,7 @@ local function legend_of(marks)
       wide = math.max(wide, font.width(mark.label, SMALL))
     end
   end
-  return list, wide + 44, #list * 17 + 8
+  return list, wide + 46, #list * 18 + 8
 end
 
 local function draw_legend(canvas, plane, marks, position)
@@ -241,24 +244,38 @@ local function draw_legend(canvas, plane, marks, position)
   canvas:path({x, x + w, x + w, x, x}, {y, y, y + h, y + h, y},
     {color = 0xCCCCCC, width = 1})
   for k, mark in ipairs(list) do
-    local middle = y + 4 + (k - 0.5) * 17
+    local middle = y + 4 + (k - 0.5) * 18
     draw_swatch(canvas, mark, x + 8, middle)
-    canvas:text(x + 36, middle + 4, mark.label, {color = INK, size = SMALL})
+    canvas:text(x + 36, middle + 4.5, mark.label, {color = INK, size = SMALL})
   end
 end
 
--- The bar of a map of colours; how wide it is with its labels.
+-- The scale of a bar of colours and its labels: at the levels between filled
+-- areas, unless they are too many.
 local function bar_labels(mark, h)
   local axis = require "lunarray.plot.axis"
-  local scale = axis.new(mark.low, mark.high, {fixed = true})
-  return scale, tidy(scale, scale:labels(math.max(2, math.floor(h / 40))))
+  local levels = mark.levels and #mark.levels <= h / 16 and mark.levels
+  local scale = axis.new(mark.low, mark.high, {fixed = true,
+    ticks = levels or nil})
+  return scale, tidy(scale, scale:labels(fit(h)))
+end
+
+-- The parts of the map of colours that stand in a bar of n rows, the highest
+-- first: with levels those of the areas, as wide as they lie apart.
+local function bar_parts(mark, n)
+  local la = require "lunarray"
+  local part = (la.arange(n, {dtype = "float64"}):flip(1) + 0.5) / n
+  if not mark.levels then return part:unsqueeze(2) end
+  local value = part * (mark.high - mark.low) + mark.low
+  local count = la.zeros(n, {dtype = "float64"})
+  for _, level in ipairs(mark.levels) do
+    count = count + value:ge(level):double()
+  end
+  return (count / math.max(#mark.levels, 1)):unsqueeze(2)
 end
 
 local function draw_bar(canvas, mark, x, y, h)
-  local la = require "lunarray"
-  local steps = mark.levels and #mark.levels + 1 or 128
-  local part = (la.arange(steps, {dtype = "float64"}):flip(1)
-    / math.max(steps - 1, 1)):unsqueeze(2)
+  local part = bar_parts(mark, mark.levels and math.max(1, h // 1) or 128)
   canvas:cells(x, y, 14, h, part, {low = 0, high = 1, points = mark.points})
   local style = {color = LINE, width = 1}
   canvas:path({x, x + 14, x + 14, x, x}, {y, y, y + h, y + h, y}, style)
@@ -266,7 +283,7 @@ local function draw_bar(canvas, mark, x, y, h)
   for _, label in ipairs(labels) do
     local at = y + h - scale:at(label[1]) * h
     canvas:path({x + 14, x + 18}, {at, at}, style)
-    canvas:text(x + 21, at + 4, label[2], {color = INK, size = SMALL})
+    canvas:text(x + 21, at + 4.5, label[2], {color = INK, size = SMALL})
   end
 end
 
@@ -292,11 +309,11 @@ local function draw_names(canvas, o, plane, x)
       anchor = "middle"})
   end
   if o.xlabel then
-    canvas:text(middle, plane.bottom + 34, o.xlabel, {color = INK,
+    canvas:text(middle, plane.bottom + 37, o.xlabel, {color = INK,
       size = SMALL + 1, anchor = "middle"})
   end
   if o.ylabel then
-    canvas:text(x + 14, (plane.top + plane.bottom) / 2, o.ylabel,
+    canvas:text(x + 18, (plane.top + plane.bottom) / 2, o.ylabel,
       {color = INK, size = SMALL + 1, anchor = "middle", upwards = true})
   end
 end
@@ -307,10 +324,10 @@ local function draw_second(canvas, plane, labels, name)
   for _, label in ipairs(labels) do
     local y = plane:y(label[1])
     canvas:path({plane.right, plane.right + 5}, {y, y}, style)
-    canvas:text(plane.right + 8, y + 4, label[2], {color = INK, size = SMALL})
+    canvas:text(plane.right + 8, y + 4.5, label[2], {color = INK, size = SMALL})
   end
   if name then
-    canvas:text(plane.right + widest(labels) + 24,
+    canvas:text(plane.right + widest(labels) + 26,
       (plane.top + plane.bottom) / 2, name, {color = INK, size = SMALL + 1,
         anchor = "middle", upwards = true})
   end
@@ -319,11 +336,11 @@ end
 -- What stands right of the frame, and how much margin it takes.
 local function right_margin(view, h)
   local bar, second, o = view.bar, view.second, view.options
-  local margin = bar and 34 + widest((select(2, bar_labels(bar, h)))) or 14
+  local margin = bar and 42 + widest((select(2, bar_labels(bar, h)))) or 18
   local labels = second and y_labels(second.yaxis, h)
   local aside = 0
   if second then
-    aside = widest(labels) + 16 + (second.options.ylabel and 18 or 0)
+    aside = widest(labels) + 14 + (second.options.ylabel and 18 or 0)
     margin = margin + aside
   end
   if o.legend == "outside" then
@@ -336,12 +353,12 @@ end
 -- Draws the axes of a figure (fig:view() has resolved them) into a rectangle.
 function layout.draw(view, canvas, x, y, w, h)
   local o, second = view.options, view.second
-  local top = o.title and 30 or 12
-  local bottom = view.bare and 8 or o.xlabel and 44 or 26
+  local top = o.title and 32 or 12
+  local bottom = view.bare and 8 or o.xlabel and 48 or 28
   local inner = math.max(h - top - bottom, 10)
   local right, second_labels, aside = right_margin(view, inner)
   local ys = view.bare and {} or y_labels(view.yaxis, inner)
-  local left = view.bare and 8 or widest(ys) + 14 + (o.ylabel and 18 or 0)
+  local left = view.bare and 8 or widest(ys) + 18 + (o.ylabel and 18 or 0)
   local px, py, pw, ph = square(view, x + left, y + top,
     math.max(w - left - right, 10), inner)
   -- Frames on the middle of pixels are sharp.

@@ -10,7 +10,7 @@ local curve = require "lunarray.plot.curve"
 local font = require "lunarray.plot.font"
 local numbers = require "lunarray.numbers"
 
-local marks = {}
+local marks = {LINE = 1.8}      -- how wide lines are
 
 local function class(fields)
   fields.__index = fields
@@ -45,7 +45,7 @@ marks.line = class{
   draw = function(self, plane)
     local xs, ys = curve.points(plane:x(self.x), plane:y(self.y), plane)
     if self.style ~= "" then
-      local style = {color = self.color, width = self.linewidth or 1.5,
+      local style = {color = self.color, width = self.linewidth or marks.LINE,
         alpha = self.alpha, dash = dashes[self.style], mark = self.mark}
       curve.runs(xs, ys, plane, function(px, py)
         plane.canvas:path(px, py, style)
@@ -121,6 +121,14 @@ end
 
 -- ---- bars, histograms ----
 
+-- The sides of a bar, on whole pixels where it is wide enough: neighbours share
+-- a side, and what covers a pixel by half on both sides of it is a seam.
+local function edges(a, b)
+  if a > b then a, b = b, a end
+  if b - a < 3 then return a, b end
+  return math.floor(a + 0.5), math.floor(b + 0.5)
+end
+
 -- Rectangles from 'base' to heights; left and right are tensors.
 marks.bars = class{
   swatch = "box", zero = true,
@@ -142,8 +150,9 @@ marks.bars = class{
       if bases then zero = math.max(plane.top, math.min(bases[k],
         plane.bottom)) end
       if x == x and x1 == x1 and y == y then
-        x = math.max(math.min(x, x1), plane.left)
-        x1 = math.min(math.max(left[k], right[k]), plane.right)
+        if plane.canvas.area then x, x1 = edges(x, x1)
+        else x, x1 = math.min(x, x1), math.max(x, x1) end
+        x, x1 = math.max(x, plane.left), math.min(x1, plane.right)
         y = math.max(plane.top, math.min(y, plane.bottom))
         if x1 > x and y ~= zero then
           plane.canvas:rect(x, y, x1 - x, zero - y, {color = self.color,
@@ -156,7 +165,7 @@ marks.bars = class{
 
 -- The same lying down: top and bottom are tensors, from 'bases' to lengths.
 marks.lying = class{
-  swatch = "box", is_lying = true,
+  swatch = "box", is_lying = true, xzero = true,
   limits = function(self, xlog, ylog)
     local c, d = limits_of(la.cat({self.left, self.right}, 1), ylog)
     local a, b = limits_of(self.heights, xlog)
@@ -316,7 +325,7 @@ local function number_line(plane, boxes, xs, ys, level, color)
     length = length + math.abs(xs[k] - xs[k - 1]) + math.abs(ys[k] - ys[k - 1])
   end
   local text = numbers.format("%.4g", level):gsub("^%-", "−")
-  local wide = font.width(text, 10) + 3
+  local wide = font.width(text, 11) + 3
   if length < 4 * wide or n < 5 then return end
   local best, least
   for k = 2, n - 1 do
@@ -335,8 +344,8 @@ local function number_line(plane, boxes, xs, ys, level, color)
   if not best then return end
   local x, y = xs[best], ys[best]
   boxes[#boxes + 1] = {x, y, wide, 12}
-  plane.canvas:rect(x - wide / 2, y - 5.5, wide, 11, {color = 0xFFFFFF})
-  plane.canvas:text(x, y + 3.6, text, {color = color, size = 10,
+  plane.canvas:rect(x - wide / 2, y - 6, wide, 12, {color = 0xFFFFFF})
+  plane.canvas:text(x, y + 4, text, {color = color, size = 11,
     anchor = "middle"})
 end
 
@@ -359,7 +368,7 @@ marks.contour = class{
     local boxes, numbered = {}, {}
     for k, level in ipairs(self.levels) do
       local part = #self.levels > 1 and (k - 1) / (#self.levels - 1) or 0.5
-      local style = {color = colour.at(self.points, part), width = 1.3,
+      local style = {color = colour.at(self.points, part), width = 1.5,
         mark = self.mark}
       for _, line in ipairs(contours.lines(self, level)) do
         local xs, ys = {}, {}

@@ -101,7 +101,7 @@ marks.quiver = marks.class{
       :nan_to_num(0):max():item(), 1e-300)
     local each = math.sqrt(plane.width * plane.height / math.max(#xs, 1))
     local scale = each * 0.9 / longest * (self.scale or 1)
-    local style = {color = self.color, width = self.linewidth or 1.3,
+    local style = {color = self.color, width = self.linewidth or 1.5,
       alpha = self.alpha, mark = self.mark}
     for k = 1, #xs do
       local own = style
@@ -128,7 +128,7 @@ marks.across = marks.class{
     return math.huge, -math.huge, self.at, self.at
   end,
   draw = function(self, plane)
-    local style = {color = self.color, width = self.linewidth or 1.2,
+    local style = {color = self.color, width = self.linewidth or 1.4,
       alpha = self.alpha, dash = dashes[self.style], mark = self.mark}
     local xs, ys = {plane.left, plane.right}
     if self.upright then
@@ -153,7 +153,7 @@ marks.note = marks.class{
   end,
   draw = function(self, plane)
     local x, y = plane:x(self.x), plane:y(self.y)
-    local canvas, size = plane.canvas, self.size or 11
+    local canvas, size = plane.canvas, self.size or 13
     if not (x == x and y == y) or not canvas.text then return end
     if self.to then
       local tx, ty = plane:x(self.to[1]), plane:y(self.to[2])
@@ -263,7 +263,7 @@ function marks.surface_box(self, plane, at)
   if not canvas.text then return end
   local function label(v, x, y, z, dx, dy, anchor)
     local px, py = at(x, y, z)
-    canvas:text(px + dx, py + dy, v, {color = 0x262626, size = 10,
+    canvas:text(px + dx, py + dy, v, {color = 0x262626, size = 12,
       anchor = anchor})
   end
   local function ends(low, high, point)
@@ -346,7 +346,7 @@ marks.stem = marks.class{
     return a, b, c, d
   end,
   draw = function(self, plane)
-    local style = {color = self.color, width = self.linewidth or 1.2,
+    local style = {color = self.color, width = self.linewidth or 1.4,
       alpha = self.alpha, mark = self.mark}
     local xs, ys = plane:x(self.x):totable(), plane:y(self.y):totable()
     local zero = plane.ylog and plane.bottom or plane:y(0)

@@ -11,7 +11,7 @@ local numbers = require "lunarray.numbers"
 
 local ticks = {}
 
-local NICE = {1, 5, 2, 2.5, 4, 3}
+local NICE = {1, 5, 2, 2.5}
 local SIMPLE, COVER, DENSE, LEGIBLE = 0.25, 0.2, 0.5, 0.05
 
 local abs, ceil, floor, huge = math.abs, math.ceil, math.floor, math.huge
@@ -20,11 +20,14 @@ local function log10(x) return math.log(x, 10) end
 
 -- ---- the scores ----
 
+-- A step of 2.5 writes a decimal at whole numbers too, only for every second
+-- one: it counts less than 25 and 0.25.
 local function simplicity(at, skip, first, last, step)
   local rest = first % step
   local zero = (rest < 1e-10 * step or step - rest < 1e-10 * step)
     and first <= 0 and last >= 0
   return 1 - (at - 1) / (#NICE - 1) - skip + (zero and 1 or 0)
+    - (step == 2.5 and 0.7 or 0)
 end
 
 local function most_simplicity(at, skip)

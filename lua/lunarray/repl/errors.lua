@@ -114,6 +114,18 @@ end
 
 local function escape(word) return (word:gsub("%p", "%%%0")) end
 
+-- The shortest name that begins with the word, of three letters at least.
+local function longer(word, set)
+  local best
+  for name in next, set do
+    if #word >= 3 and name:sub(1, #word) == word
+      and (not best or #name < #best or #name == #best and name < best) then
+      best = name
+    end
+  end
+  return best
+end
+
 -- Of a name that led to nil: what it may have been meant to be.
 local function nearest(kind, word, at)
   if kind == "global" then
@@ -136,7 +148,8 @@ local function nearest(kind, word, at)
   if value == nil and kind == "method" then
     return near.nearest(word, names.of_tensors())
   end
-  return near.nearest(word, names.of(value))
+  local set = names.of(value)
+  return near.nearest(word, set) or longer(word, set)
 end
 
 -- The key of a table of keywords that was meant, of those that the message says
@@ -158,6 +171,48 @@ local function hint_of(message, at)
   return meant and ("did you mean %s?"):format(meant)
 end
 
+-- ---- programs ----
+
+-- A line of the file that a source names, or of the code that the program was
+-- given for it (its registry has that), or "".
+local function line_of(info)
+  local text = debug.getregistry()[info.source]
+  if info.source:sub(1, 1) == "@" then
+    local file = io.open(info.source:sub(2), "rb")
+    text = file and file:read "a"
+    if file then file:close() end
+  end
+  local k = 0
+  for line in ((type(text) == "string" and text or "") .. "\n")
+    :gmatch "(.-)\n" do
+    k = k + 1
+    if k == info.currentline then return line end
+  end
+  return ""
+end
+
+-- The code of the user's that runs, below functions of the library and of C.
+local function running()
+  for level = 2, 200 do
+    local info = getinfo(level, "Sl")
+    if not info then return nil end
+    if info.what ~= "C" and not info.short_src:find "^lunarray%." then
+      return {code = line_of(info), variables = variables(level)}
+    end
+  end
+end
+
+-- A hint for an error of a program, from its message handler, or nil.
+function errors.hint(message)
+  local ok, hint = pcall(function()
+    local at = running()
+    return at and hint_of(message, at)
+  end)
+  return ok and hint or nil
+end
+
+-- ---- the report ----
+
 -- The tensors that the line of code names, with their shapes.
 local function shapes_of(at)
   local list, seen, before = {}, {}, nil
@@ -174,8 +229,6 @@ local function shapes_of(at)
   end
   return list
 end
-
--- ---- the report ----
 
 -- What the user sees: a list of kinds ("error", "code", "hint") and texts. The
 -- numbers that tell chunks apart are not shown.
@@ -198,18 +251,6 @@ function errors.report(record)
   local ok, hint = pcall(hint_of, message, at)
   if ok and hint then out[#out + 1] = {"hint", hint} end
   return out
-end
-
--- The shortest name that begins with the word, of three letters at least.
-local function longer(word, set)
-  local best
-  for name in next, set do
-    if #word >= 3 and name:sub(1, #word) == word
-      and (not best or #name < #best or #name == #best and name < best) then
-      best = name
-    end
-  end
-  return best
 end
 
 -- Names that stand for something, globals and kept locals.

@@ -13,6 +13,7 @@ phones use it.
 tensor([0., 3., 6.])
 see: relu, hardtanh
 == leaky_relu
+For nets whose relu units die: below zero a small gradient stays.
 > la.tensor{-1., 2}:leaky_relu(0.1)
 tensor([-0.1000,  2.0000])
 source: Maas, Hannun and Ng, Rectifier nonlinearities improve neural network
@@ -28,6 +29,7 @@ see: leaky_relu, nn.PReLU
 tensor([-0.2500,  2.0000])
 see: leaky_relu
 == hardtanh
+A tanh that costs two comparisons.
 > la.tensor{-3., 0.5, 3}:hardtanh()
 tensor([-1.0000,  0.5000,  1.0000])
 see: clamp, tanh
@@ -73,6 +75,7 @@ small devices.
 tensor([0.3333, 0.6667])
 see: sigmoid
 == logsigmoid
+For the logarithm of a probability that a sigmoid gives.
 > la.tensor{-100., 0}:logsigmoid()
 tensor([-100.0000,   -0.6931])
 see: sigmoid, softplus
@@ -114,10 +117,12 @@ softshrink moves those too.
 tensor([-1.,  0.,  1.])
 see: softshrink
 == softshrink
+It makes small coefficients 0: the step of sparse models (lasso).
 > la.tensor{-1., 0.2, 1}:softshrink()
 tensor([-0.5000,  0.0000,  0.5000])
 see: hardshrink
 == glu
+For gates: the net decides how much of each value passes.
 > la.tensor{1., 2, 0, 0}:glu()
 tensor([0.5000, 1.0000])
 source: Dauphin and others, Language modeling with gated convolutional networks,

@@ -61,6 +61,7 @@ tensor([1, 4, 9])
 tensor([2.0000, 1.4142])
 see: square, sqrt, float_power, exp
 == float_power
+For powers of integers and float32 that would overflow or lose digits.
 > la.tensor{2}:float_power(-1)
 tensor([0.5000], dtype=float64)
 see: pow
@@ -77,6 +78,7 @@ a zero gives infinity.
 tensor([0.5000, 0.2500])
 see: div
 == ldexp
+The reverse of frexp: scales by powers of two without any rounding.
 > la.tensor{1., 3}:ldexp(la.tensor{4, -1})
 tensor([16.0000,  1.5000])
 see: frexp
@@ -86,6 +88,7 @@ Computes x + v * a * b in one pass over memory.
 tensor([30., 80.])
 see: addcdiv, add, fuse
 == addcdiv
+The step of Adam and its like: the mean of gradients by their size.
 > la.zeros(2):addcdiv(la.tensor{1., 2}, la.tensor{2., 4}, {value = 10})
 tensor([5., 5.])
 see: addcmul
@@ -100,12 +103,14 @@ The operator - before a tensor: the other direction, or a loss from a score.
 tensor([-1,  2])
 see: sub, abs
 == abs
+For sizes and errors, whatever their direction.
 > la.tensor{-3, 4}:abs()
 tensor([3, 4])
 > la.complex(la.tensor{3.}, la.tensor{4.}):abs()
 tensor([5.])
 see: sign, angle, hypot
 == sign
+For the direction of a change, or an update of fixed size.
 > la.tensor{-3., 0, 2}:sign()
 tensor([-1.,  0.,  1.])
 see: sgn, signbit, copysign
@@ -119,6 +124,7 @@ Tells -0 from 0 and finds negative NaN, which lt(0) does not.
 tensor([ True, False,  True])
 see: sign, copysign
 == copysign
+To give a size the direction of another value; it tells -0 from 0.
 > la.tensor{1., 2}:copysign(la.tensor{-5., 5})
 tensor([-1.,  2.])
 see: sign
@@ -137,6 +143,7 @@ For angles that people read: atan2 gives radians.
 tensor([180.])
 see: deg2rad
 == nextafter
+For tests that ask what happens one step beyond a limit.
 > (la.tensor{1.}:nextafter(la.tensor{2.}) - 1):item()
 >>   == la.finfo("float32").eps
 true
@@ -152,14 +159,17 @@ see: sign, relu
 tensor([4, 7])
 see: lcm
 == lcm
+For the common period of cycles.
 > la.tensor{4, 6}:lcm(la.tensor{6, 7})
 tensor([12, 42])
 see: gcd
 == ceil
+For how many blocks of a size are needed: (n / size):ceil().
 > la.tensor{1.2, -1.2}:ceil()
 tensor([ 2., -1.])
 see: floor, round, trunc
 == floor
+For the cell of a grid that a point lies in.
 > la.tensor{1.8, -1.2}:floor()
 tensor([ 1., -2.])
 see: ceil, round, floor_divide
@@ -187,10 +197,12 @@ tensor([-1.0000,  0.5000,  1.0000])
 tensor([0.0000, 0.5000, 3.0000])
 see: maximum, hardtanh, relu
 == clamp_min
+For a floor under values: a denominator that must not be 0.
 > la.tensor{-2, 3}:clamp_min(0)
 tensor([0, 3])
 see: clamp
 == clamp_max
+For a lid on values, such as a bound of speed.
 > la.tensor{-2, 3}:clamp_max(0)
 tensor([-2,  0])
 see: clamp
@@ -206,10 +218,14 @@ passes over it.
 tensor([1, 3])
 see: min, fmin, maximum
 == fmax
+For the largest of measurements some of which are missing; maximum passes NaN
+on.
 > la.tensor{1., la.nan}:fmax(la.tensor{3., 4})
 tensor([3., 4.])
 see: maximum, nanmax
 == fmin
+For the smallest of measurements some of which are missing; minimum passes NaN
+on.
 > la.tensor{1., la.nan}:fmin(la.tensor{3., 4})
 tensor([1., 4.])
 see: minimum
@@ -244,14 +260,18 @@ see: gt
 tensor([ True, False])
 see: allclose, eq, testing.assert_close
 == logical_and
+For elements that meet both conditions: Lua's own and looks at whole tensors.
 > la.tensor{true, true}:logical_and(la.tensor{true, false})
 tensor([ True, False])
 see: bitwise_and, logical_or, all
 == logical_or
+For elements that meet one of two conditions: Lua's own or looks at whole
+tensors.
 > la.tensor{1, 0}:logical_or(la.tensor{0, 0})
 tensor([ True, False])
 see: logical_and, any
 == logical_xor
+For where two masks differ.
 > la.tensor{true, true}:logical_xor(la.tensor{true, false})
 tensor([False,  True])
 see: logical_or
@@ -295,6 +315,7 @@ The operator >>.
 tensor([ 2, -2])
 see: bitwise_left_shift
 == isnan
+For what is missing in data; x:eq(x) is false there alone.
 > la.tensor{1., la.nan}:isnan()
 tensor([False,  True])
 see: isfinite, nan_to_num, nanmean

@@ -51,7 +51,8 @@ nil
 see: x.grad, optim.Optimizer:zero_grad
 == x:detach_
 : x:detach_() -> tensor
-Removes the history of x, which becomes a leaf.
+Removes the history of x, which becomes a leaf. To cut a recurrent state off
+from the steps before.
 > y = la.ones(2, {requires_grad = true}) * 2
 > y:detach_().is_leaf
 true
@@ -180,21 +181,24 @@ true
 see: gradgradcheck, Function
 == gradgradcheck
 : la.gradgradcheck(f, inputs[, options]) -> boolean
-As gradcheck, for the gradients of gradients.
+As gradcheck, for the gradients of gradients. For an operation of one's own
+whose gradient is itself differentiated.
 > x = la.tensor({0.5, 2}, {dtype = "float64", requires_grad = true})
 > la.gradgradcheck(function(v) return v:log() end, x)
 true
 see: gradcheck
 == jacobian
 : la.jacobian(f, inputs[, {create_graph =}]) -> tensor
-The derivatives of every output element by every input element.
+The derivatives of every output element by every input element. For
+sensitivities and Newton's method; of one number grad is enough.
 > la.jacobian(function(x) return x * x end, la.tensor{1., 2})
 tensor([[2., 0.],
         [0., 4.]])
 see: hessian, jvp, vjp
 == hessian
 : la.hessian(f, inputs[, {create_graph =}]) -> tensor
-The second derivatives of a function whose result is one number.
+The second derivatives of a function whose result is one number. For Newton's
+method and error bars of a fit.
 > la.hessian(function(x) return (x ^ 3):sum() end, la.tensor{1., 2})
 tensor([[ 6.,  0.],
         [ 0., 12.]])
@@ -211,7 +215,8 @@ tensor([1., 4.])    tensor([2., 0.])
 see: vjp, jacobian
 == vjp
 : la.vjp(f, inputs, v[, {create_graph =}]) -> outputs: tensor, product: tensor
-The outputs of f, and v times the Jacobian.
+The outputs of f, and v times the Jacobian. Reverse mode for a function: what
+backward does, without leaves.
 > y, g = la.vjp(function(x) return x * x end, la.tensor{1., 2},
 >>   la.tensor{1., 1})
 > g
@@ -219,7 +224,8 @@ tensor([2., 4.])
 see: jvp, grad
 == hvp
 : la.hvp(f, inputs, v[, {create_graph =}]) -> output: tensor, product: tensor
-The output of f, one number, and its Hessian times v.
+The output of f, one number, and its Hessian times v. For curvature along a
+direction, without the whole Hessian.
 > y, h = la.hvp(function(x) return (x ^ 3):sum() end, la.tensor{1., 2},
 >>   la.tensor{1., 0})
 > h

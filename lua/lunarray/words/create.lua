@@ -61,6 +61,8 @@ zeros costs one more pass over memory.
 {2, 3}
 see: zeros, new_empty, empty_like
 == empty_like
+For results that are written whole right after; zeros_like where some elements
+may stay.
 > la.empty_like(la.ones(2, 3)).shape
 {2, 3}
 see: zeros_like, empty
@@ -82,6 +84,7 @@ tensor([[0., 0., 0.],
 tensor([0, 0])
 see: ones, full, zeros_like, new_zeros
 == zeros_like
+For sums that begin at 0, of the operand's form.
 > la.zeros_like(la.tensor{1, 2})
 tensor([0, 0])
 see: zeros, ones_like
@@ -116,6 +119,7 @@ tensor([[7, 7],
 tensor([0.5000, 0.5000])
 see: full_like, fill_
 == full_like
+For a constant that goes with an operand, as a start or a limit.
 > la.full_like(la.zeros(2), 7)
 tensor([7., 7.])
 see: full
@@ -124,6 +128,7 @@ see: full
 tensor([7., 7.])
 see: full
 == scalar_tensor
+For a number that needs a dtype, or a gradient.
 > la.scalar_tensor(2)
 tensor(2.)
 see: tensor, full
@@ -157,6 +162,7 @@ tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
 tensor([0.0000, 0.2500, 0.5000, 0.7500])
 see: logspace, range, meshgrid
 == logspace
+For rates, frequencies and sizes to try: equal ratios, not equal steps.
 > la.logspace(0, 3, 4)
 tensor([   1.,   10.,  100., 1000.])
 see: linspace
@@ -167,6 +173,7 @@ tensor([1.+3.j, 2.-4.j])
 tensor([0.+1.j, 0.+1.j])
 see: polar, view_as_complex, real, imag
 == polar
+For phasors and spectra from sizes and phases.
 > la.polar(la.tensor{1., 2}, la.tensor{0., math.pi / 2}).imag
 tensor([0., 2.])
 see: complex, angle, abs
@@ -178,6 +185,7 @@ tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
 source: Harris, On the use of windows for harmonic analysis, 1978.
 see: hamming_window, signal.window, stft
 == hamming_window
+For spectra where a weak line stands near a strong one.
 > la.hamming_window(4)
 tensor([0.0800, 0.5400, 1.0000, 0.5400])
 see: hann_window, signal.window
@@ -188,10 +196,12 @@ tones next to strong ones show. For spectra of n points.
 tensor([0.3400, 1.0000, 0.3400])
 see: hann_window, signal.window
 == bartlett_window
+The simplest window; others have lower side lobes.
 > la.bartlett_window(4)
 tensor([0.0000, 0.5000, 1.0000, 0.5000])
 see: hann_window, signal.window
 == kaiser_window
+For filters and spectra with side lobes as low as one asks.
 > la.kaiser_window(5, false, 6)
 tensor([0.0149, 0.4830, 1.0000, 0.4830, 0.0149])
 source: Kaiser and Schafer, On the use of the I0-sinh window, 1980.

@@ -32,7 +32,8 @@ smallest_subnormal, resolution, dtype.
 see: iinfo, nextafter
 == iinfo
 : la.iinfo(dtype) -> table
-The limits of an integer dtype: bits, min, max, dtype.
+The limits of an integer dtype: bits, min, max, dtype. For sentinels and to see
+whether a number fits.
 > la.iinfo("int8").max
 127
 see: finfo
@@ -45,7 +46,8 @@ true    false
 see: promote_types, to
 == promote_types
 : la.promote_types(a, b) -> string
-The smallest dtype that both dtypes promote to.
+The smallest dtype that both dtypes promote to. For functions that make their
+result themselves.
 > la.promote_types("int32", "float16")
 float16
 see: result_type

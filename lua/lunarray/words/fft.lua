@@ -43,6 +43,7 @@ see: fft.ihfft, fft.irfft
 tensor([ 2.5000, -0.5000, -0.5000])
 see: fft.hfft
 == fft.fft2
+For images: blur, compare or filter them by products of spectra.
 > la.fft.fft2(la.ones(2, 2)).real
 tensor([[4., 0.],
         [0., 0.]])
@@ -85,6 +86,7 @@ tensor([[1., 1.],
         [1., 1.]])
 see: fft.fftn
 == fft.rfftn
+For volumes of real numbers, in about half the time and memory of fftn.
 > la.fft.rfftn(la.ones(2, 4, 6)).shape
 {2, 4, 4}
 see: fft.irfftn
@@ -111,6 +113,7 @@ it to compress.
 tensor([ 7.5000, -5.1142,  1.5000, -0.5876])
 see: fft.idct, fft.rfft
 == fft.idct
+To decode what dct packed: images, sounds.
 > la.fft.idct(la.fft.dct(la.tensor{1.5, 2.5, 3.5}))
 tensor([1.5000, 2.5000, 3.5000])
 see: fft.dct
@@ -119,10 +122,12 @@ see: fft.dct
 tensor([  0.,  25., -50., -25.])
 see: fft.rfftfreq, fft.fftshift
 == fft.rfftfreq
+For the axis under a spectrum.
 > la.fft.rfftfreq(4, 1 / 100)
 tensor([ 0., 25., 50.])
 see: fft.fftfreq
 == fft.fftshift
+For pictures of spectra, in whose middle one expects the frequency 0.
 > la.fft.fftshift(la.fft.fftfreq(4, 1 / 4))
 tensor([-2., -1.,  0.,  1.])
 see: fft.ifftshift, roll

@@ -48,21 +48,25 @@ see: index_add, bincount, scatter_reduce
 tensor([6., 3.])
 see: scatter_add, index_reduce
 == index_select
+For rows by number, as x[{index}]: batches, embeddings.
 > la.tensor{{1, 2}, {3, 4}, {5, 6}}:index_select(1, la.tensor{3, 1})
 tensor([[5, 6],
         [1, 2]])
 see: gather, index
 == index_add
+For sums of groups: index is the group of each row.
 > la.zeros(3, 2):index_add(1, la.tensor{1, 3, 1}, la.ones(3, 2))
 tensor([[2., 2.],
         [0., 0.],
         [1., 1.]])
 see: scatter_add, index_copy
 == index_copy
+To write rows to their numbers; of one that comes twice the last stays.
 > la.zeros(3):index_copy(1, la.tensor{3, 1}, la.tensor{7., 8})
 tensor([8., 0., 7.])
 see: index_add, index_fill
 == index_fill
+To blank rows out.
 > la.zeros(2, 3):index_fill(2, la.tensor{1, 3}, 5)
 tensor([[5., 0., 5.],
         [5., 0., 5.]])
@@ -103,6 +107,7 @@ tensor([[1., -inf],
         [3., 4.]])
 see: where, masked_scatter
 == masked_scatter
+The reverse of masked_select: puts results back to where they came from.
 > la.zeros(4):masked_scatter(la.tensor{true, false, true, false},
 >>   la.tensor{8., 9})
 tensor([8., 0., 9., 0.])
@@ -136,6 +141,7 @@ tensor([2, 3, 1])
 tensor([30, 20, 10])
 see: sort, take_along_dim
 == msort
+For matrices whose columns are samples; sort takes any dim.
 > la.tensor{{3, 1}, {2, 9}}:msort()
 tensor([[2, 1],
         [3, 9]])
@@ -161,6 +167,7 @@ see: bucketize, interp
 tensor([1, 2, 3])
 see: searchsorted, histogram
 == isin
+For a filter by a list of allowed values.
 > la.tensor{1, 2, 3, 4}:isin(la.tensor{2, 4})
 tensor([False,  True, False,  True])
 see: unique, eq
@@ -172,6 +179,8 @@ tensor([1, 3])
 tensor([1, 2])
 see: unique_consecutive, unique_counts, isin
 == unique_consecutive
+For runs in a sequence: with return_counts it is run-length coding, and
+return_inverse says to which run each element belongs.
 > (la.tensor{1, 1, 2, 1}:unique_consecutive())
 tensor([1, 2, 1])
 see: unique
@@ -181,11 +190,13 @@ see: unique
 tensor([5, 7])    tensor([1, 2])    tensor([1, 2, 1])    tensor([2, 1])
 see: unique
 == unique_counts
+For a histogram of integers or labels.
 > values, counts = la.tensor{5, 7, 5}:unique_counts()
 > values, counts
 tensor([5, 7])    tensor([2, 1])
 see: unique, bincount
 == unique_inverse
+For labels from 1 to their number.
 > values, inverse = la.tensor{5, 7, 5}:unique_inverse()
 > inverse
 tensor([1, 2, 1])
@@ -220,6 +231,7 @@ Cheaper than a sort when only the k smallest are needed, in any order.
 tensor(3.)
 see: argpartition, kthvalue, topk
 == argpartition
+For the k smallest where their order does not matter.
 > x = la.tensor{5., 1, 4, 2, 3}
 > x[x:argpartition(1)[1]]
 tensor(1.)

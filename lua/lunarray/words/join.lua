@@ -12,6 +12,7 @@ tensor([[1., 1.],
 {2, 4}
 see: stack, split, hstack, vstack
 == stack
+For samples to a batch; cat joins along a dim that is there.
 > la.stack({la.tensor{1, 2}, la.tensor{3, 4}})
 tensor([[1, 2],
         [3, 4]])
@@ -20,11 +21,13 @@ tensor([[1, 3],
         [2, 4]])
 see: cat, unbind
 == hstack
+It puts columns of a table together; cat has the choice of the dim.
 > la.hstack({la.tensor{{1}, {2}}, la.tensor{{3}, {4}}})
 tensor([[1, 3],
         [2, 4]])
 see: vstack, column_stack, cat
 == vstack
+It puts rows of a table together; cat has the choice of the dim.
 > la.vstack({la.tensor{1, 2}, la.tensor{3, 4}})
 tensor([[1, 2],
         [3, 4]])
@@ -122,6 +125,7 @@ tensor([[0, 1, 2],
 tensor([[3., 1., 2., 3., 1.]])
 see: constant_pad_nd, nn.Conv2d
 == tril
+For causal masks, in which a word sees only those before it.
 > la.ones(3, 3):tril()
 tensor([[1., 0., 0.],
         [1., 1., 0.],
@@ -131,6 +135,7 @@ tensor([[0., 0., 0.],
         [1., 0., 0.]])
 see: triu, tril_indices
 == triu
+For each pair once: triu(1) leaves the diagonal out.
 > la.ones(3, 3):triu(1)
 tensor([[0., 1., 1.],
         [0., 0., 1.],
@@ -147,11 +152,13 @@ tensor([[1, 1, 2],
         [2, 3, 3]])
 see: tril_indices, triu
 == diag_embed
+For batches of diagonal matrices, as scales or variances.
 > la.tensor{1, 2}:diag_embed()
 tensor([[1, 0],
         [0, 2]])
 see: diag, diagonal
 == diag
+To scale rows by a matrix, or to read variances off a covariance.
 > la.tensor{1, 2}:diag()
 tensor([[1, 0],
         [0, 2]])
@@ -209,6 +216,7 @@ see: ravel_multi_index, argmax
 tensor([4, 6])
 see: unravel_index
 == cartesian_prod
+For a grid of settings to try.
 > la.cartesian_prod({la.tensor{1, 2}, la.tensor{5, 6}})
 tensor([[1, 5],
         [1, 6],
@@ -216,12 +224,14 @@ tensor([[1, 5],
         [2, 6]])
 see: combinations, meshgrid
 == combinations
+For every pair of items, or each choice of features.
 > la.tensor{1, 2, 3}:combinations(2)
 tensor([[1, 2],
         [1, 3],
         [2, 3]])
 see: cartesian_prod
 == trim_zeros
+For coefficients of polynomials, and silence around a sound.
 > la.tensor{0, 0, 3, 0, 4, 0}:trim_zeros()
 tensor([3, 0, 4])
 == vander

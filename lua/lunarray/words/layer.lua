@@ -83,10 +83,12 @@ width}: scans and clips of video.
 {1, 1, 2, 2, 2}
 see: max_pool2d
 == avg_pool1d
+With stride 1 it is a moving average.
 > la.avg_pool1d(la.tensor{{{1., 3, 2, 4}}}, 2)
 tensor([[[2., 3.]]])
 see: avg_pool2d
 == avg_pool2d
+To halve an image softly; max_pool2d keeps the strongest.
 > la.avg_pool2d(la.range(16):view(1, 1, 4, 4):float(), 2)
 tensor([[[[ 3.5000,  5.5000],
           [11.5000, 13.5000]]]])
@@ -98,6 +100,7 @@ and clips of video.
 {1, 1, 2, 2, 2}
 see: avg_pool2d
 == adaptive_avg_pool1d
+For inputs of any length before a layer of fixed size.
 > la.adaptive_avg_pool1d(la.tensor{{{1., 2, 3, 4, 5}}}, 2)
 tensor([[[2., 4.]]])
 see: adaptive_avg_pool2d
@@ -107,6 +110,7 @@ Makes images of any size equally large: use it before the last linear layer.
 {1, 8, 1, 1}
 see: avg_pool2d, adaptive_max_pool2d
 == adaptive_avg_pool3d
+For volumes of any size before a layer of fixed size.
 > la.adaptive_avg_pool3d(la.ones(1, 1, 5, 5, 5), 1).shape
 {1, 1, 1, 1, 1}
 see: adaptive_avg_pool2d
@@ -123,10 +127,12 @@ see: adaptive_avg_pool2d
 {1, 1, 1, 1, 1}
 see: adaptive_max_pool2d
 == lp_pool1d
+Between mean (p = 1) and maximum (large p).
 > la.lp_pool1d(la.tensor{{{3., 4, 0, 1}}}, 2, 2)
 tensor([[[5., 1.]]])
 see: lp_pool2d, avg_pool1d
 == lp_pool2d
+Between mean (p = 1) and maximum (large p).
 > la.lp_pool2d(la.ones(1, 1, 4, 4), 2, 2)
 tensor([[[[2., 2.],
           [2., 2.]]]])
@@ -152,6 +158,7 @@ returned), zeros elsewhere: decoders of volumes.
 {1, 1, 4, 4, 4}
 see: max_pool3d
 == im2col
+It makes a product of matrices of a convolution.
 > la.im2col(la.range(9):view(1, 1, 3, 3):float(), 2)
 tensor([[[1., 2., 4., 5.],
          [2., 3., 5., 6.],
@@ -178,6 +185,7 @@ tensor([[-1.2247,  0.0000,  1.2247]])
 source: Ba, Kiros and Hinton, Layer normalization, 2016.
 see: nn.LayerNorm, rms_norm, group_norm
 == rms_norm
+The norm of most language models: layer_norm without its mean.
 > la.tensor{{1., 2, 3}}:rms_norm({3})
 tensor([[0.4629, 0.9258, 1.3887]])
 source: Zhang and Sennrich, Root mean square layer normalization, 2019.
@@ -280,6 +288,7 @@ Stores weights in an eighth of their memory, for networks that only run.
 uint8    {1, 32}    {1, 1}
 see: dequantize, quantized_matmul
 == dequantize
+To compute with weights that were stored in 8 bits.
 > w = la.linspace(-1, 1, 64):view(1, 64)
 > values, scales, biases = w:quantize{bits = 8}
 > (values:dequantize(scales, biases, 8) - w):abs():max():item() < 0.01

@@ -26,6 +26,7 @@ tensor([[1, 2],
         [3, 4]])
 see: matmul, addmm
 == bmm
+For a product for each sample of a batch; matmul broadcasts.
 > la.ones(3, 2, 4):bmm(la.ones(3, 4, 5)).shape
 {3, 2, 5}
 see: matmul, baddbmm
@@ -74,16 +75,20 @@ see: nn.Linear, matmul, addmm
 tensor([21.])
 see: nn.Bilinear, linear
 == inner
+For all pairs of rows: similarities.
 > la.tensor{{1., 2}, {3, 4}}:inner(la.tensor{1., 1})
 tensor([3., 7.])
 see: dot, outer
 == outer
+For tables of all products; with + in mind, use broadcasting: a:unsqueeze(2) +
+b.
 > la.tensor{1, 2, 3}:outer(la.tensor{1, 10})
 tensor([[ 1, 10],
         [ 2, 20],
         [ 3, 30]])
 see: inner, addr, kron
 == addr
+The update of rank one, as Hebb's rule or a running covariance.
 > la.zeros(2, 2):addr(la.tensor{1., 2}, la.tensor{3., 4})
 tensor([[3., 4.],
         [6., 8.]])
@@ -112,6 +117,7 @@ tensor([1., 4.])
 {2, 2, 2}
 see: matmul, tensordot
 == matrix_power
+For steps of a linear system or walks through a graph.
 > la.tensor{{1, 1}, {1, 0}}:matrix_power(10)
 tensor([[89, 55],
         [55, 34]])
@@ -121,6 +127,7 @@ see: matmul, matrix_exp
 {2, 1}
 see: multi_dot, matmul
 == multi_dot
+It chooses the order of the products that costs least.
 > la.multi_dot({la.ones(3), la.ones(3, 2), la.ones(2)})
 tensor(6.)
 see: chain_matmul
@@ -129,6 +136,8 @@ see: chain_matmul
 tensor([0., 0., 1.])
 see: linalg.cross, game.cross, dot
 == det
+For volumes and to see whether a matrix mirrors space; to see whether it can be
+inverted, ask cond or matrix_rank.
 > la.tensor{{1., 2}, {3, 4.5}}:det()
 tensor(-1.5000)
 see: slogdet, logdet, inv
@@ -185,6 +194,7 @@ tensor([[1., 2.],
         [3., 4.]])
 see: lu_factor, qr
 == lu_solve
+For many right-hand sides of one matrix, which is decomposed once.
 > LU, pivots = la.lu_factor(la.tensor{{2., 0}, {0, 4}})
 > la.lu_solve(LU, pivots, la.tensor{{2.}, {4.}})
 tensor([[1.],
@@ -216,12 +226,14 @@ see: cholesky_solve, cholesky_ex, multivariate_normal
 tensor(2, dtype=int32)
 see: cholesky
 == cholesky_solve
+For many right-hand sides of one covariance, which is decomposed once.
 > L = la.tensor{{4., 2}, {2, 5}}:cholesky()
 > la.tensor{{6.}, {7.}}:cholesky_solve(L)
 tensor([[1.],
         [1.]])
 see: cholesky, solve
 == cholesky_inverse
+For the precision matrix of a covariance.
 > la.tensor{{2., 0}, {0, 1}}:cholesky_inverse()
 tensor([[0.2500, 0.0000],
         [0.0000, 1.0000]])
@@ -277,6 +289,7 @@ tensor([[0.7071, 0.7071],
         [0.7071, 0.7071]])
 see: eigvalsh, eig, linalg.svd
 == eigvalsh
+For the spectrum alone, in less time than eigh takes.
 > la.tensor{{2.5, 1}, {1, 2.5}}:eigvalsh()
 tensor([1.5000, 3.5000])
 see: eigh
@@ -289,6 +302,7 @@ tensor([[3., 0.],
         [4., 5.]])
 see: svdvals, pinv, svd_lowrank
 == svdvals
+For the condition and the rank of matrices.
 > la.tensor{{3., 0}, {4, 5}}:svdvals()
 tensor([6.7082, 2.2361])
 see: linalg.svd, cond, matrix_rank
@@ -298,6 +312,7 @@ see: linalg.svd, cond, matrix_rank
 tensor([0.5000, 0.5000])
 see: eigh, eigvals
 == eigvals
+For the stability of a system: all below 1 in size, or left of 0.
 > la.tensor{{0., -0.5}, {0.5, 0}}:eigvals().imag:abs()
 tensor([0.5000, 0.5000])
 see: eig
@@ -313,6 +328,7 @@ squares of many right sides.
 {2, 3}
 see: pinv
 == matrix_rank
+For how many rows say something new.
 > la.tensor{{1., 2}, {2, 4}}:matrix_rank()
 tensor(1)
 see: svdvals
@@ -392,6 +408,7 @@ tensor([[0.],
         [7.]])
 see: pdist, game.nearest
 == pdist
+For clustering: each pair once; cdist gives the whole table.
 > la.tensor{{0., 0}, {3, 4}, {0, 1}}:pdist()
 tensor([5.0000, 1.0000, 4.2426])
 see: cdist

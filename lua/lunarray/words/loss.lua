@@ -10,6 +10,7 @@ tensor(2.)
 tensor([0., 4.])
 see: l1_loss, huber_loss, nn.MSELoss
 == l1_loss
+For targets with outliers, which squares would follow.
 > la.l1_loss(la.tensor{1., 2}, la.tensor{1., 4})
 tensor(1.)
 see: mse_loss, smooth_l1_loss
@@ -38,14 +39,17 @@ see: cross_entropy, sigmoid, nn.BCEWithLogitsLoss
 tensor(0.5108)
 see: cross_entropy, entr
 == soft_margin_loss
+For two classes named 1 and -1; binary_cross_entropy_with_logits takes 0 and 1.
 > la.soft_margin_loss(la.tensor{2., -1}, la.tensor{1., -1})
 tensor(0.2201)
 see: binary_cross_entropy_with_logits
 == hinge_embedding_loss
+For pairs that belong together (1) or not (-1), by their distance.
 > la.hinge_embedding_loss(la.tensor{0.5, 0.5}, la.tensor{1., -1})
 tensor(0.5000)
 see: cosine_embedding_loss
 == margin_ranking_loss
+To learn an order: which of two is better.
 > la.margin_ranking_loss(la.tensor{1.}, la.tensor{2.}, la.tensor{1.})
 tensor(1.)
 see: triplet_margin_loss
@@ -61,10 +65,12 @@ tensor(0.5000)
 source: Schroff, Kalenichenko and Philbin, FaceNet, 2015.
 see: cosine_embedding_loss, pairwise_distance
 == cosine_similarity
+For texts and images as vectors, whose length says nothing.
 > la.cosine_similarity(la.tensor{{1., 0}}, la.tensor{{1., 1}})
 tensor([0.7071])
 see: normalize, pairwise_distance
 == pairwise_distance
+For how far the two of each pair are apart; cdist compares all with all.
 > la.pairwise_distance(la.tensor{{0., 0}}, la.tensor{{3., 4}}):round()
 tensor([5.])
 see: cdist, dist
@@ -99,6 +105,7 @@ see: cross_entropy
 tensor(0.5000)
 see: multilabel_soft_margin_loss
 == multilabel_soft_margin_loss
+For samples that have several labels at once.
 > la.multilabel_soft_margin_loss(la.tensor{{2., -1}}, la.tensor{{1., 0}})
 tensor(0.2201)
 see: binary_cross_entropy_with_logits

@@ -16,6 +16,7 @@ For rates and small steps.
 tensor([1.0000e-06])
 see: log1p, exp
 == log
+For data over many orders of magnitude, and products as sums.
 > la.tensor{1., 10}:log()
 tensor([0.0000, 2.3026])
 see: log1p, log2, log10, logsumexp
@@ -50,10 +51,13 @@ grows without bound.
 tensor([0., 1.])
 see: atan, atan2
 == asin
+For the angle of a slope by its height; atan2 is right in all directions.
 > la.tensor{0., 1}:asin()
 tensor([0.0000, 1.5708])
 see: sin
 == acos
+For the angle between unit vectors; near 0 it has few digits, where atan2 of
+cross and dot is exact.
 > la.tensor{1., -1}:acos()
 tensor([0.0000, 3.1416])
 see: cos
@@ -111,6 +115,7 @@ see: cosh
 tensor([0.5493])
 see: tanh
 == sqrt
+For lengths and standard deviations.
 > la.tensor{4., 2}:sqrt()
 tensor([2.0000, 1.4142])
 see: rsqrt, square, cbrt
@@ -129,6 +134,7 @@ see: sqrt
 tensor([0.0000, 0.8427])
 see: erfc, ndtr, erfinv
 == erfc
+For the probability of a large deviation, where 1 - erf(x) would be 0.
 > la.tensor{5.}:erfc()
 tensor([1.5375e-12])
 see: erf, erfcx
@@ -148,14 +154,18 @@ The probability of a standard normal number below x.
 tensor([0.5000, 0.9750])
 see: ndtri, log_ndtr, erf
 == ndtri
+For the bounds of confidence intervals: 0.975 gives 1.96.
 > la.tensor{0.5, 0.975}:ndtri()
 tensor([0.0000, 1.9600])
 see: ndtr
 == log_ndtr
+For likelihoods of normal data that was cut off.
 > la.tensor{-20.}:log_ndtr()
 tensor([-203.9172])
 see: ndtr
 == lgamma
+For factorials and binomial coefficients too large for a float: lgamma(n + 1) is
+log n!.
 > la.tensor{5.}:lgamma()
 tensor([3.1781])
 see: digamma, mvlgamma, igamma
@@ -183,10 +193,12 @@ see: polygamma, lgamma
 tensor([1.6449])
 see: digamma, zeta
 == mvlgamma
+For the densities of covariance matrices (Wishart).
 > la.tensor{3.}:mvlgamma(2)
 tensor([1.5502])
 see: lgamma
 == i0
+For Kaiser's window and directions that scatter (von Mises).
 > la.tensor{0., 1}:i0()
 tensor([1.0000, 1.2661])
 see: i0e, i1, bessel_j0
@@ -203,6 +215,7 @@ see: i0, i1e
 tensor([0.0397])
 see: i1
 == bessel_j0
+For waves with circular symmetry: drums, lenses, antennas.
 > la.tensor{0., 1}:bessel_j0()
 tensor([1.0000, 0.7652])
 see: bessel_j1, bessel_y0, i0
@@ -239,6 +252,7 @@ see: special.modified_bessel_k1
 tensor([1.0000, 0.8415])
 see: sinc
 == logaddexp
+To add probabilities that are kept as logarithms.
 > la.tensor{1000.}:logaddexp(la.tensor{1000.})
 tensor([1000.6932])
 see: logsumexp, logaddexp2
@@ -247,10 +261,12 @@ see: logsumexp, logaddexp2
 tensor([4.])
 see: logaddexp
 == xlogy
+For entropies and likelihoods, in which 0 log 0 counts as 0.
 > la.tensor{0., 2}:xlogy(la.tensor{0., 3})
 tensor([0.0000, 2.1972])
 see: entr, xlog1py
 == xlog1py
+For likelihoods with small probabilities: xlog1py(n, -p).
 > la.tensor{0., 2}:xlog1py(la.tensor{-1., 0.5})
 tensor([0.0000, 0.8109])
 see: xlogy

@@ -71,7 +71,8 @@ num_batches_tracked    {}
 see: nn.Module:buffers
 == nn.Module:children
 : net:children() -> list of modules
-The modules in the fields of this one, but not those inside of them.
+The modules in the fields of this one, but not those inside of them. To replace
+or freeze the parts of a net one by one.
 > #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):children()
 2
 see: nn.Module:modules, nn.Module:named_children
@@ -86,13 +87,15 @@ module.
 see: nn.Module:children
 == nn.Module:modules
 : net:modules() -> list of modules
-The module itself and all modules in it, parents first, each once.
+The module itself and all modules in it, parents first, each once. To find every
+layer of a kind, however deep.
 > #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):modules()
 3
 see: nn.Module:children, nn.Module:apply
 == nn.Module:named_modules
 : net:named_modules() -> iterator
-Iterates over paths and modules; the path of the module itself is "".
+Iterates over paths and modules; the path of the module itself is "". To list a
+net, or to find a layer by its path.
 > net = nn.Sequential(nn.Sequential(nn.ReLU()))
 > for path in net:named_modules() do print(("%q"):format(path)) end
 ""
@@ -165,7 +168,8 @@ false    false
 see: nn.Module:train, no_grad
 == nn.Module:requires_grad_
 : net:requires_grad_([on = true]) -> net
-Sets whether all parameters get gradients; false freezes them.
+Sets whether all parameters get gradients; false freezes them. To tune only the
+last layers of a trained net.
 > net = nn.Linear(2, 3):requires_grad_(false)
 > net.weight.requires_grad
 false
@@ -201,7 +205,8 @@ bfloat16
 see: to, nn.Module:double, nn.Module:float
 == nn.Module:double
 : net:double() -> net
-Converts all parameters and buffers to float64, as to("float64") does.
+Converts all parameters and buffers to float64, as to("float64") does. For tests
+of gradients; training seldom needs it.
 > nn.Linear(2, 3):double().weight.dtype
 float64
 see: nn.Module:to
@@ -330,7 +335,8 @@ aka: clip_grad_norm_
 see: nn.clip_grad_value_, optim.SGD
 == nn.clip_grad_value_
 : nn.clip_grad_value_(parameters, limit)
-Clamps every element of all gradients to -limit .. limit.
+Clamps every element of all gradients to -limit .. limit. Against single huge
+gradients; clip_grad_norm_ keeps the direction.
 > w = la.zeros(2, {requires_grad = true})
 > (w * la.tensor{3., -0.5}):sum():backward()
 > nn.clip_grad_value_({w}, 1)
@@ -436,7 +442,8 @@ source: Glorot, Bengio: Understanding the difficulty of training deep
 see: nn.init.xavier_normal_, nn.init.kaiming_uniform_, nn.init.calculate_gain
 == nn.init.xavier_normal_
 : nn.init.xavier_normal_(x[, gain = 1, generator]) -> tensor
-Normal of standard deviation gain sqrt(2 / (fan_in + fan_out)).
+Normal of standard deviation gain sqrt(2 / (fan_in + fan_out)). For layers
+before tanh or sigmoid; nn.init.kaiming_normal_ before relu.
 > nn.init.xavier_normal_(la.empty(3, 4)).shape
 {3, 4}
 source: Glorot, Bengio (2010)

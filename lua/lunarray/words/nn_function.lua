@@ -21,14 +21,16 @@ tensor([-0.5000,  2.0000])
 see: leaky_relu, nn.PReLU
 == nn.PReLU
 : nn.PReLU([num_parameters = 1, init = 0.25]) -> module
-LeakyReLU whose slope is learned, one for all or one for each channel.
+LeakyReLU whose slope is learned, one for all or one for each channel. It costs
+few weights and is used in small vision nets.
 > nn.PReLU()(la.tensor{-1., 2}):detach()
 tensor([-0.2500,  2.0000])
 source: He, Zhang, Ren, Sun (2015)
 see: prelu, nn.LeakyReLU
 == nn.ELU
 : nn.ELU([alpha = 1]) -> module
-x where it is positive, else alpha (exp(x) - 1).
+x where it is positive, else alpha (exp(x) - 1). Its mean is near zero, which
+helps deep nets without norms.
 > nn.ELU()(la.tensor{-1., 2})
 tensor([-0.6321,  2.0000])
 source: Clevert, Unterthiner, Hochreiter (2015)
@@ -94,7 +96,8 @@ tensor([-0.6931, -0.1269])
 see: logsigmoid
 == nn.Tanh
 : nn.Tanh() -> module
-The hyperbolic tangent: between -1 and 1.
+The hyperbolic tangent: between -1 and 1. For outputs in that range, as levels
+of sound or actions.
 > nn.Tanh()(la.tensor{0., 1})
 tensor([0.0000, 0.7616])
 see: tanh, nn.Sigmoid
@@ -114,7 +117,8 @@ tensor([ 0.6931, 30.0000])
 see: softplus, nn.ReLU
 == nn.Softshrink
 : nn.Softshrink([lambd = 0.5]) -> module
-x moved toward 0 by lambd; 0 where |x| is at most lambd.
+x moved toward 0 by lambd; 0 where |x| is at most lambd. For nets that denoise
+or find sparse codes.
 > nn.Softshrink()(la.tensor{-2., 0.2, 1})
 tensor([-1.5000,  0.0000,  0.5000])
 see: softshrink, nn.Hardshrink
@@ -174,7 +178,8 @@ tensor([-1.0000,  0.5000])
 see: hardtanh, clamp
 == nn.Threshold
 : nn.Threshold(threshold, value) -> module
-x where it is above the threshold, else value.
+x where it is above the threshold, else value. To silence weak activations;
+nn.ReLU is the case 0.
 > nn.Threshold(0.5, 0)(la.tensor{0.2, 0.7})
 tensor([0.0000, 0.7000])
 see: threshold, nn.Hardshrink
@@ -226,7 +231,8 @@ tensor(0.6931)
 see: cross_entropy, nn.NLLLoss, nn.BCEWithLogitsLoss
 == nn.BCELoss
 : nn.BCELoss([{weight =, reduction = "mean"}]) -> module
--(y log x + (1 - y) log(1 - x)), x being probabilities.
+-(y log x + (1 - y) log(1 - x)), x being probabilities. For two classes after a
+sigmoid; BCEWithLogitsLoss is safer.
 > nn.BCELoss()(la.tensor{0.5}, la.tensor{1.})
 tensor(0.6931)
 ! x outside 0 .. 1.
@@ -269,7 +275,8 @@ tensor(2.)
 see: margin_ranking_loss
 == nn.CosineEmbeddingLoss
 : nn.CosineEmbeddingLoss([{margin = 0, reduction = "mean"}]) -> module
-1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.
+1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1. For
+pairs of vectors that should agree or not.
 > nn.CosineEmbeddingLoss()(la.tensor{{1., 0}}, la.tensor{{0., 1}},
 >>   la.tensor{1.})
 tensor(1.)
@@ -294,7 +301,8 @@ see: gaussian_nll_loss
 == nn.PoissonNLLLoss
 : nn.PoissonNLLLoss([{log_input = true, full = false, eps = 1e-8,
   reduction = "mean"}]) -> module
-exp(x) - y x, where y is a count and x the logarithm of its mean.
+exp(x) - y x, where y is a count and x the logarithm of its mean. For counts:
+visitors, photons, goals.
 > nn.PoissonNLLLoss()(la.tensor{0.}, la.tensor{3.})
 tensor(1.)
 see: poisson_nll_loss
@@ -332,13 +340,15 @@ source: Graves and others: Connectionist temporal classification (2006)
 see: ctc_loss
 == nn.CosineSimilarity
 : nn.CosineSimilarity([{dim = 2, eps = 1e-8}]) -> module
-The cosine of the angle between vectors along a dim.
+The cosine of the angle between vectors along a dim. For embeddings, whose
+length says nothing.
 > nn.CosineSimilarity()(la.tensor{{1., 0}}, la.tensor{{1., 1}})
 tensor([0.7071])
 see: cosine_similarity
 == nn.PairwiseDistance
 : nn.PairwiseDistance([{p = 2, eps = 1e-6, keepdim = false}]) -> module
-The p-norm of x1 - x2 along the last dim.
+The p-norm of x1 - x2 along the last dim. For pairs that a net should tell apart
+or bring together.
 > nn.PairwiseDistance{eps = 0}(la.tensor{{0., 0}}, la.tensor{{3., 4}})
 tensor([5.])
 see: pairwise_distance, cdist

@@ -133,7 +133,8 @@ tensor([[[[ 3.5000,  5.5000],
 see: avg_pool2d, avg_pool3d, nn.MaxPool2d, nn.AdaptiveAvgPool2d
 == nn.LPPool1d, nn.LPPool2d
 : nn.LPPool{1d,2d}(norm_type, kernel_size[, {stride =, ceil_mode =}]) -> module
-The p-norm of each window without absolute values: (sum x^p)^(1/p).
+The p-norm of each window without absolute values: (sum x^p)^(1/p). It lies
+between the average (p = 1) and the maximum (large p).
 > nn.LPPool1d(2, 2)(la.tensor{{3., 4, 6, 8}})
 tensor([[ 5., 10.]])
 see: lp_pool1d, lp_pool2d, nn.AvgPool1d
@@ -146,7 +147,8 @@ tensor([[[[8.5000]]]])
 see: adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, nn.AvgPool2d
 == nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d
 : nn.AdaptiveMaxPool{1d,2d,3d}(output_size[, {return_indices =}]) -> module
-The largest values over windows chosen so that the result has this size.
+The largest values over windows chosen so that the result has this size. For
+inputs of any size before nn.Linear.
 > nn.AdaptiveMaxPool2d(2)(la.range(16.):view(1, 1, 4, 4))
 tensor([[[[ 6.,  8.],
           [14., 16.]]]])
@@ -263,14 +265,16 @@ One step of RNN: cell(x[, h]) gives the next h. Use it in loops of your own.
 see: nn.RNN, rnn_cell
 == nn.LSTMCell
 : nn.LSTMCell(input_size, hidden_size[, {bias = true, dtype =}]) -> module
-One step of LSTM: cell(x[, h, c]) gives the next h and c.
+One step of LSTM: cell(x[, h, c]) gives the next h and c. For loops that decide
+at each step what comes next.
 > h, c = nn.LSTMCell(3, 4)(la.zeros(2, 3))
 > h.shape, c.shape
 {2, 4}    {2, 4}
 see: nn.LSTM, lstm_cell
 == nn.GRUCell
 : nn.GRUCell(input_size, hidden_size[, {bias = true, dtype =}]) -> module
-One step of GRU: cell(x[, h]) gives the next h.
+One step of GRU: cell(x[, h]) gives the next h. For loops that decide at each
+step what comes next.
 > nn.GRUCell(3, 4)(la.zeros(2, 3)).shape
 {2, 4}
 see: nn.GRU, gru_cell

@@ -1,7 +1,7 @@
 -- lunarray.words.plot: figures. The format is in lunarray.help.rows.
 return [==[
 == plot.line
-: plot.line([x, ]y[, {label=, color=, style = "-", marker=, linewidth = 1.5,
+: plot.line([x, ]y[, {label=, color=, style = "-", marker=, linewidth = 1.8,
   markersize = 5, alpha = 1, points = 400, ...}]) -> figure
 A figure with lines. y is a list or a tensor, several of them, the columns of a
 matrix, or a function of a number, which is drawn over xlim; x is one for all or
@@ -154,7 +154,7 @@ style such as "-" joins the points by a line.
 see: plot.band, plot.box, std
 == plot.step
 : plot.step([x, ]y[, {where = "post", label=, color=, style = "-",
-  linewidth = 1.5, alpha=}]) -> figure
+  linewidth = 1.8, alpha=}]) -> figure
 Draws a line of steps: for values that stay until they change. They change at
 their x ("post"), at the x before ("pre") or half way ("mid").
 > print(plot.step({1, 3, 2}, {width = 13, height = 3, ascii = true}))
@@ -166,7 +166,7 @@ their x ("post"), at the x before ("pre") or half way ("mid").
 see: plot.line, plot.hist
 == plot.stem
 : plot.stem([x, ]y[, {label=, color=, marker = "o", markersize = 6,
-  linewidth = 1.2, alpha=}]) -> figure
+  linewidth = 1.4, alpha=}]) -> figure
 Draws a point and a line from 0 for each value: for signals of few samples,
 impulse responses, coefficients.
 > print(plot.stem({1, 3, 2}, {width = 13, height = 4, ascii = true}))
@@ -195,7 +195,7 @@ Fills the area between two curves, as plot.band does.
    1.0        1.2         1.4         1.6         1.8        2.0
 see: plot.band
 == plot.quiver
-: plot.quiver(x, y, u, v[, {scale = 1, color=, colormap=, linewidth = 1.3,
+: plot.quiver(x, y, u, v[, {scale = 1, color=, colormap=, linewidth = 1.5,
   label=, alpha=}]) -> figure
 Draws arrows (u, v) at points (x, y): winds, gradients, flows. The longest is
 about as long as points are apart, times scale; with a colormap their lengths
@@ -234,7 +234,7 @@ an elevation in degrees. For pictures; rows stand at y, columns at x.
                           ⠈⠉⠑⠒⠤⠤⣀⠔⠉
 see: plot.contour, plot.heatmap
 == plot.hline
-: plot.hline(y[, {color=, style = "--", linewidth = 1.2, label=, alpha=}])
+: plot.hline(y[, {color=, style = "--", linewidth = 1.4, label=, alpha=}])
   -> figure
 Lines across the figure at heights (a number or several): limits, means.
 > fig = plot.line({1, 3, 2}, {width = 12, height = 3, ascii = true})
@@ -246,7 +246,7 @@ Lines across the figure at heights (a number or several): limits, means.
   1          3
 see: plot.vline, plot.annotate
 == plot.vline
-: plot.vline(x[, {color=, style = "--", linewidth = 1.2, label=, alpha=}])
+: plot.vline(x[, {color=, style = "--", linewidth = 1.4, label=, alpha=}])
   -> figure
 Lines from bottom to top at x (a number or several): events, thresholds.
 > fig = plot.line({1, 3, 2}, {width = 12, height = 3, ascii = true})
@@ -258,7 +258,7 @@ Lines from bottom to top at x (a number or several): events, thresholds.
   1          3
 see: plot.hline
 == plot.note
-: plot.note(x, y, text[, {color=, size = 11, anchor = "left"}]) -> figure
+: plot.note(x, y, text[, {color=, size = 13, anchor = "left"}]) -> figure
 A text in the figure that begins, is centred ("center") or ends ("right") at a
 point. fig:text(x, y, "peak") is fig:note(x, y, "peak").
 > fig = plot.line({1, 3, 2}, {width = 12, height = 3, ascii = true})
@@ -270,7 +270,7 @@ point. fig:text(x, y, "peak") is fig:note(x, y, "peak").
   1          3
 see: plot.annotate
 == plot.annotate
-: plot.annotate(text, {x, y}[, {at=, color=, size = 11, anchor = "left"}])
+: plot.annotate(text, {x, y}[, {at=, color=, size = 13, anchor = "left"}])
   -> figure
 A text about a point: at it, or where at ({x, y}) says, with an arrow to it.
 > fig = plot.line({1, 3, 2}):annotate("peak", {2, 3}, {at = {2.4, 2.8}})
@@ -399,14 +399,16 @@ size, with text that can be searched.
 see: plot.Figure:save
 == plot.Figure:png
 : figure:png([{width=, height=, scale = 2}]) -> string
-Gives the bytes of a PNG file that shows the figure.
+Gives the bytes of a PNG file that shows the figure. For a web server or a chat
+that takes bytes.
 > plot.line({1, 2}):png():sub(2, 4)
 PNG
 needs: image
 see: plot.Figure:pixels
 == plot.Figure:pixels
 : figure:pixels([{width=, height=, scale = 2}]) -> tensor
-Draws the figure into an image: a uint8 tensor {3, height, width}.
+Draws the figure into an image: a uint8 tensor {3, height, width}. For films,
+and figures inside of other pictures.
 > fig = plot.line({1, 2}, {size = {300, 200}})
 > fig:pixels().shape
 {3, 400, 600}

@@ -31,7 +31,8 @@ integer
 see: manual_seed
 == initial_seed
 : la.initial_seed() -> integer
-The number that the default generator was last seeded with.
+The number that the default generator was last seeded with. To write down with
+which seed a run can be repeated.
 > la.initial_seed()
 1
 see: manual_seed
@@ -133,6 +134,7 @@ tensor([0., 1., 1.])
 true
 see: binomial, dropout
 == exponential_
+For the time until the next event of a steady stream.
 > la.zeros(10000):exponential_(2):mean():sub(0.5):abs():item() < 0.05
 true
 see: poisson
@@ -165,10 +167,12 @@ source: Marsaglia and Tsang, A simple method for generating gamma variables,
   2000.
 see: beta, chisquare, dirichlet
 == beta
+For probabilities that are themselves uncertain, such as rates of success.
 > la.beta(2, 2, {10000}):mean():sub(0.5):abs():item() < 0.05
 true
 see: gamma, dirichlet
 == laplace
+For noise with more outliers than the normal one.
 > la.laplace(5, 0.1, {1000}):mean():round()
 tensor(5.)
 see: normal
@@ -218,6 +222,7 @@ see: categorical, choice
 tensor(2)
 see: multinomial, gumbel_softmax
 == shuffle
+For a new order of samples in each epoch.
 > la.tensor{3, 3, 3}:shuffle()
 tensor([3, 3, 3])
 see: randperm, choice

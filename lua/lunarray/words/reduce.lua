@@ -17,6 +17,7 @@ For sums over measurements with gaps; a row of nothing but NaN gives 0.
 tensor(3.)
 see: sum, nanmean
 == mean
+For the level of values; with gaps nanmean, with outliers median.
 > la.tensor{{1., 2}, {3, 4}}:mean(1)
 tensor([2., 3.])
 > la.tensor{1, 2}:mean{dtype = "float64"}
@@ -24,6 +25,7 @@ tensor(1.5000, dtype=float64)
 ! Integers, without a dtype.
 see: average, median, var, nanmean
 == nanmean
+For data with gaps.
 > la.tensor{1., la.nan, 3}:nanmean()
 tensor(2.)
 see: mean, nanstd
@@ -49,10 +51,12 @@ see: max, amin, argmin, minimum
 tensor([9, 5])
 see: max, aminmax
 == amin
+Unlike min it takes several dims at once and gives no positions.
 > la.tensor{{3, 9}, {5, 2}}:amin({1, 2})
 tensor(2)
 see: min, amax
 == aminmax
+For the range of a plot or a normalization, in one pass.
 > low, high = la.tensor{3, 9, 4}:aminmax()
 > low, high
 tensor(3)    tensor(9)
@@ -83,6 +87,7 @@ true
 tensor([False,  True])
 see: any
 == count_nonzero
+The size of a mask: x:gt(0):count_nonzero().
 > la.tensor{{0, 5}, {7, 9}}:count_nonzero(1)
 tensor([1, 2])
 see: nonzero, sum
@@ -125,10 +130,12 @@ see: vector_norm, normalize, linalg.norm
 tensor(5.)
 see: cdist, norm
 == cumsum
+For running totals, and the sum of any range as a difference of two.
 > la.tensor{1, 2, 3}:cumsum(1)
 tensor([1, 3, 6])
 see: cumprod, sum, diff
 == cumprod
+For growth: the product of rates up to each step.
 > la.tensor{1, 2, 3}:cumprod(1)
 tensor([1, 2, 6])
 see: cumsum
@@ -180,6 +187,7 @@ see: bincount, unique
 tensor([2., 3.], dtype=float64)
 see: percentile, median, nanquantile
 == nanquantile
+For data with gaps.
 > la.tensor{1., la.nan, 3}:nanquantile(la.tensor(0.5))
 tensor(2.)
 see: quantile
@@ -192,6 +200,7 @@ see: sum, expand
 true
 see: isclose, equal, testing.assert_close
 == diff
+For changes from step to step; the reverse of cumsum.
 > la.tensor{1, 4, 9, 16}:diff()
 tensor([3, 5, 7])
 see: gradient, cumsum
@@ -201,12 +210,14 @@ tensor([[0.6000, 0.8000],
         [0.3000, 0.4000]])
 see: norm, clip_grad_norm_
 == trapezoid
+For the area under a measured curve.
 > la.tensor{0., 1, 4}:trapezoid()
 tensor(3.)
 > la.tensor{0., 1, 4}:trapezoid(la.tensor{0., 1, 3})
 tensor(5.5000)
 see: cumulative_trapezoid
 == cumulative_trapezoid
+For a distance from speeds: the area up to each point.
 > la.tensor{0., 1, 4}:cumulative_trapezoid()
 tensor([0.5000, 3.0000])
 see: trapezoid, cumsum
@@ -216,6 +227,7 @@ tensor([[1., 2.],
         [2., 4.]])
 see: corrcoef, var
 == corrcoef
+For which quantities move together, from -1 to 1.
 > la.tensor{{1., 2, 3}, {3, 2, 1}}:corrcoef()
 tensor([[ 1., -1.],
         [-1.,  1.]])

@@ -120,7 +120,8 @@ gives a list.
 see: x.shape
 == x:stride
 : x:stride([dim]) -> integer, ...
-How many elements apart neighbours lie, along each dim or along one.
+How many elements apart neighbours lie, along each dim or along one. For C, and
+to see whether a view is a transposed or repeated one (stride 0).
 > la.zeros(2, 3):stride()
 3    1
 > la.zeros(2, 3):t():stride()
@@ -128,7 +129,8 @@ How many elements apart neighbours lie, along each dim or along one.
 see: x:is_contiguous, as_strided
 == x:storage_offset
 : x:storage_offset() -> integer
-The position of the first element in the storage, from 1.
+The position of the first element in the storage, from 1. With the strides it
+tells which part of a storage a view is.
 > la.zeros(2, 3)[2]:storage_offset()
 4
 see: x:stride, x:storage
@@ -142,7 +144,8 @@ aka: itemsize
 see: x:nbytes, finfo
 == x:nbytes
 : x:nbytes() -> integer
-How many bytes all elements take together.
+How many bytes all elements take together. For budgets of memory; storage views
+share is counted in each.
 > la.ones(10, 10):nbytes()
 400
 see: x:untyped_storage_size, memory
@@ -154,7 +157,8 @@ How many bytes the storage has, which all views of it share.
 see: x:storage
 == x:is_contiguous
 : x:is_contiguous([memory_format]) -> boolean
-Do the elements lie in order without gaps?
+Do the elements lie in order without gaps? Views by transpose or with steps do
+not; contiguous copies those.
 > la.ones(2, 3):is_contiguous(), la.ones(2, 3):t():is_contiguous()
 true    false
 see: contiguous, x:stride
@@ -234,7 +238,8 @@ The only element as an integer. A fraction is an error.
 see: x:item
 == x:totable
 : x:totable() -> table
-Nested tables of the values. Complex values are {re, im}.
+Nested tables of the values. Complex values are {re, im}. For code that knows no
+tensors; looping over elements in Lua is slow.
 > la.tensor{{1, 2}, {3, 4}}:totable()
 {{1, 2}, {3, 4}}
 aka: tolist
@@ -252,7 +257,8 @@ aka: summary
 see: histc, x.shape
 == x:tostring_raw
 : x:tostring_raw() -> string
-A string with the bytes of all elements in row-major order.
+A string with the bytes of all elements in row-major order. For sockets and
+files of one's own; from_raw reads it back.
 > #la.ones(3):tostring_raw()
 12
 aka: tobytes
@@ -362,7 +368,8 @@ see: tensor, new_zeros
 : x:rename{"N", "C"} -> tensor
 : x:rename{C = "channel"} -> tensor
 : x:rename() -> tensor
-A view whose dims have new names, or none.
+A view whose dims have new names, or none. Names make code say which dim it
+means, and refuse mixed ones.
 > la.zeros(2, 3):rename{"N", "C"}.names
 {"N", "C"}
 see: x.names, x:refine_names

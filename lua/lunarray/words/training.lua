@@ -220,7 +220,8 @@ drops of a long training.
 see: optim.MultiStepLR, optim.ExponentialLR
 == optim.MultiStepLR
 : optim.MultiStepLR(optimizer, {milestones =, gamma = 0.1}) -> optim.Scheduler
-lr times gamma at each of a list of steps.
+lr times gamma at each of a list of steps. For training whose plateaus are
+known.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.MultiStepLR(opt, {milestones = {1, 3}, gamma = 0.5})
 > for k = 1, 3 do schedule:step() print(opt.param_groups[1].lr) end
@@ -231,7 +232,7 @@ see: optim.StepLR
 == optim.ConstantLR
 : optim.ConstantLR(optimizer[, {factor = 1/3, total_iters = 5}]) ->
   optim.Scheduler
-lr times factor for the first total_iters steps.
+lr times factor for the first total_iters steps. For a cautious start.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.ConstantLR(opt, {factor = 0.5, total_iters = 1})
 > schedule:step()
@@ -262,7 +263,8 @@ see: optim.StepLR
 == optim.PolynomialLR
 : optim.PolynomialLR(optimizer[, {total_iters = 5, power = 1}]) ->
   optim.Scheduler
-lr (1 - step / total_iters)^power, which ends at 0.
+lr (1 - step / total_iters)^power, which ends at 0. For runs whose length is
+known; power 1 is a straight line.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.PolynomialLR(opt, {total_iters = 2})
 > for k = 1, 2 do schedule:step() print(opt.param_groups[1].lr) end
@@ -271,7 +273,8 @@ lr (1 - step / total_iters)^power, which ends at 0.
 see: optim.LinearLR, optim.CosineAnnealingLR
 == optim.CosineAnnealingLR
 : optim.CosineAnnealingLR(optimizer, {T_max =, eta_min = 0}) -> optim.Scheduler
-From lr to eta_min along half a cosine in T_max steps.
+From lr to eta_min along half a cosine in T_max steps. The usual choice for runs
+whose length is known.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.CosineAnnealingLR(opt, {T_max = 2})
 > for k = 1, 2 do
@@ -348,7 +351,8 @@ your own, such as warm-up with any decay.
 see: optim.MultiplicativeLR
 == optim.MultiplicativeLR
 : optim.MultiplicativeLR(optimizer, {lr_lambda =}) -> optim.Scheduler
-lr times lr_lambda(1) lr_lambda(2) ... lr_lambda(step).
+lr times lr_lambda(1) lr_lambda(2) ... lr_lambda(step). For schedules that
+depend on the last rate.
 > opt = optim.SGD({la.ones(1, {requires_grad = true})}, {lr = 1})
 > schedule = optim.MultiplicativeLR(opt, {
 >>   lr_lambda = function() return 0.5 end})
@@ -398,7 +402,8 @@ tensor(2)    tensor(20)
 see: data.DataLoader, data.Subset
 == data.Subset
 : data.Subset(dataset, indices) -> dataset
-A dataset of some samples of another, named by their numbers.
+A dataset of some samples of another, named by their numbers. For a part to test
+with, or the parts of a cross-validation.
 > set = data.Subset(data.TensorDataset(la.range(5)), {2, 4})
 > #set, (set:get(2))
 2    tensor(4)

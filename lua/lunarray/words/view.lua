@@ -51,6 +51,7 @@ With a name last, dims given by numbers or by names become one of that name.
 {"N", "features"}
 see: ravel, unflatten, reshape, nn.Flatten
 == ravel
+For a list of all values; flatten joins a part of the dims.
 > la.range(4):view(2, 2):t():ravel()
 tensor([1, 3, 2, 4])
 see: flatten
@@ -62,6 +63,7 @@ see: flatten
 {"N", "C", "H"}
 see: flatten, view
 == squeeze
+For dims that another operation kept; unsqueeze puts one in.
 > la.ones(1, 3, 1):squeeze().shape
 {3}
 > la.ones(1, 3, 1):squeeze(1).shape
@@ -78,6 +80,7 @@ tensor([[1, 2, 3],
         [3, 6, 9]])
 see: squeeze, expand
 == transpose
+For matrices see t; for other orders of all dims permute.
 > la.range(6):view(2, 3):transpose(1, 2)
 tensor([[1, 4],
         [2, 5],
@@ -134,6 +137,7 @@ tensor([[1, 2],
         [1, 2]])
 see: expand_as, broadcast_to, tile, unsqueeze
 == expand_as
+To write a broadcast down, where an operation wants equal sizes.
 > la.tensor{{1}, {2}}:expand_as(la.zeros(2, 3))
 tensor([[1, 1, 1],
         [2, 2, 2]])
@@ -144,6 +148,7 @@ tensor([[1, 2, 3],
         [1, 2, 3]])
 see: expand, broadcast_tensors
 == broadcast_tensors
+For functions of one's own that walk over several tensors together.
 > a, b = table.unpack(la.broadcast_tensors({la.ones(2, 1), la.ones(3)}))
 > a.shape, b.shape
 {2, 3}    {2, 3}
@@ -193,11 +198,13 @@ tensor([[1, 2, 3],
         [3, 4, 5]])
 see: unfold, x:stride, x:storage_offset
 == view_as_real
+For what takes no complex numbers: files, layers, other libraries.
 > la.complex(la.tensor{1., 2}, la.tensor{3., 4}):view_as_real()
 tensor([[1., 3.],
         [2., 4.]])
 see: view_as_complex, real, imag
 == view_as_complex
+For pairs that a file or a layer holds.
 > la.tensor{{1., 2}, {3, 4}}:view_as_complex()
 tensor([1.+2.j, 3.+4.j])
 see: view_as_real, complex
@@ -216,6 +223,7 @@ see: conj
 true    false
 see: x:is_neg, conj
 == real
+To go on with real numbers after fft; abs gives sizes.
 > la.complex(la.tensor{1., 2}, la.tensor{3., 4}).real
 tensor([1., 2.])
 see: imag, view_as_real

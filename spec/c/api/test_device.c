@@ -407,6 +407,10 @@ static void copies_are_counted(void **state)
     assert_int_equal(la_hash(c, &two), 0);
     assert_true(one == two);
     la_tensor *list[] = {t, u, c, back, v, r};
+    assert_null(la_snapshot_take(-1, &t));
+    assert_int_equal(la_error_code(), LA_EARG);
+    assert_null(la_snapshot_take(1, NULL));
+    assert_int_equal(la_error_code(), LA_EARG);
     assert_null(la_snapshot_take(1, &t));
     expect(LA_ESUPPORT, "device");
     assert_null(la_to_dlpack(t));

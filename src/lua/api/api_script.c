@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/runtime/passage.h"
 #include "lua/binding.h"
+#include "lua/embed.h"
 #include "lua/sandbox/guard.h"
 #include "lua/sandbox/sandbox.h"
 #include "lua/transform/autograd.h"
@@ -15,10 +16,10 @@
 
 /* ---- states ---- */
 
-/* Runs protected, because luaL_openlibs raises when memory is out. */
+/* Runs protected, because it raises when memory is out. */
 static int api_open_standard(lua_State *L)
 {
-    luaL_openlibs(L);
+    la_open_standard(L);
     return 0;
 }
 

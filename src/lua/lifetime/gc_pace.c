@@ -8,12 +8,18 @@
 **
 ** How often depends on what a step does, which Lua does not tell. In
 ** generational mode it is a whole young collection: one every LOOK handles is
-** cheapest, as the dead ones are still in the cache. In incremental mode it is
-** a fixed amount of work, by which a small heap is walked at once and a large
-** one in hundreds of steps. So steps wait there until the backlog (handles
-** beyond what the last cycle left) is more than 'patience', for Lua's own pace
-** may do, and are spaced then so that a cycle takes PERIOD handles. When the
-** backlog exceeds 'most' all the same, a full collection ends the matter.
+** cheapest, as the dead ones are still in the cache. But it walks the old
+** tables that were written to since the last one, of any length, and after one
+** that freed little it is a full collection. So steps are rarer where the heap
+** is large, and the longer a script keeps what it makes, the rarer: a list that
+** grows by a tensor at a time costs the same for each. In incremental mode a
+** step is a fixed amount of work, by which a small heap is walked at once and a
+** large one in hundreds of steps. So steps wait there until the backlog
+** (handles beyond what the last cycle left) is more than 'patience', for Lua's
+** own pace may do, and are spaced then so that a cycle takes PERIOD handles, or
+** a quarter of those that live. When the backlog exceeds 'most' all the same, a
+** full collection ends the matter. All bounds grow with the handles that live:
+** a cycle walks these, and must be worth it.
 **
 ** A graph of a million nodes may hang on one handle: bytes of blocks that are
 ** no data are looked at with the handles, and are worth a cycle by themselves.
@@ -40,6 +46,9 @@
 #define LOOK 64
 #define PATIENCE 1500
 #define PERIOD 1000
+/* Bytes of Lua's heap for each handle between two young collections: their
+** walk through a table of numbers takes half a microsecond then. */
+#define HEAP_PER_HANDLE 8192
 /* Bytes of tensor data. LOOK_BYTES is what steps may leave before a full
 ** collection is considered. */
 #define STEP_BYTES ((uint64_t)1 << 19)
@@ -79,10 +88,10 @@ static int watch_gc(lua_State *L)
 
 /* ---- cycles ---- */
 
+static uint64_t at_least(uint64_t a, uint64_t b) { return a < b ? b : a; }
+
 /* A cycle is over. A script that keeps what it makes should not pay for one
-** again and again: when next to nothing was freed, the next waits longer; young
-** collections see to short lives meanwhile, so that there it may be a quarter
-** of all. */
+** again and again: when next to nothing was freed, the next waits longer. */
 static void cycle_over(la_state *s)
 {
     uint64_t created = s->begun - s->begun_then;
@@ -92,9 +101,9 @@ static void cycle_over(la_state *s)
     s->seen = s->cycles;
     s->begun_then = s->begun;
     s->ended_then = s->ended;
-    s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
-    s->most = s->patience + PERIOD + 2 * LOOK;
-    if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
+    s->patience = at_least(keeps ? PATIENCE + PERIOD : PATIENCE, s->floor / 2);
+    s->period = at_least(PERIOD, s->floor / 4);
+    s->most = s->patience + s->period + 2 * at_least(LOOK, s->interval);
 }
 
 /* A full collection. A cap bounds the process, too: what the system's allocator
@@ -123,19 +132,39 @@ static void whole_cycle(lua_State *L, la_state *s)
     cycle_over(s);
 }
 
+/* Handles between two young collections. When more than an eighth of what was
+** made since the last one lives on, twice as many as before. */
+static uint64_t young_interval(lua_State *L, la_state *s)
+{
+    uint64_t heap = (uint64_t)lua_gc(L, LUA_GCCOUNT) << 10;
+    uint64_t least = at_least(LOOK, heap / HEAP_PER_HANDLE);
+    uint64_t created = s->begun - s->begun_step;
+    uint64_t freed = s->ended - s->ended_step;
+    uint64_t next = freed < created - created / 8
+        ? at_least(least, 2 * (uint64_t)s->interval) : least;
+    uint64_t rarest = at_least(least, alive(s) / 8);
+    next = next < rarest ? next : rarest;
+    return next < UINT32_MAX ? next : UINT32_MAX;
+}
+
 /* Learns from a step: in generational mode each ends a collection; in
 ** incremental mode 'whole' comes at the end of a cycle. One that is longer than
 ** the last is noticed on the way. */
-static void learn(la_state *s, bool whole, bool ended)
+static void learn(lua_State *L, la_state *s, bool whole, bool ended)
 {
     s->streak = ended && !whole ? s->streak + 1 : 0;
     s->young = s->streak > 1 || (s->young && !whole && ended);
     s->steps++;
     if (whole || s->steps > s->cycle) s->cycle = s->steps;
     if (whole || ended) s->steps = 0;
-    s->interval = s->young ? LOOK : PERIOD / s->cycle;
-    if (s->interval < LOOK / 8) s->interval = LOOK / 8;
-    if (s->interval > 2 * LOOK) s->interval = 2 * LOOK;
+    if (s->young) {
+        s->interval = (uint32_t)young_interval(L, s);
+    } else {
+        uint64_t interval = at_least(LOOK / 8, s->period / s->cycle);
+        s->interval = interval < 2 * LOOK ? (uint32_t)interval : 2 * LOOK;
+    }
+    s->begun_step = s->begun;
+    s->ended_step = s->ended;
 }
 
 /* Never below 0: step_handles lowers the floor first. */
@@ -153,7 +182,7 @@ static void step_handles(lua_State *L, la_state *s)
     if (!s->young && backlog(s) < s->patience) return;
     uint32_t before = s->cycles;
     bool whole = la_lua_step(L, 0);
-    learn(s, whole, s->cycles != before);
+    learn(L, s, whole, s->cycles != before);
     if (whole) cycle_over(s);
     s->seen = s->cycles;
     if (alive(s) < s->floor) s->floor = alive(s);
@@ -164,6 +193,7 @@ void la_pace_begin(lua_State *L, la_state *s)
 {
     s->interval = LOOK;
     s->cycle = 1;
+    s->period = PERIOD;
     s->step_bytes = STEP_BYTES;
     s->patience = PATIENCE;
     s->most = PATIENCE + PERIOD + 2 * LOOK;

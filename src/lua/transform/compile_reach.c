@@ -234,14 +234,18 @@ static void reach_tensor(reach_walk *w, const la_handle *h)
     }
 }
 
-typedef struct reach_code { bool begun; luaL_Buffer b; } reach_code;
+/* Code that is written to memory of a known size; NULL only counts. Nothing is
+** pushed while it is written: from 5.5 on Lua keeps a table of its own on the
+** stack then. */
+typedef struct reach_code { char *at; size_t n, size; } reach_code;
 
 static int reach_write(lua_State *L, const void *bytes, size_t n, void *context)
 {
     reach_code *c = context;
-    if (!c->begun) luaL_buffinit(L, &c->b);
-    c->begun = true;
-    luaL_addlstring(&c->b, bytes, n);
+    (void)L;
+    if (c->at && n > c->size - c->n) return 1;
+    if (c->at && n) memcpy(c->at + c->n, bytes, n);
+    c->n += n;
     return 0;
 }
 
@@ -250,13 +254,15 @@ static inline bool reach_is_letter(char c)
     return c == '_' || la_is_alnum(c);
 }
 
-/* Has the code this name as a whole one? */
+/* Has the code this name as a whole one? The byte before it may be a letter by
+** chance, where it is the name's length as 5.5 writes it, with its final 0. */
 static bool reach_names(const char *code, size_t n, const char *name,
                         size_t length)
 {
     for (size_t i = 0; i + length <= n; i++)
         if (memcmp(code + i, name, length) == 0
-            && (i == 0 || !reach_is_letter(code[i - 1]))
+            && (i == 0 || !reach_is_letter(code[i - 1])
+                || (unsigned char)code[i - 1] == length + 1)
             && (i + length == n || !reach_is_letter(code[i + length])))
             return true;
     return false;
@@ -310,17 +316,26 @@ static void reach_named(reach_walk *w, int table, const char *code, size_t n)
     }
 }
 
-/* Pushes the code of the function at 'f', in which the names stand that it
-** uses; false, with nothing pushed, for one in C. */
-static bool reach_code_of(lua_State *L, int f)
+/* The code of the function at 'f', in which the names stand that it uses, and
+** its size; it is the memory of a block that is pushed. NULL, with nothing
+** pushed, for a function in C. */
+static const char *reach_code_of(lua_State *L, int f, size_t *n)
 {
-    reach_code c = {.begun = false};
-    if (lua_iscfunction(L, f)) return false;
+    reach_code c = {.at = NULL};
+    if (lua_iscfunction(L, f)) return NULL;
     lua_pushvalue(L, f);
-    bool written = !lua_dump(L, reach_write, &c, 1) && c.begun;
-    if (written) luaL_pushresult(&c.b);
-    lua_remove(L, written ? -2 : -1);
-    return written;
+    bool written = !lua_dump(L, reach_write, &c, 1);
+    if (written) {
+        c.size = c.n;
+        c.n = 0;
+        c.at = lua_newuserdatauv(L, c.size, 0);
+        lua_insert(L, -2);
+        written = !lua_dump(L, reach_write, &c, 1);
+        lua_pop(L, 1);
+        if (!written) lua_pop(L, 1);
+    } else lua_pop(L, 1);
+    *n = c.n;
+    return written ? c.at : NULL;
 }
 
 /* Draws of Lua's are asked for through a table that nobody looks into. */
@@ -328,8 +343,9 @@ static void reach_draws(reach_walk *w, int f)
 {
     lua_State *L = w->L;
     size_t n;
-    if (!w->watches || w->why || !reach_code_of(L, f)) return;
-    const char *code = lua_tolstring(L, -1, &n);
+    if (!w->watches || w->why) return;
+    const char *code = reach_code_of(L, f, &n);
+    if (!code) return;
     if (reach_names(code, n, "random", 6)) w->why = reach_lives;
     lua_pop(L, 1);
 }
@@ -342,9 +358,9 @@ static void reach_globals(reach_walk *w, int f)
     lua_State *L = w->L;
     int globals = lua_gettop(L);
     size_t n;
-    if (!reach_code_of(L, f)) return;
+    const char *code = reach_code_of(L, f, &n);
+    if (!code) return;
     int top = lua_gettop(L);
-    const char *code = lua_tolstring(L, top, &n);
     reach_absent(w, globals, code, n);
     for (int i = 0; i < CHAIN; i++) {
         reach_named(w, globals, code, n);

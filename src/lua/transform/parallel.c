@@ -7,7 +7,6 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
-#include <lualib.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -18,6 +17,7 @@
 #include "base/runtime/token.h"
 #include "api/api.h"
 #include "lua/binding.h"
+#include "lua/embed.h"
 
 #define GROUP_NAME "lunarray.parallel"
 
@@ -70,28 +70,12 @@ static void keep_top(lua_State *L, outcome *o, bool ok)
     lua_pop(L, 1);
 }
 
-/* All standard libraries. (Which function opens them depends on Lua's version,
-** and a module with it can't be loaded by the other one.) */
-static void open_standard(lua_State *L)
-{
-    lua_warning(L, "@off", 0);
-    static const luaL_Reg libs[] = {
-        {LUA_GNAME, luaopen_base}, {LUA_LOADLIBNAME, luaopen_package},
-        {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
-        {LUA_IOLIBNAME, luaopen_io}, {LUA_OSLIBNAME, luaopen_os},
-        {LUA_STRLIBNAME, luaopen_string}, {LUA_MATHLIBNAME, luaopen_math},
-        {LUA_UTF8LIBNAME, luaopen_utf8}, {LUA_DBLIBNAME, luaopen_debug}};
-    for (size_t k = 0; k < sizeof(libs) / sizeof(libs[0]); k++) {
-        luaL_requiref(L, libs[k].name, libs[k].func, 1);
-        lua_pop(L, 1);
-    }
-}
-
 /* Stack 1: the group. Pushes what the code gives, a function of an item. */
 static int parallel_prepare(lua_State *L)
 {
     group *g = lua_touserdata(L, 1);
-    open_standard(L);
+    lua_warning(L, "@off", 0);
+    la_open_standard(L);
     if (la_openlibs_in(L, g->rt)) return luaL_error(L, "%s", la_error_text());
     if (luaL_loadbufferx(L, g->code.bytes, g->code.n, "=parallel", "t"))
         return lua_error(L);

@@ -81,7 +81,7 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
     return la_run(reshape, out, normed, la_v_ints(s, self->ndim));
 }
 
-/* Result 0 of 'impl', whose arguments were 'wide', in the dtype of f's input. */
+/* Result 0 of 'impl', called with 'wide', in the dtype of f's input. */
 static la_status round_to_self(la_frame *f, la_frame *wide)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
@@ -106,8 +106,8 @@ static la_status run_like_self(la_frame *f, uint32_t kept, la_op_fn impl)
     for (int k = 0; k < f->nargs; k++) {
         la_tensor *t = la_arg(f, k);
         args[k] = f->args[k];
-        if (!t || status || (kept >> k & 1) || !la_is_half((la_dtype)t->dtype))
-            continue;
+        if (!t || status || (kept >> k & 1)) continue;
+        if (!la_is_half((la_dtype)t->dtype)) continue;
         status = la_run(astype, &owned[k], t, la_v_dtype(LA_FLOAT32));
         args[k].tensor = owned[k];
     }
