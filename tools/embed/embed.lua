@@ -346,8 +346,8 @@ local TITLE = [[
 ** another name, define LA_SELF as that name in quotes.
 **
 ** In order: templates, which are macros named T_...; the core, file by file
-** behind a line with its path; behind #else the kernels, which are compiled once
-** for each LA_REGION, a capability of processors.
+** behind a line with its path; behind #else the kernels, which are compiled
+** once for each LA_REGION, a capability of processors.
 **
 %s*/]]
 
