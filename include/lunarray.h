@@ -768,11 +768,11 @@ LA_API la_program *la_program_load(la_runtime *rt, const void *bytes,
 ** several files, and NULL for the whole. */
 LA_API la_program *la_program_load_from(la_runtime *rt, la_source *source,
                                         const char *name);
-/* New: a model of a file of another program, "onnx" (format NULL, too), for the
-** sizes that the file says; dims that it leaves open are 1. A Lua state that
-** lives for this call reads it by the module onnx, so that a library without
-** Lua, or without the module, gives LA_ESUPPORT. LA_EIO for the file, and where
-** elements of inputs choose what is computed. */
+/* New: a model of another program's file, "onnx" (format NULL, too). Sizes that
+** it leaves open are a call's: the first with new ones plans, and 16 plans are
+** kept, with a Lua state that read the file. LA_ESUPPORT without Lua or module
+** onnx. Where elements choose what is computed (NonZero) that state runs calls,
+** with allocations, one clone at a time; no weights then. LA_EIO: the file. */
 LA_API la_program *la_model_load(la_runtime *rt, const void *bytes, size_t n,
                                  const char *format);
 LA_API la_program *la_model_load_from(la_runtime *rt, la_source *source,
@@ -789,7 +789,7 @@ LA_API int la_program_outputs(const la_program *p);
 LA_API const char *la_program_name(const la_program *p, int what, int i);
 
 /* The form of number i: dims, or -1 past the last; *dtype (may be NULL) is its
-** word, and sizes[0..capacity-1] are as many of its sizes as there are. */
+** word, sizes[0..capacity-1] its sizes, -1 for what a file leaves open. */
 LA_API int la_program_form(const la_program *p, int what, int i,
                            const char **dtype, int capacity, int64_t *sizes);
 

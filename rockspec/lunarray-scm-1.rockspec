@@ -10,6 +10,11 @@ description = {
   license = "MIT",
 }
 dependencies = {"lua >= 5.4, < 5.6"}
+external_dependencies = {
+  SLEEF = {header = "sleef.h"},
+  ZLIB = {header = "zlib.h"},
+  STB = {header = "stb/stb_image.h"},
+}
 build = {
   type = "make",
   build_target = "luarocks",

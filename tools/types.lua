@@ -334,17 +334,45 @@ local function add_values(out)
   end
 end
 
-local function main_file()
-  local out = {"---@meta lunarray\n-- Written by tools/types.lua.\n",
-    HEAD:format(dtype_alias()), others = {}}
+-- The table of a class that another file declares, for what refers to it, or
+-- adds to it.
+local TENSOR = "---@type lunarray.Tensor\nlocal Tensor = {}\n"
+local LIBRARY = "---@class lunarray\nlocal la = {}\n"
+
+local function begin(name, ...)
+  local out = {("---@meta %s\n-- Written by tools/types.lua.\n"):format(name),
+    ...}
+  out.others = {}
+  return out
+end
+
+local function finish(out, last)
+  for _, text in ipairs(out.others) do
+    if text ~= "" then out[#out + 1] = text .. "\n" end
+  end
+  out[#out + 1] = last
+  return table.concat(out, "\n") .. "\n"
+end
+
+local function tensor_file()
+  local out = begin("_", LIBRARY)
   add_tensor(out, help.names("tensor"))
-  out[#out + 1] = "---@class lunarray\nlocal la = {}\n"
+  return finish(out)
+end
+
+local function main_file()
+  local out = begin("lunarray", HEAD:format(dtype_alias()), TENSOR, LIBRARY)
   add_values(out)
   local found = help.names("la")
   for name, value in next, la do
     if type(value) == "table" then found[name] = nil end
   end
   add_members(out, "la", found)
+  return finish(out, "return la")
+end
+
+local function theme_file()
+  local out = begin("_", TENSOR, LIBRARY)
   for _, theme in ipairs(sorted(la)) do
     if type(la[theme]) == "table" then
       local module = package.loaded["lunarray." .. theme] == la[theme]
@@ -360,11 +388,7 @@ local function main_file()
       ::done::
     end
   end
-  for _, text in ipairs(out.others) do
-    if text ~= "" then out[#out + 1] = text .. "\n" end
-  end
-  out[#out + 1] = "return la"
-  return table.concat(out, "\n") .. "\n"
+  return finish(out)
 end
 
 -- ---- the other modules ----
@@ -441,9 +465,12 @@ local function module_file(module)
   return table.concat(out, "\n") .. "\n"
 end
 
--- Texts of all files by name.
+-- Texts of all files by name. lua-language-server does not read files of more
+-- than half a megabyte: the library is three of them.
 function types.files()
-  local files = {["lunarray.lua"] = main_file()}
+  local files = {["lunarray.lua"] = main_file(),
+    ["lunarray/tensor.lua"] = tensor_file(),
+    ["lunarray/themes.lua"] = theme_file()}
   for _, module in ipairs(MODULES) do
     files["lunarray/" .. module .. ".lua"] = module_file(module)
   end

@@ -116,4 +116,44 @@ describe("a result of a compiled function", function()
     local step = la.compile(function(x) return (x * 2):conj() end)
     for _ = 1, 3 do assert.is_true(step(z):equal((z * 2):conj())) end
   end)
+
+  it("leaves what a loop's body writes in its carry, in the first call too",
+    function()
+      local function small(y) return y:abs():sum():lt(50) end
+      local bodies = {
+        function(y) return y:mul_(2) end,
+        function(y) y:mul_(2):add_(0.5) return y + 1 end,
+        function(y) y:view(-1):mul_(2) return y end,
+        function(y, n) n:add_(1) return y * 2, n end,
+        function(y)
+          if y:mul_(2) then error "no more" end
+        end}
+      for _, body in ipairs(bodies) do
+        for _, grad in ipairs{false, true} do
+          local function f(x, n)
+            local v = x * 1
+            local ok, y, m = pcall(la.while_loop, small, body, v, n)
+            return v, n, ok and y or v, ok and m or n
+          end
+          local step = la.compile(f, {partial = true})
+          for k = 1, 3 do
+            local list = {}
+            for i, g in ipairs{f, step} do
+              local x = (la.ones(3) * k):requires_grad_(grad)
+              local n = la.zeros(1)
+              list[i] = {g(x, n)}
+              list[i].versions = {list[i][1]._version, n._version}
+              if grad then
+                list[i][3]:sum():backward()
+                table.insert(list[i], x.grad)
+              end
+            end
+            for i, t in ipairs(list[1]) do
+              assert.is_true(la.equal(t, list[2][i]))
+            end
+            assert.same(list[1].versions, list[2].versions)
+          end
+        end
+      end
+    end)
 end)

@@ -233,6 +233,21 @@ describe("a program in a file", function()
     assert.is_nil(io.open(path .. ".tmp"))
   end)
 
+  it("refuses names of tensors that it has not", function()
+    local w, b = la.ones(2), la.ones(2)
+    local f = la.compile(function(x) return x * w end)
+    f(la.ones(2))
+    for _, names in ipairs{{w = w:clone()}, {b}, {{deep = {b}}}} do
+      assert.error_matches(function() la.save(f, path, {names = names}) end,
+        "names: the function captured none of these")
+    end
+    local p = again(f, {names = {w = w, b = b}})
+    same(w, p:weights().w)
+    la.save(f, path, {names = {}})
+    assert.error_matches(function() la.save(p, path, {names = {w = w}}) end,
+      "names: a loaded program has the names of its file")
+  end)
+
   it("names what is unknown", function()
     local g = la.compile(function(x) return x:exp() end)
     g(la.ones(2))

@@ -27,6 +27,35 @@ static inline void la_lock_destroy(la_lock *k)
 static inline void la_lock_take(la_lock *k) { pthread_mutex_lock(&k->mutex); }
 static inline void la_lock_drop(la_lock *k) { pthread_mutex_unlock(&k->mutex); }
 
+/* A lock that is held for long, around work that takes memory and calls hosts.
+** A thread that holds it, and comes again by such a call, gets false. */
+typedef struct la_long_lock {
+    pthread_mutex_t mutex;
+} la_long_lock;
+
+/* False when there are no more of them. */
+static inline bool la_long_lock_init(la_long_lock *k)
+{
+    pthread_mutexattr_t kind;
+    if (pthread_mutexattr_init(&kind)) return false;
+    bool ok = pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK) == 0
+        && pthread_mutex_init(&k->mutex, &kind) == 0;
+    pthread_mutexattr_destroy(&kind);
+    return ok;
+}
+static inline void la_long_lock_destroy(la_long_lock *k)
+{
+    pthread_mutex_destroy(&k->mutex);
+}
+static inline bool la_long_lock_take(la_long_lock *k)
+{
+    return pthread_mutex_lock(&k->mutex) == 0;
+}
+static inline void la_long_lock_drop(la_long_lock *k)
+{
+    pthread_mutex_unlock(&k->mutex);
+}
+
 /* So that no other thread holds a static lock in the child of a fork. */
 static inline void la_lock_at_fork(void (*take)(void), void (*drop)(void))
 {

@@ -15,7 +15,7 @@
 #define BLOCK_BYTES 32768
 #define ROWS_BYTES 40960      /* the same where there are reductions; where
                               ** operands are packed, registers alone */
-#define BLOCK_MOST 1024
+#define BLOCK_MOST 2048
 #define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
 #define REDUCE_BLOCK 8192       /* but taken together, as each call costs */
 #define ALIGN 64
@@ -246,7 +246,7 @@ static int operand_of(la_fuse_plan *p, la_tensor *t, bool short_of)
 static bool is_scattered(const la_fused *z, const la_tensor *t)
 {
     return z->ntrail == 0 && t->ndim == z->shape.ndim
-        && !(t->flags & LA_F_DENSE)
+        && !(t->flags & LA_F_DENSE) && !la_fuse_is_repeated(t)
         && memcmp(la_sizes(t), z->shape.sizes,
                   sizeof(int64_t) * (size_t)t->ndim) == 0;
 }

@@ -81,6 +81,7 @@ la_status la_fuse_lay_out(la_fused *z, la_fuse_set wanted);
 /* ---- steps (steps.c) ---- */
 
 bool la_fuse_is_simple(const la_tensor *t);
+bool la_fuse_is_repeated(const la_tensor *t);
 /* Begins an empty chain of at most so many steps. */
 void la_fuse_init(la_fused *z, int most);
 /* Drops the references of steps and inputs. */

@@ -156,9 +156,18 @@ static bool is_row_major_of(const la_shape *shape, const int64_t *strides)
     return same_dims(shape->ndim, plain, strides);
 }
 
+/* Is it one element, repeated over all dims? It has no say in the order. */
+bool la_fuse_is_repeated(const la_tensor *t)
+{
+    for (int d = 0; d < t->ndim; d++)
+        if (la_sizes(t)[d] > 1 && la_strides(t)[d] != 0) return false;
+    return true;
+}
+
 /* The result's strides where they are plain to see: inputs of the full shape
 ** are contiguous, or dense in one order that no smaller input before them
-** overrules; the iterator's rule for the rest is not repeated here. */
+** overrules, or one element; the iterator's rule for the rest is not repeated
+** here. */
 static bool result_strides(const la_frame *f, int n, const la_shape *shape,
                            int64_t *strides)
 {
@@ -167,7 +176,8 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
     if (has_single(shape) && !are_row_major(f, n)) return false;
     for (int k = 0; k < n; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (t->flags & LA_F_WRAPPED) continue;
+        if ((t->flags & LA_F_WRAPPED)
+            || (t->numel > 1 && la_fuse_is_repeated(t))) continue;
         bool full = t->ndim == shape->ndim
             && same_dims(t->ndim, la_sizes(t), shape->sizes);
         bool gaps = full && !(t->flags & LA_F_DENSE)

@@ -131,6 +131,7 @@ static inline la_status call_op_compute(call *c, la_form form)
     f->args = c->args.args;
     f->nargs = c->schema->nparams;
     f->nresults = 0;
+    f->unread = 0;
     c->nwrapped = 0;
     la_status status = call_op_take_tensors(c);
     if (!status) status = take_outs(c);

@@ -96,6 +96,7 @@ la_status la_do_frame(la_frame *f, int n, const la_value *given)
     f->nargs = s->nparams;
     f->nresults = 0;
     f->keys = 0;
+    f->unread = 0;
     memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
     la_status status = call_fill(s, n, given, args, &o);
     if (!status && o.n) status = default_numbers(f->op, s->nparams, args, &o);

@@ -50,6 +50,8 @@ struct la_frame {
     la_keyset keys;           /* not yet run */
     int nargs;
     int nresults;             /* results set so far: no others own anything */
+    uint32_t unread;          /* results, a bit each, whose elements nobody
+                              ** will read: they need not be computed */
     la_value *args;           /* [nargs], borrowed */
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */

@@ -86,9 +86,14 @@ static la_status bind_piece(la_prog *p, int32_t slot)
 
 /* ---- making ---- */
 
+/* The recording call leaves blocks of other sizes in the cache: given back,
+** they are no part of the peak. */
+enum { BIND_LARGE = 1 << 20 };
+
 static la_status bind_arena(la_prog *p)
 {
     int64_t n = p->arena_bytes > 0 ? p->arena_bytes : 1;    /* empty pieces */
+    if (n >= BIND_LARGE && !p->live) la_mem_trim();
     if (!p->live) LA_TRY(la_tensor_empty(1, &n, LA_UINT8, &p->arena));
     for (int32_t i = 0; i < p->slots.n; i++) {
         const la_prog_slot *s = la_prog_slot_at(p, i);

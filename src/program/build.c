@@ -101,19 +101,29 @@ static bool build_looks_like(const la_tensor *form, const la_tensor *t)
         && memcmp(la_sizes(form), la_sizes(t), 2 * (size_t)t->ndim * 8) == 0;
 }
 
+static bool build_is_view(const la_prog_view *v, const la_tensor *t,
+                          const la_prog_view *like)
+{
+    return v->bytes == like->bytes && v->grad == like->grad
+        && v->whole == like->whole
+        && v->step == like->step && v->object == like->object
+        && build_looks_like(v->form, t);
+}
+
 /* A walk over the slot's views, which are few: one for each way in which the
-** program looks at one storage. */
+** program looks at one storage. Rows that are taken one after another are
+** many, but lie behind all that were met, and come out of the eldest. */
 int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
                         const la_prog_view *like)
 {
     la_prog_slot *s = la_prog_slot_at(p, slot);
-    for (int32_t i = s->views; i >= 0; i = la_prog_view_at(p, i)->next) {
-        const la_prog_view *v = la_prog_view_at(p, i);
-        if (v->bytes == like->bytes && v->grad == like->grad
-            && v->whole == like->whole
-            && v->step == like->step && v->object == like->object
-            && build_looks_like(v->form, t)) return i;
-    }
+    bool within = like->bytes >= s->low && like->bytes <= s->high;
+    if (s->views >= 0 && within
+        && build_is_view(la_prog_view_at(p, s->eldest), t, like))
+        return s->eldest;
+    for (int32_t i = s->views; i >= 0 && within;
+         i = la_prog_view_at(p, i)->next)
+        if (build_is_view(la_prog_view_at(p, i), t, like)) return i;
     la_tensor *form = NULL;
     if (la_tensor_form(t, &form)) return LA_PROG_NONE;
     la_prog_view *v = la_prog_add(&p->views, sizeof *v);
@@ -123,10 +133,9 @@ int32_t la_prog_view_of(la_prog *p, int32_t slot, const la_tensor *t,
     }
     *v = *like;
     v->slot = slot;
-    v->next = s->views;
     v->form = form;
     v->last = LA_PROG_NONE;
-    s->views = p->views.n - 1;
+    la_prog_link_view(s, v, p->views.n - 1);
     return s->views;
 }
 

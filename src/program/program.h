@@ -49,6 +49,8 @@ typedef struct la_prog_slot {
     bool inner;         /* nobody but its group reads it: it has no memory */
     int32_t index;      /* of the object */
     int32_t views;      /* the first of its views; LA_PROG_NONE */
+    int32_t eldest;     /* the last of them */
+    int64_t low, high;  /* the least and most 'bytes' of these */
     int32_t maker;
     int32_t first, last;    /* the steps that use it first and last */
     int64_t nbytes;     /* of a made slot */
@@ -126,6 +128,7 @@ typedef struct la_prog_step {
     bool early;         /* a question whose answer decides, or what it depends
                         ** on: they run before all others */
     uint8_t nargs, nresults, nsources;
+    uint8_t unread;     /* results, a bit each, that no step reads: memory.c */
     int32_t line, source;   /* of the Lua code; index of its name */
     int32_t object, view;
     int32_t results[LA_MAX_RESULTS];    /* views; LA_PROG_NONE: no tensor */
@@ -142,6 +145,17 @@ typedef struct la_prog_step {
     la_prog_loop *loop;     /* owned; its operands are members from 'lists' */
     la_prog_source *sources;
 } la_prog_step;
+
+/* The view becomes the first one of slot 's'. */
+static inline void la_prog_link_view(la_prog_slot *s, la_prog_view *v,
+                                     int32_t view)
+{
+    if (s->views < 0) s->eldest = view;
+    if (s->views < 0 || v->bytes < s->low) s->low = v->bytes;
+    if (s->views < 0 || v->bytes > s->high) s->high = v->bytes;
+    v->next = s->views;
+    s->views = view;
+}
 
 /* Steps that run as one, a chain (fuse/chain.h) whose operands are views. */
 typedef struct la_prog_group {

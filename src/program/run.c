@@ -253,6 +253,7 @@ static la_status run_call(run_state *r, int32_t i)
     f.keys = 0;
     f.nargs = s->nargs;
     f.nresults = 0;
+    f.unread = s->unread;
     f.args = s->args;
     memset(f.scratch, 0, sizeof f.scratch);
     run_arguments(r->p, s);

@@ -114,8 +114,7 @@ void la_prog_stand_for(la_prog *p, int32_t a, int32_t b)
         la_prog_view *view = la_prog_view_at(p, v);
         next = view->next;
         view->slot = to;
-        view->next = s->views;
-        s->views = v;
+        la_prog_link_view(s, view, v);
     }
     t->views = LA_PROG_NONE;
 }

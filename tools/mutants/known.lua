@@ -53,7 +53,18 @@ local ROWS = {
    "while (n > 0 || some < 8) some += mask[--n];",
    "no eight at once: time alone, and sanitizers see reads before the mask"},
   {"modules/csv/lua/csv_read.c", "if (!table && !frame)",
-   "if (0 && (!table && !frame))", "for builds without frames"}
+   "if (0 && (!table && !frame))", "for builds without frames"},
+  {"src/vmap/vmap_call.c", "bool any = false;", "bool any = true;",
+   "numbers take the dtype of the result a step earlier: time alone"},
+  {"src/vmap/special.c",
+   "if (!la_vmap_arg(c, 0) || own < 0 || own > 1 || c->level->size == 0)",
+   "if (!la_vmap_arg(c, 0) || own < 0 || own >= 1 || c->level->size == 0)",
+   "images of a batch go by the loop: time alone"},
+  {"modules/profile/record.c", "if (n == INT32_MAX / 2", "if (n == INT32_MAX",
+   "so many rows are a hundred gigabytes"},
+  {"modules/frame/scan.c", "memset(out, 0, (size_t)c->n * sizeof *out);",
+   "memset(out, 0, (size_t)c->n + sizeof *out);",
+   "every row of a group is in a part, and written there"},
 }
 
 local known = {}

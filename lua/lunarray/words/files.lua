@@ -18,7 +18,8 @@ tensor([1, 2, 3])
 A compiled function goes to a .laprog: what was recorded last, with the tensors
 that it captured as ordinary ones of a .safetensors file. {all = true} saves
 every kind of arguments, {names = net:state_dict()} names tensors (tables in
-tables join names with dots); others go by numbers.
+tables join names with dots), and raises where the function captured none of
+them; others go by numbers.
 see: load, mmap, compile, image.save, write_csv, nn.Module:state_dict
 == load
 : la.load(path[, {metadata =, limit =, unknown =, mmap =}]) -> tensor or table

@@ -70,6 +70,57 @@ describe("complex64", function()
   end)
 end)
 
+describe("functions of complex128", function()
+  -- Products of C's real functions: the truth to a few units.
+  local exp, sin, cos = math.exp, math.sin, math.cos
+  local function sinh(x) return (exp(x) - exp(-x)) / 2 end
+  local function cosh(x) return (exp(x) + exp(-x)) / 2 end
+  local truth = {
+    exp = function(x, y) return exp(x) * cos(y), exp(x) * sin(y) end,
+    sin = function(x, y) return sin(x) * cosh(y), cos(x) * sinh(y) end,
+    cos = function(x, y) return cos(x) * cosh(y), -sin(x) * sinh(y) end,
+    sinh = function(x, y) return sinh(x) * cos(y), cosh(x) * sin(y) end,
+    cosh = function(x, y) return cosh(x) * cos(y), sinh(x) * sin(y) end
+  }
+  truth.tanh = function(x, y)
+    local d = cosh(2 * x) + cos(2 * y)
+    return sinh(2 * x) / d, sin(2 * y) / d
+  end
+  truth.tan = function(x, y)
+    local re, im = truth.tanh(-y, x)
+    return im, -re
+  end
+  truth.sigmoid = function(x, y)
+    local u, v = 1 + exp(-x) * cos(y), exp(-x) * sin(y)
+    local d = u * u + v * v
+    return u / d, v / d
+  end
+
+  local re, im = {}, {}
+  for _, x in ipairs{0.75, -1.5, 3, -7.25, 12.5, -20, 20.125} do
+    for _, y in ipairs{1, -2.5, 0.25, 11, -1000.5, 1048575, 1048577, -3e9} do
+      re[#re + 1], im[#im + 1] = x, y
+    end
+  end
+  local function part(t) return la.tensor(t, {dtype = "float64"}) end
+  local z = {{re, im}, {im, re}}
+  for name, f in pairs(truth) do
+    it(name .. " agrees with the real ones", function()
+      local swapped = name == "sin" or name == "cos" or name == "tan"
+      local a, b = table.unpack(z[swapped and 2 or 1])
+      local got = la[name](la.complex(part(a), part(b)))
+      local x, y = got.real:totable(), got.imag:totable()
+      for i = 1, #a do
+        local u, v = f(a[i], b[i])
+        local size = math.max(math.abs(u), math.abs(v), 1e-300)
+        local off = math.max(math.abs(x[i] - u), math.abs(y[i] - v)) / size
+        assert.is_true(off < 4e-15, ("%s of %s, %s: %s, %s, not %s, %s")
+          :format(name, a[i], b[i], x[i], y[i], u, v))
+      end
+    end)
+  end
+end)
+
 describe("sgn of a complex zero", function()
   it("is 0, whatever the signs of its parts", function()
     for _, dtype in ipairs{"complex64", "complex128"} do

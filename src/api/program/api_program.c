@@ -69,6 +69,19 @@ LA_API la_program *la_program_load_from(la_runtime *rt, la_source *source,
     return la_api_end("la_program_load_from", status) ? NULL : g;
 }
 
+/* All plans, the sizes that ran last first: whoever loads one program of the
+** file gets those. */
+static la_status api_program_write(la_program *g, la_writer *to)
+{
+    la_program *list[LA_PROGRAM_SIZES + 1];
+    int n = 0;
+    if (!g->now) list[n++] = g;
+    for (int32_t i = g->others.n - 1; i >= 0; i--)
+        list[n++] = *LA_PROG_AT(g->others, la_program *, i);
+    if (g->now) list[n++] = g;
+    return la_program_write(n, list, to);
+}
+
 static la_status api_program_save(la_program *g, const la_sink *sink,
                                   const char *format)
 {
@@ -78,9 +91,12 @@ static la_status api_program_save(la_program *g, const la_sink *sink,
     if (format && strcmp(format, "laprog") != 0)
         return la_error(LA_EARG, "the format of a program is \"laprog\"");
     if (!sink) return la_error(LA_EARG, "no la_sink given");
+    if (la_program_is_whole(g))
+        return la_error(LA_ESUPPORT, "elements of the inputs choose what the "
+                        "model computes: its own file is what can be kept");
     LA_TRY(LA_READ_STRUCT("la_program_save_to", la_sink, sink, &s));
     LA_TRY(la_writer_to_sink(&s, &to));
-    return la_program_write(1, &g, &to);
+    return api_program_write(g, &to);
 }
 
 LA_API int la_program_save_to(la_program *g, la_sink *sink, const char *format)
@@ -125,7 +141,7 @@ LA_API int la_program_form(const la_program *g, int what, int i,
     const la_tensor *f = api_program_form(g, what, i);
     if (dtype) *dtype = la_dtype_name((la_dtype)f->dtype);
     for (int d = 0; d < f->ndim && d < capacity; d++)
-        sizes[d] = la_sizes(f)[d];
+        sizes[d] = la_program_is_open(g, what, i, d) ? -1 : la_sizes(f)[d];
     return f->ndim;
 }
 
@@ -188,14 +204,24 @@ static size_t api_program_weights(const la_program *g)
     return sum;
 }
 
+/* The memory of the plans, those for other sizes too. */
+static size_t api_program_arena(const la_program *g)
+{
+    int64_t sum = g->p->arena_bytes + (g->parts ? g->parts->arena_bytes : 0);
+    for (int32_t i = 0; i < g->others.n; i++) {
+        const la_program *one = *LA_PROG_AT(g->others, la_program *, i);
+        sum += one->p->arena_bytes + (one->parts ? one->parts->arena_bytes : 0);
+    }
+    return (size_t)sum;
+}
+
 LA_API size_t la_program_bytes(const la_program *g, int what)
 {
     if (!g) return 0;
     switch (what) {
     case LA_BYTES_WEIGHTS: return api_program_weights(g);
     case LA_BYTES_ARENA:
-        return (size_t)(g->p->arena_bytes
-                        + (g->parts ? g->parts->arena_bytes : 0));
+        return api_program_arena(g);
     default: return 0;
     }
 }

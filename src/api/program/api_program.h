@@ -9,11 +9,13 @@
 #ifndef LA_API_PROGRAM_API_PROGRAM_H
 #define LA_API_PROGRAM_API_PROGRAM_H
 
+#include "base/lock.h"
 #include "io/archive.h"
 #include "program/program.h"
 
 typedef struct la_program la_program;
 
+enum { LA_PROGRAM_SIZES = 16 };         /* plans for other sizes, at most */
 enum { LA_PROGRAM_NAMES = 3 };  /* inputs, outputs, weights */
 
 /* A number that a step reads in each run: from a weight of no dim, float64. */
@@ -32,6 +34,24 @@ typedef struct la_program_walk {
     la_tensor **results;        /* before they are handed out */
 } la_program_walk;
 
+/* A planner makes programs for other sizes, of a model of a file. Clones of its
+** program share it. */
+typedef struct la_planner {
+    _Atomic int32_t refs;
+    la_long_lock lock;          /* held while it plans */
+    void *source;
+    bool whole;                 /* no plan has it all: 'run' runs the model */
+    /* Results for inputs, new: 'outputs' of them. */
+    la_status (*run)(void *source, la_tensor *const *in, int32_t n,
+                     la_tensor **out, int32_t outputs);
+    /* A program for inputs of these sizes. */
+    la_status (*plan)(void *source, la_tensor *const *in, int32_t n,
+                      la_program **out);
+    void (*close)(void *source);
+    la_prog_list open;          /* uint64_t, of inputs, then of outputs: bit d
+                                ** of dims that the file leaves open */
+} la_planner;
+
 struct la_program {
     _Atomic int32_t refs;
     uint8_t owner;              /* its runtime */
@@ -47,6 +67,10 @@ struct la_program {
     la_bytes call;              /* how Lua gives and takes the values: JSON, or
                                 ** nothing */
     la_program_walk walk;
+    la_planner *planner;        /* NULL: these sizes alone */
+    la_prog_list others;        /* la_program *, owned: for other sizes, what
+                                ** ran last at the end */
+    la_program *now;            /* the one of them that the begun call runs */
 };
 
 /* ---- program_make.c ---- */
@@ -77,6 +101,27 @@ static inline const char *la_program_key(const la_program *g, int what,
 {
     return g->names[what].list[i].key;
 }
+
+/* ---- program_sizes.c ---- */
+
+/* A planner, which owns 'source' from here on, also where it fails. */
+la_status la_planner_new(void *source, void (*close)(void *),
+                         la_planner **out);
+void la_planner_release(la_planner *k);
+/* Does the file leave dim d of that input or output open? */
+bool la_program_is_open(const la_program *g, int what, int i, int d);
+/* The program for the sizes of these inputs: g, one that was made before, or a
+** new one. g where the inputs are none of the model's, for its check to say. */
+la_status la_program_fitting(la_program *g, la_tensor *const *in,
+                             la_program **out);
+static inline bool la_program_is_whole(const la_program *g)
+{
+    return g->planner && g->planner->whole;
+}
+/* Runs the model of such a program; results that are given are written. */
+la_status la_program_run_whole(la_program *g, la_tensor *const *in,
+                               la_tensor *const *given, la_tensor **out);
+void la_program_drop_others(la_program *g);
 
 /* ---- program_run.c ---- */
 

@@ -203,6 +203,8 @@ static la_status make_copy_parts(const la_program *from, la_program *to)
     /* The plan belongs to one program: a copy makes its own from what was
     ** recorded. */
     LA_TRY(la_prog_copy(from->p->recorded, &to->p));
+    to->planner = from->planner;
+    if (to->planner) la_take_ref(&to->planner->refs);
     return la_program_finish(to);
 }
 
@@ -235,6 +237,7 @@ static void make_drop_walk(la_program *g)
 void la_program_drop(la_program *g)
 {
     if (!g || !la_drop_ref(&g->refs)) return;
+    la_program_drop_others(g);
     make_drop_walk(g);
     la_prog_free(g->parts);
     la_prog_free(g->p);
@@ -244,6 +247,7 @@ void la_program_drop(la_program *g)
     la_prog_drop_list(&g->weights, sizeof(la_tensor *));
     la_prog_drop_list(&g->numbers, sizeof(la_program_number));
     la_bytes_free(&g->call);
+    la_planner_release(g->planner);
     la_mem_free(g, sizeof *g);
 }
 

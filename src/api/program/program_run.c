@@ -51,6 +51,17 @@ static const char *run_sizes(const la_tensor *t, char *out, size_t n)
     return la_sizes_text(t->ndim, la_sizes(t), out, n);
 }
 
+/* The sizes of input i as the recording has them; -1 for open ones. */
+static const char *run_wanted(const la_program *g, int32_t i, char *out,
+                              size_t n)
+{
+    const la_tensor *f = la_prog_object_at(g->p, i)->form;
+    int64_t sizes[LA_MAX_DIMS];
+    for (int d = 0; d < f->ndim; d++)
+        sizes[d] = la_program_is_open(g, 0, i, d) ? -1 : la_sizes(f)[d];
+    return la_sizes_text(f->ndim, sizes, out, n);
+}
+
 /* Tells in what the tensor differs from the recording's. */
 static la_status run_differs(const la_program *g, int32_t i,
                              const la_tensor *t)
@@ -64,7 +75,7 @@ static la_status run_differs(const la_program *g, int32_t i,
                         la_dtype_name((la_dtype)t->dtype));
     if (!la_has_sizes(t, f->ndim, la_sizes(f)))
         return la_error(LA_ESHAPE, "input '%s': sizes %s expected, got %s",
-                        name, run_sizes(f, want, sizeof want),
+                        name, run_wanted(g, i, want, sizeof want),
                         run_sizes(t, have, sizeof have));
     if (memcmp(la_strides(t), la_strides(f), 8 * (size_t)f->ndim) != 0)
         return la_error(LA_ESHAPE, "input '%s' lies in memory in another way "
@@ -91,6 +102,18 @@ static la_status run_check_leaf(const la_program *g, int32_t i,
                     ? "that has one" : "without one");
 }
 
+/* Does the input fit what the file says? Open sizes may be any. */
+static la_status run_check_form(const la_program *g, int32_t i,
+                                const la_tensor *t)
+{
+    const la_tensor *f = la_prog_object_at(g->p, i)->form;
+    bool fits = t->dtype == f->dtype && t->ndim == f->ndim;
+    for (int d = 0; d < t->ndim && fits; d++)
+        fits = la_sizes(t)[d] == la_sizes(f)[d]
+            || la_program_is_open(g, 0, i, d);
+    return fits ? LA_OK : run_differs(g, i, t);
+}
+
 static la_status run_check_input(const la_program *g, int32_t i, la_tensor *t)
 {
     const char *name = la_program_key(g, 0, i);
@@ -102,6 +125,7 @@ static la_status run_check_input(const la_program *g, int32_t i, la_tensor *t)
         return la_error(LA_ESTATE, "input '%s' is on a device", name);
     LA_TRY(la_tensor_check_bounds(t));
     if (la_prog_object_fits(g->p, i, t)) return LA_OK;
+    if (la_program_is_whole(g)) return run_check_form(g, i, t);
     LA_TRY(run_differs(g, i, t));
     return run_check_leaf(g, i, t);
 }
@@ -196,7 +220,7 @@ static la_status run_check(la_program *g, la_tensor *const *in,
     for (int32_t i = 0; i < p->narguments && g->writes; i++)
         LA_TRY(run_check_alias(g, i, in));
     LA_TRY(run_check_weights(g));
-    for (int32_t i = 0; i < p->outputs.n; i++)
+    for (int32_t i = 0; i < p->outputs.n && !la_program_is_whole(g); i++)
         if (out[i]) LA_TRY(run_check_output(g, i, out[i]));
     return LA_OK;
 }
@@ -290,13 +314,12 @@ static la_status run_make_parts(la_program *g)
     return LA_OK;
 }
 
-la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
+static la_status start_one(la_program *g, bool parts, la_tensor *const *in,
                            la_tensor **out)
 {
     la_program_walk *w = &g->walk;
-    LA_TRY(run_check_context());
     LA_TRY(run_check(g, in, out));
-    if (parts) LA_TRY(run_make_parts(g));
+    if (parts && !la_program_is_whole(g)) LA_TRY(run_make_parts(g));
     w->p = parts && g->parts ? g->parts : g->p;
     la_program_modes before = run_set(g);
     la_status status = la_prog_begin(w->p, in);
@@ -312,8 +335,21 @@ la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
     return LA_OK;
 }
 
+la_status la_program_start(la_program *g, bool parts, la_tensor *const *in,
+                           la_tensor **out)
+{
+    la_program *one = g;
+    LA_TRY(run_check_context());
+    if (g->now && (g->now->walk.on || g->now->p->busy))
+        return start_one(g->now, parts, in, out);       /* which refuses */
+    if (!g->walk.on && !g->p->busy) LA_TRY(la_program_fitting(g, in, &one));
+    g->now = one != g ? one : NULL;
+    return start_one(one, parts, in, out);
+}
+
 la_status la_program_go_on(la_program *g, int64_t end, bool *done)
 {
+    if (g->now) g = g->now;
     la_prog_host host = {.read = run_number, .context = g};
     *done = false;
     if (!g->walk.on)
@@ -321,11 +357,15 @@ la_status la_program_go_on(la_program *g, int64_t end, bool *done)
     la_status status = run_look(g);
     la_program_modes before = run_set(g);
     la_prog *p = g->walk.p;
+    bool whole = la_program_is_whole(g);
     p->given = g->walk.out;
-    if (!status) status = la_prog_advance(p, g->walk.in, end, &host);
+    if (!status && whole)
+        status = la_program_run_whole(g, g->walk.in, g->walk.out,
+                                      g->walk.results);
+    else if (!status) status = la_prog_advance(p, g->walk.in, end, &host);
     p->given = NULL;
-    *done = status || p->at >= p->steps.n;
-    if (!status && *done) status = run_results(g);
+    *done = whole || status || p->at >= p->steps.n;
+    if (!status && *done && !whole) status = run_results(g);
     run_unset(&before);
     if (*done) {
         run_hand(g, status);
@@ -350,6 +390,7 @@ la_status la_program_replay(la_program *g, la_tensor *const *in,
 {
     la_prog_host host = {.read = run_number, .context = g};
     la_prog *p = NULL;
+    if (la_program_is_whole(g)) return la_program_call(g, in, out);
     LA_TRY(run_check_context());
     LA_TRY(run_check(g, in, out));
     LA_TRY(la_prog_copy(g->p->recorded, &p));

@@ -127,11 +127,11 @@ static void recording_view(la_program_reader *r, la_prog *p)
     }
     /* Views go in front of the list of their slot, as in a recording. */
     la_prog_slot *s = la_prog_slot_at(p, slot);
-    *v = (la_prog_view){.slot = slot, .next = s->views, .last = LA_PROG_NONE,
+    *v = (la_prog_view){.slot = slot, .last = LA_PROG_NONE,
         .grad = flags & LA_TEXT_GRAD, .step = LA_PROG_NONE,
         .object = LA_PROG_NONE,
         .whole = flags & LA_TEXT_WHOLE, .bytes = bytes, .form = form};
-    s->views = p->views.n - 1;
+    la_prog_link_view(s, v, p->views.n - 1);
 }
 
 /* A view by its number, which stands in the file before all that refers to it;

@@ -47,11 +47,24 @@ static double inner_count(la_formula *x, const rows *r)
     return n;
 }
 
+/* The gradient of the input alone, by a kernel that adds up no others. */
+static la_status norm_input_once(la_formula *x, la_tensor **out,
+                                 la_tensor *mean, la_tensor *rstd)
+{
+    la_tensor *g = mean
+        ? R(native_layer_norm_backward, G, A(0), VAL(1), mean, rstd, A(2))
+        : R(native_rms_norm_backward, G, A(0), VAL(1), rstd, A(2));
+    la_x_set(x, out, 0, g);
+    return x->w.status;
+}
+
 /* All gradients when nobody differentiates them again: one pass. */
 static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
                            la_tensor *rstd, int bias)
 {
     la_value g[LA_MAX_RESULTS];
+    if (!la_x_wants(x, 2) && !(bias && la_x_wants(x, bias)))
+        return norm_input_once(x, out, mean, rstd);
     la_status status = x->w.status ? x->w.status
         : la_run_many(norm_backward, g, G, A(0), VAL(1), mean, rstd, A(2));
     if (status) return la_chain_fail(&x->w, status), status;

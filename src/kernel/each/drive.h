@@ -12,6 +12,7 @@
 #include "kernel/each/elements.h"
 #include "kernel/kernel.h"
 #include "simd/complex_lanes.h"
+#include "simd/permute/mask_bytes.h"
 #include "simd/permute/pack16.h"
 #include "simd/permute/short_rows.h"
 

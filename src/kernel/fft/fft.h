@@ -125,10 +125,10 @@ typedef struct la_fft_times {
 
 typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
-    /* Passes by radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
+    /* Passes by radix: 2 to 10, 12, 16; pass[0] for odd primes from 7 on. */
     void (*pass[17])(const la_fft_pass *);
-    /* Kernels for those radices but the odd primes from 7 on; NULL where
-    ** vectors are short. */
+    /* Rows as long as those radices, but the odd primes; NULL where vectors are
+    ** short. */
     void (*rows[17])(const la_fft_rows *);
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);

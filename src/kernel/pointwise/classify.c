@@ -9,6 +9,7 @@
 #define NAME isnan
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) ((a) != (a))
 #define EXPR(a) ((a) != (a))
 #define EXPR16(a, inf) (((a) & 0x7fff) > (inf))
 #include "kernel/each/each_real.inc"
@@ -26,6 +27,7 @@
 #define NAME isinf
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) (f64_abs(a) == INFINITY)
 #define EXPR(a) INFINITE(a)
 #define EXPR16(a, inf) (((a) & 0x7fff) == (inf))
 #include "kernel/each/each_real.inc"
@@ -37,6 +39,7 @@
 #define NAME isfinite
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) (f64_abs(a) < INFINITY)
 #define EXPR(a) FINITE(a)
 #define EXPR16(a, inf) (((a) & 0x7fff) < (inf))
 #include "kernel/each/each_real.inc"
@@ -48,6 +51,7 @@
 #define NAME isposinf
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) ((a) == INFINITY)
 #define EXPR(a) ((a) == (REAL)__builtin_inf())
 #define EXPR16(a, inf) ((a) == (inf))
 #include "kernel/each/each_real.inc"
@@ -56,6 +60,7 @@
 #define NAME isneginf
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) ((a) == -INFINITY)
 #define EXPR(a) ((a) == -(REAL)__builtin_inf())
 #define EXPR16(a, inf) ((a) == (0x8000 | (inf)))
 #include "kernel/each/each_real.inc"

@@ -20,6 +20,7 @@ static inline int16_t rank16(uint16_t a)
 #define NAME eq
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) ((a) == (b))
 #define EXPR16(a, b, inf) COMPARE16(==, a, b, inf)
 #define EXPR(a, b) ((a) == (b))
 #include "kernel/each/each_real.inc"
@@ -34,6 +35,7 @@ static inline int16_t rank16(uint16_t a)
 #define NAME ne
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) ((a) != (b))
 #define EXPR16(a, b, inf) (1 ^ COMPARE16(==, a, b, inf))
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each/each_real.inc"
@@ -48,6 +50,7 @@ static inline int16_t rank16(uint16_t a)
 #define NAME lt
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) ((a) < (b))
 #define EXPR16(a, b, inf) COMPARE16(<, a, b, inf)
 #define EXPR(a, b) ((a) < (b))
 #include "kernel/each/each_real.inc"
@@ -60,6 +63,7 @@ static inline int16_t rank16(uint16_t a)
 #define NAME le
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) ((a) <= (b))
 #define EXPR16(a, b, inf) COMPARE16(<=, a, b, inf)
 #define EXPR(a, b) ((a) <= (b))
 #include "kernel/each/each_real.inc"

@@ -70,6 +70,8 @@
 #define EXPR_BY(a, by) BY(floor, a, by)
 #define EXPR_BY_BYTES(a, by) BY(floor_bytes, a, by)
 #define EXPR_BY_WORDS(a, by) BY(floor_words, a, by)
+#define EXPR_BY_WIDE(a, by) BY(floor_wide, a, by)
+#define EXPR_LONGS(a, b) longs_quotient(a, b, true)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 
@@ -82,6 +84,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) QUOTIENT(a, b)
 #define EXPR_BY(a, by) BY(trunc, a, by)
+#define EXPR_LONGS(a, b) longs_quotient(a, b, false)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 
@@ -94,6 +97,8 @@
 #define EXPR(a, b) \
     ((WIDE)REST(a, b) + ((0 - (WIDE)DOWN(a, b)) & (WIDE)(b)))
 #define EXPR_BY(a, by) BY(remainder, a, by)
+#define EXPR_BY_WIDE(a, by) BY(remainder_wide, a, by)
+#define EXPR_LONGS(a, b) longs_rest(a, b, true)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 
@@ -106,6 +111,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) REST(a, b)
 #define EXPR_BY(a, by) BY(fmod, a, by)
+#define EXPR_LONGS(a, b) longs_rest(a, b, false)
 #include "kernel/each/each_int.inc"
 #include "kernel/each/table.inc"
 

@@ -10,6 +10,7 @@
 #define NAME logical_and
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) (((a) != 0) & ((b) != 0))
 #define EXPR(a, b) (((a) != 0) & ((b) != 0))
 #define EXPR16(a, b, inf) (IS_SET16(a) & IS_SET16(b))
 #include "kernel/each/each_real.inc"
@@ -24,6 +25,7 @@
 #define NAME logical_or
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) (((a) != 0) | ((b) != 0))
 #define EXPR(a, b) (((a) != 0) | ((b) != 0))
 #define EXPR16(a, b, inf) (IS_SET16(a) | IS_SET16(b))
 #include "kernel/each/each_real.inc"
@@ -38,6 +40,7 @@
 #define NAME logical_xor
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR_MASK(a, b) (((a) != 0) ^ ((b) != 0))
 #define EXPR(a, b) (((a) != 0) ^ ((b) != 0))
 #define EXPR16(a, b, inf) (IS_SET16(a) ^ IS_SET16(b))
 #include "kernel/each/each_real.inc"
@@ -52,6 +55,7 @@
 #define NAME logical_not
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) ((a) == 0)
 #define EXPR(a) ((a) == 0)
 #define EXPR16(a, inf) (!IS_SET16(a))
 #include "kernel/each/each_real.inc"

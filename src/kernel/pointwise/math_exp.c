@@ -1,5 +1,6 @@
 /* Exponentials and logarithms; methods in simd/math/math.h. complex64 goes by
 ** vectors where complex_wide.h has the function, else one by one by C's. */
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"
@@ -11,6 +12,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_exp(a)
 #define EXPR128(a) c128_exp(a)
+#define EXPR128V(a) c128s_exp(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 

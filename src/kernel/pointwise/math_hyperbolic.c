@@ -1,5 +1,6 @@
 /* Hyperbolic functions and their inverses, the logistic function; as
 ** math_exp.c. */
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"
@@ -11,6 +12,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sinh(a)
 #define EXPR128(a) c128_sinh(a)
+#define EXPR128V(a) c128s_sinh(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
@@ -21,6 +23,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cosh(a)
 #define EXPR128(a) c128_cosh(a)
+#define EXPR128V(a) c128s_cosh(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
@@ -31,6 +34,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tanh(a)
 #define EXPR128(a) c128_tanh(a)
+#define EXPR128V(a) c128s_tanh(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
@@ -69,5 +73,6 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sigmoid(a)
 #define EXPR128(a) c128_sigmoid(a)
+#define EXPR128V(a) c128s_sigmoid(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"

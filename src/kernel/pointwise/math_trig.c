@@ -1,4 +1,5 @@
 /* Circular functions and their inverses; as math_exp.c. */
+#include "kernel/pointwise/complex/complex_pairs.h"
 #include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math/math.h"
@@ -10,6 +11,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sin(a)
 #define EXPR128(a) c128_sin(a)
+#define EXPR128V(a) c128s_sin(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
@@ -20,6 +22,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cos(a)
 #define EXPR128(a) c128_cos(a)
+#define EXPR128V(a) c128s_cos(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
@@ -30,6 +33,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tan(a)
 #define EXPR128(a) c128_tan(a)
+#define EXPR128V(a) c128s_tan(a)
 #include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 

@@ -68,11 +68,13 @@
 #define NAME signbit
 #define ARITY 1
 #define RESULT uint8_t
+#define EXPR_MASK(a) ((i64v)(a) < 0)
 /* Sign by copysign for doubles, whose signbit would be no vector. */
 #define EXPR(a) (sizeof(REAL) == 4 ? __builtin_signbit((float)(a)) != 0 \
     : __builtin_copysign(1, a) < 0)
 #define EXPR16(a, inf) ((a) >> 15)
 #include "kernel/each/each_real.inc"
+#undef EXPR_MASK
 #define EXPR(a) NEGATIVE(a)
 #include "kernel/each/each_int.inc"
 #define EXPR(a) ((a) & 0)

@@ -46,16 +46,26 @@ static void combine_scaled_sums(char *into, const char *from, int64_t n)
     for (int64_t i = 0; i < n; i++) a[i] = merge(a[i], b[i]);
 }
 
-/* The result, maximum + log(sum), in double. */
-static inline double result(const scaled_sum *t)
+/* The result, maximum + log(sum), in double; 'log' is that of the sum. */
+static inline double result(const scaled_sum *t, double log)
 {
-    return t->top + la_m_log(t->re);
+    return t->top + log;
 }
 /* float32 is rounded at the sum, at the logarithm and at the end, as in
 ** PyTorch: integers are compared with it to the last bit. */
-static inline float result_f32(const scaled_sum *t)
+static inline float result_f32(const scaled_sum *t, double log)
 {
-    return (float)t->top + (float)la_m_log((double)(float)t->re);
+    return (float)t->top + (float)log;
+}
+/* The logarithms of up to F64_LANES sums, by a whole vector. */
+static inline void logs_of(const scaled_sum *t, int64_t n, bool single,
+                           double *log)
+{
+    f64v sums = f64_set1(1);
+    for (int64_t j = 0; j < F64_LANES && j < n; j++)
+        sums[j] = single ? (double)(float)t[j].re : t[j].re;
+    sums = f64_log(sums);
+    memcpy(log, &sums, sizeof(sums));
 }
 
 static inline double _Complex complex_result(const scaled_sum *t)
@@ -84,7 +94,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define LOADV(p) f32_load(p)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_f32(p))
-#define STORE1(out, i, t) put_f32((out) + 4 * (i), result_f32(t))
+#define STORE1(out, i, t) put_f32((out) + 4 * (i), result_f32(t, log))
 #include "kernel/reduce/loops/logsumexp.inc"
 #define ID f64
 #define T double
@@ -94,7 +104,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define LOADV(p) f64_load(p)
 #define EXP(v) f64_exp(v)
 #define FETCH(p) from_real(reduce_load_f64(p))
-#define STORE1(out, i, t) put_f64((out) + 8 * (i), result(t))
+#define STORE1(out, i, t) put_f64((out) + 8 * (i), result(t, log))
 #include "kernel/reduce/loops/logsumexp.inc"
 #define ID f16
 #define T la_f16
@@ -104,7 +114,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define LOADV(p) f16_load(p)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_f16(p))
-#define STORE1(out, i, t) put_f16((out) + 2 * (i), result(t))
+#define STORE1(out, i, t) put_f16((out) + 2 * (i), result(t, log))
 #include "kernel/reduce/loops/logsumexp.inc"
 #define ID bf16
 #define T la_bf16
@@ -114,7 +124,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define LOADV(p) bf16_load(p)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_bf16(p))
-#define STORE1(out, i, t) put_bf16((out) + 2 * (i), result(t))
+#define STORE1(out, i, t) put_bf16((out) + 2 * (i), result(t, log))
 #include "kernel/reduce/loops/logsumexp.inc"
 #define ID c32
 #define T la_c32

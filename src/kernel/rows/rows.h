@@ -57,6 +57,7 @@ typedef struct la_norm_rows {
     double eps;
     bool centred;
 } la_norm_rows;
+/* 'out' may be NULL: the statistics alone. */
 typedef void (*la_row_norm_fn)(const la_norm_rows *r);
 typedef la_row_norm_fn la_row_norms[LA_NDTYPES];
 LA_STUB_DECLARE(la_row_norms, row_norm);
@@ -68,6 +69,8 @@ typedef struct la_row_norm_grad {
     const char *dy, *in, *weight, *mean, *rstd;
     char *out, *dweight, *dbias;
     int64_t n, rows;
+    int64_t apart;      /* elements from a row of dy to the next: n, or 0 where
+                        ** one serves for all */
     bool centred;
 } la_row_norm_grad;
 typedef void (*la_row_norm_grad_fn)(const la_row_norm_grad *r);

@@ -147,6 +147,41 @@ static inline void put_c128(char *p, double _Complex z)
     put_f64(p, creal(z));
     put_f64(p + 8, cimag(z));
 }
+/* Complex numbers as vectors of two, whose parts are loaded, added and stored
+** together. A product would wait for the exchange of its parts. */
+typedef double scan_pair __attribute__((vector_size(16)));
+typedef float scan_pair32 __attribute__((vector_size(8)));
+static inline scan_pair pair_get_c32(const char *p)
+{
+    return (scan_pair){reduce_load_f16(p), reduce_load_f16(p + 2)};
+}
+static inline scan_pair pair_get_c64(const char *p)
+{
+    scan_pair32 x;
+    memcpy(&x, p, sizeof(x));
+    return __builtin_convertvector(x, scan_pair);
+}
+static inline scan_pair pair_get_c128(const char *p)
+{
+    scan_pair x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline void pair_put_c32(char *p, scan_pair z)
+{
+    put_f16(p, z[0]);
+    put_f16(p + 2, z[1]);
+}
+static inline void pair_put_c64(char *p, scan_pair z)
+{
+    scan_pair32 x = __builtin_convertvector(z, scan_pair32);
+    memcpy(p, &x, sizeof(x));
+}
+static inline void pair_put_c128(char *p, scan_pair z)
+{
+    memcpy(p, &z, sizeof(z));
+}
+
 static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
 
 /* Lane 3 everywhere. */

@@ -36,6 +36,9 @@ static inline double _Complex complex_join(double _Complex a,
 #undef COMB
 #define COMB(a, b) complex_join(a, b)
 
+#define CARRY double _Complex
+#define GET(tag) get_##tag
+#define PUT(tag) put_##tag
 #include "kernel/scan/each_complex.inc"
 
 const la_scans LA_KERNEL(scan_logsumexp) = {SCAN_REALS, SCAN_COMPLEXES};

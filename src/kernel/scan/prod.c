@@ -14,6 +14,9 @@
 #undef SERIAL
 #undef COMB
 #define COMB(a, b) la_c128_mul(a, b)
+#define CARRY double _Complex
+#define GET(tag) get_##tag
+#define PUT(tag) put_##tag
 #include "kernel/scan/each_complex.inc"
 
 const la_scans LA_KERNEL(scan_prod) = {SCAN_REALS, SCAN_INTS, SCAN_COMPLEXES};

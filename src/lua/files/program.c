@@ -46,6 +46,20 @@ static bool program_options(lua_State *L)
     return all;
 }
 
+/* Some of a module's tensors may be unused, but where none is known, they are
+** copies, or those of another module. */
+static void program_check_names(lua_State *L, int names, const la_taken *t)
+{
+    if (!lua_istable(L, names)) return;
+    if (luaL_testudata(L, 1, LA_LOADED_NAME))
+        la_raise_arg(L, 3, "save", "names: a loaded program has the names of "
+                     "its file");
+    if (t->offered && !t->matched)
+        la_raise_arg(L, 3, "save", "names: the function captured none of these "
+                     "tensors: give those themselves, as net:state_dict() "
+                     "does, and no copies");
+}
+
 bool la_save_program(lua_State *L, const char *path)
 {
     bool all = program_options(L);
@@ -54,6 +68,7 @@ bool la_save_program(lua_State *L, const char *path)
     if (!la_take_programs(L, 1, all, names, "save", t))
         la_raise_arg(L, 1, "save", "a .laprog holds a compiled function or a "
                      "loaded program, got %s", la_type_text(L, 1));
+    program_check_names(L, names, t);
     LA_CHECK_TWICE(L, "save", program_save(t, path));
     return true;
 }

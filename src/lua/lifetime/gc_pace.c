@@ -115,12 +115,12 @@ static void gc_pace_collect(lua_State *L, la_state *s)
     if (la_token_is_capped(s->context.token)) la_os_trim();
 }
 
-/* Trims without a collection, when as much as the cap has come and gone. */
+/* Trims without a collection, when half of the cap has come and gone. */
 static void trim_now_and_then(la_state *s)
 {
     la_token *k = s->context.token;
     size_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
-    if (!cap || (s->untrimmed += s->fresh) < cap) return;
+    if (!cap || (s->untrimmed += s->fresh) < cap / 2) return;
     s->untrimmed = 0;
     la_os_trim();
 }

@@ -76,9 +76,12 @@ static bool control_flag(lua_State *L, la_tensor **flag)
         && la_tensor_check_bounds(*flag) == LA_OK;
 }
 
+/* The calls before the error are in no program; a function that goes on after
+** it runs in each call. */
 static int control_fail(lua_State *L, control_loop *l)
 {
     la_loop_drop(&l->record);
+    la_record_refuse("an error ends a loop");
     return lua_error(L);
 }
 
@@ -156,6 +159,32 @@ static void control_copies(lua_State *L, la_state *s, control_loop *l)
     lua_replace(L, 4);
 }
 
+/* A body that writes its carry has written copies (list 4): the tensors that it
+** got (list 3) become what these are, as often as it wrote, and its results
+** (list 'to', or 0), where they are copies. */
+static la_status control_write_back(lua_State *L, control_loop *l, int to)
+{
+    la_tensor *copies[64], *own[64];
+    la_status status = LA_OK;
+    if (!control_read(L, 3, l->n, own) || !control_read(L, 4, l->n, copies))
+        return LA_OK;           /* freed by a finalizer: nobody sees them */
+    for (int i = 0; i < l->n && !status; i++) {
+        uint32_t writes = la_tensor_version(copies[i]);
+        if (writes) status = la_run_(copy_, own[i], copies[i]);
+        for (; writes > 1 && !status; writes--) la_bump_version(own[i]);
+        for (int k = 1; to && k <= (int)lua_rawlen(L, to); k++) {
+            lua_rawgeti(L, to, k);
+            la_handle *h = la_to_handle(L, -1);
+            bool same = h && h->tensor == copies[i];
+            lua_pop(L, 1);
+            if (!same) continue;
+            lua_rawgeti(L, 3, i + 1);
+            lua_rawseti(L, to, k);
+        }
+    }
+    return status;
+}
+
 /* (test, body, carry), functions of a list of tensors and such a list: while a
 ** program is recorded, the list that the loop ends with, which is a step of the
 ** program. Nothing: the loop runs in Lua. false and a list: it goes on there
@@ -195,11 +224,19 @@ static int control_while(lua_State *L)
         return 0;
     }
     LA_CHECK(L, "while_loop", la_loop_part(&l->record, n, l->carry));
-    if (!control_call(L, 2, 4)) return control_fail(L, l);
+    if (!control_call(L, 2, 4)) {
+        la_loop_drop(&l->record);
+        if (control_write_back(L, l, 0)) la_error_clear();
+        return control_fail(L, l);
+    }
     fits = control_read(L, lua_gettop(L), n, next)
         && la_loop_part_end(&l->record, n, next, l->carry);
     if (!fits) {
         la_loop_drop(&l->record);
+        la_record_refuse("the body of la.while_loop gives no carry");
+        if (lua_istable(L, -1))
+            LA_CHECK(L, "while_loop",
+                     control_write_back(L, l, lua_gettop(L)));
         lua_pushboolean(L, 0);
         lua_insert(L, -2);
         return 2;

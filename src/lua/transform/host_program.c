@@ -184,9 +184,9 @@ static bool taken_is_same(const la_tensor *a, const la_tensor *b)
 }
 
 /* Tensors of the table on the top, in tables too; the name of the table is
-** below. */
+** below. *t, unless it is NULL, counts them, and those that are weights. */
 static void taken_name_weights(lua_State *L, const char *function,
-                               la_program *g, int depth)
+                               la_program *g, int depth, la_taken *t)
 {
     size_t n;
     int table = lua_gettop(L);
@@ -204,12 +204,15 @@ static void taken_name_weights(lua_State *L, const char *function,
             lua_pushfstring(L, "%s.%s", lua_tostring(L, table - 1),
                             lua_tostring(L, -1));
         const char *name = lua_tolstring(L, -1, &n);
+        if (h && t) t->offered++;
         for (int32_t i = 0; h && i < g->weights.n; i++)
-            if (taken_is_same(la_program_weight_at(g, i), h->tensor))
+            if (taken_is_same(la_program_weight_at(g, i), h->tensor)) {
+                if (t) t->matched++;
                 LA_CHECK(L, function, la_program_rename(g, 2, i, name, n));
+            }
         if (h) continue;
         lua_pushvalue(L, table + 2);
-        taken_name_weights(L, function, g, depth + 1);
+        taken_name_weights(L, function, g, depth + 1, t);
     }
     lua_settop(L, table);
 }
@@ -225,7 +228,7 @@ static void taken_noted_names(lua_State *L, const char *function,
     taken_rename(L, function, g, 1);
     lua_pushnil(L);
     if (lua_getfield(L, -2, "weight") == LUA_TTABLE)
-        taken_name_weights(L, function, g, 0);
+        taken_name_weights(L, function, g, 0, NULL);
     lua_pop(L, 3);
 }
 
@@ -267,7 +270,7 @@ static void taken_entry(lua_State *L, const la_called *e, int refs, int f,
     if (names && !lua_isnoneornil(L, names)) {
         lua_pushnil(L);
         lua_pushvalue(L, names);
-        taken_name_weights(L, function, *to, 0);
+        taken_name_weights(L, function, *to, 0, t);
         lua_pop(L, 2);
     }
     la_put_call(L, e, refs, &(*to)->call);

@@ -14,6 +14,7 @@
 typedef struct la_taken {
     la_prog_list list;          /* la_program *, owned */
     la_prog_list numbers;       /* of host_program.c */
+    int64_t offered, matched;   /* tensors with names; those that are weights */
 } la_taken;
 
 /* Pushes an empty one that the collector owns. */

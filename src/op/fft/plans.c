@@ -23,6 +23,11 @@ static int64_t find_factors(int64_t n, int *radix, int *count)
 {
     static const int small[] = {7, 5, 3};
     int twos = 0, k = 0;
+    if (n == 6 || n == 9 || n == 10 || n == 12) {    /* one pass by itself */
+        radix[0] = (int)n;
+        *count = 1;
+        return 1;
+    }
     for (; n % 2 == 0; n /= 2) twos++;
     while (twos > 4 && twos != 5 && twos != 6 && twos != 9) {
         radix[k++] = 16;

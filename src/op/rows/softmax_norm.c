@@ -288,7 +288,7 @@ static void norm_rows(int64_t begin, int64_t end, void *context)
     const norm_task *t = context;
     la_norm_rows r = t->all;
     r.in += begin * r.n * t->esize;
-    r.out += begin * r.n * t->esize;
+    r.out = from(r.out, begin * r.n * t->esize);
     r.mean = from(r.mean, begin * t->ssize);
     r.rstd = from(r.rstd, begin * t->ssize);
     r.rows = end - begin;
@@ -308,8 +308,8 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
     LA_LET(b, softmax_norm_plain(bias, d, &b));
     int64_t n = f->scratch[0], rows = self->numel / n;
     norm_task t = {
-        .all = {.in = la_data(x), .out = la_data(out), .weight = data_of(w),
-                .bias = data_of(b),
+        .all = {.in = la_data(x), .out = f->unread & 1 ? NULL : la_data(out),
+                .weight = data_of(w), .bias = data_of(b),
                 .mean = centred ? la_data(la_result(f, 1)) : NULL,
                 .rstd = la_data(la_result(f, centred ? 2 : 1)),
                 .n = n, .rows = rows, .eps = eps, .centred = centred},
@@ -362,7 +362,7 @@ static void grad_rows(int64_t begin, int64_t end, void *context)
     const grad_task *t = context;
     la_row_norm_grad r = t->all;
     int64_t at = begin * r.n * t->esize;
-    r.dy += at;
+    r.dy += begin * r.apart * t->esize;
     r.in += at;
     r.out += at;
     r.mean = from(r.mean, begin * t->ssize);
@@ -392,6 +392,22 @@ static la_status grad_meta(la_frame *f, int stats)
                          (la_dtype)self->dtype);
 }
 
+/* The gradient as rows of n elements without gaps, *apart elements from one to
+** the next: one row where it is the same for all, as that of a sum is. */
+static la_status norm_dy(la_tensor *dy, la_dtype d, int k, int64_t n,
+                         int64_t *apart, la_tensor **slot)
+{
+    int lead = dy->ndim - k;
+    bool same = dy->numel > n;
+    for (int j = 0; j < lead; j++)
+        same = same && (la_sizes(dy)[j] == 1 || la_strides(dy)[j] == 0);
+    *apart = same ? 0 : n;
+    if (!same) return softmax_norm_plain(dy, d, slot);
+    LA_LET(row, la_tensor_view(dy, k, la_sizes(dy) + lead,
+                               la_strides(dy) + lead, dy->offset, &row));
+    return softmax_norm_plain(row, d, slot);
+}
+
 /* 'mean' is NULL for RMS norm, which centres nothing. */
 static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
                            la_tensor *weight)
@@ -399,17 +415,18 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
     la_tensor *self = la_arg(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_LET(dy, softmax_norm_plain(la_arg(f, 0), d, &dy));
+    int64_t n = f->scratch[0], rows = self->numel / n, apart;
+    LA_LET(dy, norm_dy(la_arg(f, 0), d, (int)f->args[2].ints.n, n, &apart,
+                       &dy));
     LA_LET(x, softmax_norm_plain(self, d, &x));
     LA_LET(w, softmax_norm_plain(weight, d, &w));
     LA_LET(m, softmax_norm_plain(mean, softmax_norm_stat_dtype(d), &m));
     LA_LET(s, softmax_norm_plain(rstd, softmax_norm_stat_dtype(d), &s));
-    int64_t n = f->scratch[0], rows = self->numel / n;
     grad_task t = {
         .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
                 .mean = data_of(m), .rstd = la_data(s),
                 .out = la_data(la_result(f, 0)), .n = n, .rows = rows,
-                .centred = mean != NULL},
+                .apart = apart, .centred = mean != NULL},
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = d == LA_FLOAT64 ? 8 : 4
     };
@@ -481,13 +498,14 @@ la_status la_impl_norm_backward(la_frame *f)
     grad_task t;
     la_tensor *self = la_arg(f, 1), *dw = la_result(f, 1);
     la_dtype d = (la_dtype)self->dtype;
-    int64_t n = f->scratch[0];
+    int64_t n = f->scratch[0], apart;
     if (self->numel == 0) {
         memset(la_data(dw), 0, (size_t)dw->numel * la_itemsize(dw));
         memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
         return LA_OK;
     }
-    LA_LET(dy, softmax_norm_plain(la_arg(f, 0), d, &dy));
+    LA_LET(dy, norm_dy(la_arg(f, 0), d, (int)f->args[2].ints.n, n, &apart,
+                       &dy));
     LA_LET(x, softmax_norm_plain(self, d, &x));
     LA_LET(w, softmax_norm_plain(la_arg(f, 5), d, &w));
     LA_LET(m, softmax_norm_plain(la_arg(f, 3), softmax_norm_stat_dtype(d), &m));
@@ -500,8 +518,8 @@ la_status la_impl_norm_backward(la_frame *f)
         .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
                 .mean = data_of(m), .rstd = la_data(s),
                 .out = la_data(la_result(f, 0)), .n = n, .rows = rows,
-                .dweight = shares, .dbias = shares + n * ssize,
-                .centred = m != NULL},
+                .apart = apart, .dweight = shares,
+                .dbias = shares + n * ssize, .centred = m != NULL},
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = ssize
     };

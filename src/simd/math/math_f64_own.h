@@ -288,6 +288,32 @@ static inline f64_angle_ f64_angle_reduce_(f64v x)
                         (i64v)shifted};
 }
 
+/* The sine of an angle and so many quarters of a circle: fdlibm's polynomials
+** of sine and cosine, chosen lane by lane. */
+#define HAS_QUARTERS_64
+static inline f64v f64_sin_quarters_(f64_angle_ a, i64v quarters)
+{
+    f64v r = a.r, z = r * r, half = z * 0.5, w = 1 - half;
+    f64v s = f64_step_(f64_set1(0x1.5d93a5acfd57cp-33), z,
+                       -0x1.ae5e68a2b9cebp-26);
+    f64v c = f64_step_(f64_set1(-0x1.8fae9be8838d4p-37), z,
+                       0x1.1ee9ebdb4b1c4p-29);
+    s = f64_step_(s, z, 0x1.71de357b1fe7dp-19);
+    c = f64_step_(c, z, -0x1.27e4f809c52adp-22);
+    s = f64_step_(s, z, -0x1.a01a019c161d5p-13);
+    c = f64_step_(c, z, 0x1.a01a019cb159p-16);
+    s = f64_step_(s, z, 0x1.111111110f8a6p-7);
+    c = f64_step_(c, z, -0x1.6c16c16c15177p-10);
+    s = f64_step_(s, z, -0x1.5555555555549p-3);
+    c = f64_step_(c, z, 0x1.555555555554cp-5);
+    s = r + f64_fma(r * z, s, a.rest);
+    s = (f64v)((u64v)s | ((u64v)r & (uint64_t)1 << 63));    /* -0 stays */
+    c = w + (1 - w - half + f64_fma(z * z, c, -(r * a.rest)));
+    i64v k = a.j + quarters;
+    f64v y = f64_select((k & 1) != 0, c, s);
+    return (f64v)((u64v)y ^ (u64v)(k & 2) << 62);
+}
+
 /* ---- erf and tanh ---- */
 
 /* An odd polynomial for small |x|, 1 - e^q(|x|) above, q for
@@ -375,17 +401,67 @@ static inline f64v f64_tanh(f64v x)
 }
 
 #define HAS_TAIL_64
-/* erfc(t) from e^-s, s + lost being the exact square of t. */
+/* (1 + 2t) e^(t^2) erfc(t) by q = (t - 4) / (t + 4), t from 0 to 27.5: the form
+** of M. M. Shepherd and J. G. Laframboise ("Chebyshev approximation of (1 + 2x)
+** exp(x^2) erfc x in 0 <= x < infinity", Mathematics of Computation 36, 1981),
+** where the function is between 1 and 1.3. */
+static const double f64_erfc_c_[] = {
+    -0x1.e83c060238760p-30, -0x1.d25c81ce46f4bp-27, -0x1.0cc37a62c66a5p-27,
+    0x1.edddc425bb219p-24, 0x1.0d77f79066100p-24, -0x1.c014dc74df367p-21,
+    0x1.43b4402057fabp-22, 0x1.7fb0ec5c29685p-18, -0x1.78a5a1704590ap-17,
+    -0x1.9969e1946aef5p-16, 0x1.3be0c1175404bp-13, -0x1.a1de858678361p-13,
+    -0x1.8d4a9eddbbd1cp-11, 0x1.49c6719710d01p-8, -0x1.09623881b5347p-6,
+    0x1.3079edf9dd29cp-5, -0x1.0fb06dfe52269p-4, 0x1.7fee004df7ccfp-4,
+    -0x1.9ddb23c3e8ed9p-4, 0x1.16ecefcfa5fa7p-4, 0x1.f7f5df66fd7bbp-7,
+    -0x1.1df1ad154a29bp-3};
+/* erfc(t) 2^-n for t from 0 to 27.5, n in the low bits of 'shifted'; s + lost
+** is the exact square of t. What the last roundings of the polynomial and of
+** the quotient lose is carried along and added at the end. */
+static inline f64v f64_tail_parts_(f64v t, f64v s, f64v lost, f64v *shifted)
+{
+    f64v far = t + 4, below = f64_fma(t, f64_set1(2), f64_set1(1));
+    f64v inverse = 1 / (far * below);
+    f64v v = t * below * inverse, by = far * inverse;
+    f64v q = f64_fma(v, f64_set1(2), f64_set1(-1));
+    f64v p = f64_set1(f64_erfc_c_[0]);
+#pragma GCC unroll 32
+    for (int k = 1; k < 22; k++) p = f64_step_(p, q, f64_erfc_c_[k]);
+    f64v one = f64_set1(0x1.3ba5916e9fd7fp+0), top = f64_fma(p, q, one);
+    f64v rest = f64_fma(p, q, one - top - 0x1.aa3d59e0b2d07p-55);
+    f64v steep = f64_min(q + 0.6, f64_zero());
+    rest = f64_fma(steep * steep * 11, f64_fma(v, f64_set1(2), -1 - q), rest);
+    f64v y = top * by;
+    rest += f64_fma(-y, below, top);
+    rest -= y * f64_fma(t, f64_set1(2), 1 - below);
+    f64_exp_parts_ e = f64_exp_reduce_(-s);
+    f64v m = f64_fma(e.r * e.r, f64_exp_tail_(e.r), e.r);
+    lost = e.rest - lost;
+    m += f64_fma(lost, m, lost);
+    rest *= by;
+    *shifted = e.shifted;
+    return y + f64_fma(y, m, f64_fma(rest, m, rest));
+}
+RARE f64v f64_tail_far_(f64v t, f64v s, f64v lost)
+{
+    f64v shifted, y = f64_tail_parts_(t, s, lost, &shifted);
+    return f64_scale_far_(y, shifted);
+}
 static inline f64v f64_tail_from_(f64v t, f64v s, f64v lost)
 {
-    f64v e = f64_exp(-s);
-    return f64_fma(e, -lost, e) * f64_erfcx_(t);
+    if (UNLIKELY(f64_any_beyond_(s, 708))) return f64_tail_far_(t, s, lost);
+    f64v shifted, y = f64_tail_parts_(t, s, lost, &shifted);
+    return f64_scale_near_(y, shifted);
 }
 /* erfc(a) for a >= 0 */
 static inline f64v f64_tail_(f64v a)
 {
     f64v t = f64_min(f64_set1(27.3), a), s = t * t;
     return f64_tail_from_(t, s, f64_fma(t, t, -s));
+}
+static inline f64v f64_erfc(f64v x)
+{
+    f64v y = f64_tail_(f64_abs(x));
+    return f64_select(x < 0, 2 - y, y);
 }
 /* The normal distribution beyond a >= 0, where a^2/2 is exact. */
 static inline f64v f64_normal_tail_(f64v a)

@@ -456,8 +456,9 @@ local function info_of(v)
   if plain and plain.shape then
     info.shape = {}
     for d, dim in ipairs(plain.shape.dim or {}) do
-      info.shape[d] = dim.dim_value or dim.dim_param ~= "" and dim.dim_param
-        or "?"
+      local size = dim.dim_value
+      if size and size < 0 then size = "?" end   -- Paddle's word for open
+      info.shape[d] = size or dim.dim_param ~= "" and dim.dim_param or "?"
     end
   end
   return setmetatable(info, INFO)

@@ -101,28 +101,29 @@ static inline f64v special_quantile_far(f64v q)
     return z;
 }
 /* Quantile as erfinv of 2p - 1, whose distance from 1 is known exactly here:
-** that is twice what is left on the nearer side. The first guess is float32's
-** result. */
+** that is twice what is left on the nearer side. */
 static inline __attribute__((always_inline))
-f64v special_quantile(f64v p, bool polish)
+f64v special_quantile(f64v p, bool single)
 {
     f64v q = f64_min(p, 1 - p), x = f64_fma(p, f64_set1(2), f64_set1(-1));
-    f64v a = f64_abs(x), w = -f64_log(4 * q * (1 - q));
-    f64v y = f64_erfinv_near_(w) * a;
-    if (polish) {
-        f64v rest = 2 * q - f64_tail_(y);
-        y = f64_erfinv_step_(y, f64_select(a > 0.5, rest, f64_erf(y) - a));
+    f64v w = -f64_log(4 * q * (1 - q)), by = x * ROOT_2, z;
+    f64v left = f64_fma(p, f64_set1(2), -1 - x) * ROOT_2;
+    left += f64_fma(x, f64_set1(ROOT_2), -by);
+    if (single) {
+        z = f64_erfinv_near_(w) * by;
+    } else {
+        f64_erfinv_parts_ g = f64_erfinv_of_(w);
+        z = f64_fma(g.high, by, f64_fma(g.low, by, g.high * left));
     }
-    f64v z = y * ROOT_2;
     i64v far = q < 1e-16;
-    if (i64_any(far)) z = f64_select(far, special_quantile_far(q), z);
-    z = f64_copysign(z, x);
+    if (i64_any(far))
+        z = f64_select(far, f64_copysign(special_quantile_far(q), x), z);
     return f64_select(q == 0, f64_copysign(f64_set1(INFINITY), x), z);
 }
-static inline f64v f64_ndtri(f64v p) { return special_quantile(p, true); }
+static inline f64v f64_ndtri(f64v p) { return special_quantile(p, false); }
 static inline f64v special_ndtri_32(f64v p)
 {
-    return special_quantile(p, false);
+    return special_quantile(p, true);
 }
 static inline f32v f32_ndtri(f32v p) { return f32_wide_(special_ndtri_32, p); }
 
