@@ -280,8 +280,7 @@ function state:went(name, depth)
   self.known[name] = {unknown = depth > 0 or nil}
 end
 
--- Before a condition in the unit's own text: each of its branches begins with
--- the same macros.
+-- Before a condition whose branches may define anything.
 function state:settle_all()
   local names = {}
   for name in pairs(self.late) do names[#names + 1] = name end
@@ -414,6 +413,12 @@ function template.use(list, s, w)
       if depth < 0 then break end
       if depth == 0 and kind == "elif" then
         for word in pairs(words_of(list[k].rest)) do words[word] = true end
+      end
+      -- What one branch defines must not be there in the others.
+      if kind == "define" or kind == "undef" then
+        words[list[k].rest:match("^[%w_]+")] = true
+      elseif kind == "include" then
+        s:settle_all()
       end
     end
     s:settle(words)
