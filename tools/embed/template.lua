@@ -344,6 +344,9 @@ function state:close_branches(has_else)
       self.put("#undef " .. name)
       self.known[name] = {}
     else
+      for _, branch in ipairs(top.ends) do
+        assert(not branch.late[name], name)     -- undefined in this one alone
+      end
       self.known[name] = {unknown = true}
     end
   end
