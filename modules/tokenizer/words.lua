@@ -15,7 +15,8 @@ WordPiece, Unigram, SentencePiece. t:encode(text[, {special =, parse = true}])
 gives a list of ids, from 0 as the file has them. special puts the file's own
 tokens around (it is true for a tokenizer.json that says so and for a vocab.txt
 with [CLS] and [SEP], else false); parse finds special tokens in the text.
-t:decode(ids[, {special = false}]) gives the text; t.count, t:token(id),
+t:decode(ids[, {special = false}]) gives the text; t:count() is the size of the
+vocabulary, t:count(text) the number of ids of a text; t:token(id),
 t:id(token), t:piece(id).
 > out = io.open("vocab.txt", "w")
 > _ = out:write("[UNK]\n[CLS]\n[SEP]\nhi\n"):close()
@@ -27,7 +28,7 @@ see: tokenizer.decode, gguf.load
 == tokenizer.decode
 : la.tokenizer.decode(bytes) -> tokenizer
 Reads a tokenizer from the bytes of a file, as tokenizer.load does from a file.
-> la.tokenizer.decode("[UNK]\na\nb\n").count
+> la.tokenizer.decode("[UNK]\na\nb\n"):count()
 3
 see: tokenizer.load
 == tokenizer.from_metadata

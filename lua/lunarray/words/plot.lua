@@ -22,10 +22,10 @@ methods of the same names as these functions add marks to it.
   file for pictures), size ({width, height} of pictures in
   pixels), width and height (of the text, in characters), ascii
 > print(plot.line({1, 4, 9}, {width = 20, height = 4, ascii = true}))
-9|                 ***
-6|             ****
+7|                 ***
+5|             ****
 3|      *******
- |******
+1|******
  +--------------------
   1                  3
 ! Options that it does not know, x and y of different lengths, complex numbers.
@@ -213,8 +213,8 @@ are colours.
   │  ⢣             ⠢⣠            ⠒⠓⠂          ⠐⠁            ⠘ ⠠
   │  ⢀⠱⣰            ⠙⠃                          ⠐⣒⢶⠂         ⢀⠔
 -1┤  ⢄⡉⠛           ⠤⣀ ⡄          ⠤⠤⢬⡶⠄        ⠠⠒⠉⠐⠁         ⠠⠊
-  └───────┬──────────┬──────────┬──────────┬──────────┬────────
-        -0.8       -0.4        0.0        0.4        0.8
+  └──┬────────────┬─────────────┬─────────────┬─────────────┬──
+   -1.0         -0.5           0.0           0.5           1.0
 see: plot.contour, gradient
 == plot.surface
 : plot.surface(matrix[, {x=, y=, azimuth = -60, elevation = 30,

@@ -7,6 +7,7 @@
 
 #include "io/map.h"
 #include "lua/binding.h"
+#include "lua/files/loader.h"
 #include "lua/files/media.h"
 #include "modules/gguf/io/gguf.h"
 #include "op/call.h"
@@ -218,11 +219,31 @@ static la_status map_bytes(const char *path, la_tensor **out)
     return la_mapping_tensor(m, 0, LA_UINT8, 1, &source.size, false, out);
 }
 
+/* The host of a sandbox has the bytes, which come into memory of the state. */
+static int map_of_host(lua_State *L, la_state *s)
+{
+    la_tensor *t = NULL;
+    const la_loader *known;
+    const char *path = la_check_name(L, 1, "gguf.map");
+    la_handle *h = la_new_handle(L, s);
+    la_open_file *file = la_push_load(L, "gguf.map", path);
+    la_load_check(L, file, la_load_open(L, file, &known));
+    int64_t n = file->in.size;
+    la_load_check(L, file, la_tensor_empty(1, &n, LA_UINT8, &t));
+    la_fill_handle(s, h, t);    /* the collector's, whatever follows */
+    la_load_check(L, file, la_reader_read(&file->in, 0, la_data(t),
+                                          (size_t)n));
+    la_load_close(L, -1);
+    lua_pop(L, 1);
+    return 1;
+}
+
 /* la.gguf.map(path): the bytes of a file, which is mapped, read-only. */
 static int gguf_map(lua_State *L)
 {
     la_state *s = la_begin(L, "gguf.map", 0);
     la_tensor *t = NULL;
+    if (s->open) return map_of_host(L, s);
     const char *path = la_check_path(L, 1, "gguf.map");
     la_handle *h = la_new_handle(L, s);
     LA_CHECK_TWICE(L, "gguf.map", la_media_name(map_bytes(path, &t), path));

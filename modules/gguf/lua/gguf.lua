@@ -241,6 +241,10 @@ end
 -- Writes {metadata =, tensors =}, as load gives it.
 function gguf.save(file, path)
   local bytes = gguf.encode(file)
+  if not io then
+    error("gguf.save: files are not open to this script; gguf.encode gives the "
+      .. "bytes", 0)
+  end
   local out, why = io.open(path, "wb")
   if not out then error("gguf.save: " .. why, 0) end
   out:write(bytes)

@@ -625,12 +625,10 @@ local function new_model(c, weights, t, source, options)
   return setmetatable(m, Model)
 end
 
+-- A text file, by the state's own way to files; nil where there is none.
 local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local text = file:read("a")
-  file:close()
-  return text
+  local ok, bytes = pcall(la.gguf.map, path)
+  return ok and bytes:tostring_raw() or nil
 end
 
 local function load_folder(path, options)

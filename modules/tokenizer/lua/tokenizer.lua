@@ -161,7 +161,7 @@ function Tokenizer:decode(ids, options)
     local text = t and t.content or native.text(self.vocab, id)
     if not text then
       error(("decode: id %s at %d: 0 to %d expected"):format(
-            tostring(id), i, self.count - 1), 2)
+            tostring(id), i, self.size - 1), 2)
     end
     if not t then tokens[#tokens + 1] = text
     elseif not t.special or special then
@@ -184,15 +184,22 @@ function Tokenizer:piece(id)
 end
 
 function Tokenizer:__tostring()
-  return ("tokenizer(%s, %d tokens)"):format(self.model, self.count)
+  return ("tokenizer(%s, %d tokens)"):format(self.model, self.size)
 end
-Tokenizer.__len = function(self) return self.count end
+Tokenizer.__len = function(self) return self.size end
+
+-- How many tokens the vocabulary has, or how many a text becomes, with the
+-- options of encode.
+function Tokenizer:count(text, options)
+  if text == nil then return self.size end
+  return #self:encode(text, options)
+end
 
 -- ---- making one ----
 
 local function identity(x) return x end
 
--- Completes the fields: vocab, model, count, added (a list of {id, content,
+-- Completes the fields: vocab, model, size, added (a list of {id, content,
 -- special, normalized, ...}), normalize, pre, decoder, before, after.
 local function finish(t, added)
   local raw, normalized = {}, {}
@@ -310,14 +317,14 @@ local function from_json(text)
   local t = {model = kind, adds = false,
              vocab = native.vocab(name, tokens, scores, merges, options),
              normalize = parts.normalizer(d.normalizer),
-             pre = parts.pre(d.pre_tokenizer), count = #tokens}
+             pre = parts.pre(d.pre_tokenizer), size = #tokens}
   t.decoder = parts.decoder(d.decoder)
   t.bytes_of, t.joins = bytes_by_decoder(d.decoder)
   around(d.post_processor, t)
   local added = {}
   for i, a in ipairs(d.added_tokens or {}) do
     added[i] = a
-    t.count = math.max(t.count, a.id + 1)
+    t.size = math.max(t.size, a.id + 1)
   end
   return finish(t, added)
 end
@@ -430,7 +437,7 @@ function tokenizer.from_metadata(metadata)
     error("tokenizer: no tokens of a known model: " .. tostring(model), 0)
   end
   local t = {options = {unknown = g("unknown_token_id")}, adds = false,
-             count = #tokens, normalize = identity, pre = identity}
+             size = #tokens, normalize = identity, pre = identity}
   GGUF[model](g, t)
   t.vocab = native.vocab(t.kind, tokens, g("scores"), g("merges"), t.options)
   local function special(key, fallback)
@@ -451,7 +458,7 @@ end
 -- ---- vocab.txt ----
 
 local function from_lines(text)
-  if text:find "%z" or not utf8.len(text) then
+  if text:find("\0", 1, true) or not utf8.len(text) then
     error("it is no tokenizer.json, no GGUF file, and no text of tokens", 0)
   end
   local tokens, vocab = {}, {}
@@ -468,7 +475,7 @@ local function from_lines(text)
   end
   local lower = not text:find("\n[A-Z][a-z]+\r?\n")
   local adds = vocab["[CLS]"] ~= nil and vocab["[SEP]"] ~= nil
-  local t = {model = "WordPiece", adds = adds, count = #tokens,
+  local t = {model = "WordPiece", adds = adds, size = #tokens,
     vocab = native.vocab("wordpiece", tokens, nil, nil,
                          {unknown = vocab["[UNK]"], next = "##", most = 100}),
     normalize = parts.normalizer{type = "BertNormalizer", clean_text = true,
@@ -491,19 +498,6 @@ function tokenizer.decode(bytes)
   return from_lines(bytes)
 end
 
--- Nothing opens files by itself in a sandbox.
-local function read(path)
-  if not io then
-    error("no files in a sandbox: tokenizer.decode takes their bytes", 0)
-  end
-  local file, why = io.open(path, "rb")
-  if not file then error((why:gsub("^.*: ", "cannot be opened: ")), 0) end
-  local bytes = file:read("a")
-  file:close()
-  if not bytes then error("it can't be read", 0) end
-  return bytes
-end
-
 -- A tokenizer from tokenizer.json, a GGUF file or vocab.txt.
 function tokenizer.load(path)
   if type(path) ~= "string" then
@@ -513,7 +507,7 @@ function tokenizer.load(path)
     if path:find("%.gguf$") then
       return tokenizer.from_metadata(la.gguf.info(path).metadata)
     end
-    return tokenizer.decode(read(path))
+    return tokenizer.decode(la.gguf.map(path):tostring_raw())
   end)
   if not ok then
     error(("tokenizer.load: '%s': %s"):format(path, tostring(t)), 0)

@@ -54,10 +54,57 @@ static void damaged_tokenizers_are_errors(void **state)
     free(b);
 }
 
+/* ---- files of a host ---- */
+
+static const char vocab[] = "[UNK]\n[CLS]\n[SEP]\nzebra\n##s\n";
+
+static int64_t read_vocab(void *context, int64_t at, void *to, int64_t n)
+{
+    (void)context;
+    memcpy(to, vocab + at, (size_t)n);
+    return n;
+}
+
+static int open_vocab(void *context, const char *name, la_source *source)
+{
+    (void)context;
+    if (strcmp(name, "vocab.txt") != 0) return la_fail("no such file");
+    source->length = sizeof vocab - 1;
+    source->read = read_vocab;
+    return 0;
+}
+
+/* A sandbox reads a vocabulary, whose words have every letter, out of what its
+** host opens; other names are errors with the host's text. Without an opener
+** there are no files. */
+static void a_sandbox_asks_its_host(void **state)
+{
+    static const char good[] = "local la = require 'lunarray'\n"
+        "local t = la.tokenizer.load 'vocab.txt'\n"
+        "assert(t:count() == 5 and t:count 'zebras' == 4)\n"
+        "assert(t:decode(t:encode 'zebras') == 'zebras')\n"
+        "assert(#la.gguf.map 'vocab.txt' == 28)\n"
+        "local ok, why = pcall(la.tokenizer.load, 'other.txt')\n"
+        "assert(not ok and why:find('no such file', 1, true))\n";
+    static const char none[] = "local la = require 'lunarray'\n"
+        "local ok, why = pcall(la.tokenizer.load, 'vocab.txt')\n"
+        "assert(not ok and why:find('files are not open', 1, true))\n";
+    la_limits limits = {.size = sizeof limits, .memory = 8 << 20};
+    for (int k = 0; k < 2; k++) {
+        limits.open = k ? NULL : open_vocab;
+        lua_State *L = la_new_sandbox(&limits);
+        assert_non_null(L);
+        if (luaL_dostring(L, k ? none : good))
+            fail_msg("%s", lua_tostring(L, -1));
+        lua_close(L);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_tokenizers_are_errors),
+        cmocka_unit_test(a_sandbox_asks_its_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ describe("a vocab.txt", function()
     assert.same({5, 8, 6, 7}, t:encode("Hello, worlds", {special = false}))
     assert.same({2, 3}, t:encode(""))
     assert.same({2, 9, 10, 11, 1, 4, 3}, t:encode("unaffable xyz [MASK]"))
-    assert.equal(12, t.count)
+    assert.equal(12, t:count())
     assert.same({1, 0}, la.tokenizer.decode("a\n[UNK]\n"):encode("b a"))
   end)
 

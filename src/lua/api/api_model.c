@@ -123,10 +123,11 @@ static int model_run_body(lua_State *L)
     return 0;
 }
 
-/* Calls the function with the arguments behind it. An error that no status
-** explains came from the script, which means from the file: hosts get LA_EIO
-** for it, with the script's text. The state's settings are
-** current meanwhile, and then the caller's again. */
+/* The entry of a model's state calls the function with the arguments behind it.
+** An error that no status explains came from the script, which means from the
+** file: hosts get LA_EIO for it, with the script's text. The state's settings
+** are current meanwhile, and then the caller's again: those of a state that is
+** closed next must not stay. */
 static la_status model_call(lua_State *L, int arguments)
 {
     LA_ENTRY_IN(la_runtime_here());

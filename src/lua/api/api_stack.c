@@ -1,5 +1,6 @@
 /* The stack that a state runs on, for hosts (lunarray.h). */
 #include "lua/binding.h"
+#include "lua/sandbox/guard.h"
 #include "lunarray.h"
 
 /* An operation, or an error on its way out, begins with so much or more. */
@@ -23,5 +24,6 @@ LA_API int la_set_stack(lua_State *L, void *low, size_t bytes)
     s->context.small_stack = low != NULL;
     s->stack_low = (uintptr_t)low;
     s->stack_kept = !low ? 0 : bytes / 2 < KEPT ? bytes / 2 : KEPT;
+    if (s->pulse) la_guard_thread(s, L);
     return LA_OK;
 }

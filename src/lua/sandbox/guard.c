@@ -60,15 +60,17 @@ void la_pulse_block(la_pulse *p, bool string, size_t bytes)
     if (p->thread) lua_sethook(p->thread, guard_count, LUA_MASKCOUNT, often);
 }
 
-static int pulse_of(const la_pulse *p)
+static int pulse_of(const la_state *s)
 {
-    return p->often < p->stacks->often ? p->often : p->stacks->often;
+    const la_pulse *p = s->pulse;
+    int often = p->often < p->stacks->often ? p->often : p->stacks->often;
+    return s->stack_kept && often > LA_PULSE_STACK ? LA_PULSE_STACK : often;
 }
 
 /* A count that has begun goes on where it is the right one. */
 void la_guard_thread(la_state *s, lua_State *L)
 {
-    int often = pulse_of(s->pulse);
+    int often = pulse_of(s);
     if (lua_gethook(L) != guard_count || lua_gethookcount(L) != often)
         lua_sethook(L, guard_count, LUA_MASKCOUNT, often);
 }
@@ -82,7 +84,7 @@ static void guard_count(lua_State *L, lua_Debug *ar)
     la_state *s = la_state_of(L);
     if (!s || !s->pulse) return;
     la_check_stack(L, s);
-    int passed = lua_gethookcount(L), often = pulse_of(s->pulse);
+    int passed = lua_gethookcount(L), often = pulse_of(s);
     la_stacks *stacks = s->pulse->stacks;
     stacks->grown = stacks->clean = false;
     bool armed = la_token_armed(s->context.token);

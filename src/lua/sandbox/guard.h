@@ -64,7 +64,10 @@ typedef struct la_pulse {
     int64_t owed;           /* steps for strings that Lua made since */
     struct la_stacks *stacks;
 } la_pulse;
-enum { LA_PULSE_MOST = 100 };
+/* Where the stack of the host has an end (la_set_stack), a level of Lua that one
+** instruction makes, as a metamethod's of a < b, may take 800 bytes of the 32
+** KiB that are kept: gcc 14 makes it 336 of Debian's Lua. */
+enum { LA_PULSE_MOST = 100, LA_PULSE_STACK = 40 };
 /* Lua gets a block of so many bytes. Raises nothing, allocates nothing. */
 void la_pulse_block(la_pulse *p, bool string, size_t bytes);
 /* The hook, on this thread of Lua, from now on. */

@@ -72,6 +72,7 @@ static bool in_class(int c, int class)
     case 'u': yes = la_is_upper(c); break;
     case 'w': yes = la_is_alnum(c); break;
     case 'x': yes = la_hex_digit(c) >= 0; break;
+    case 'z': yes = c == 0; break;      /* of older Luas, and of this one */
     default: return class == c;
     }
     return la_is_upper(class) ? !yes : yes;
