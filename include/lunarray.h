@@ -707,7 +707,7 @@ typedef struct la_sink {
 
 /* A tensor by its name; 16 bytes, frozen. */
 typedef struct la_named {
-    const char *name;       /* NULL or "" in a .npy */
+    const char *name;       /* NULL in a .npy alone, else LA_EARG */
     la_tensor *tensor;
 } la_named;
 

@@ -41,6 +41,14 @@ describe("the library in one file", function()
     for _, name in ipairs({"lunarray.h", "lunarray.hpp"}) do
       run(("cmp include/%s %s/%s"):format(name, folder, name))
     end
+    -- It is read by people: comments are there, and templates stand once.
+    local file = assert(io.open(folder .. "/lunarray.c"))
+    local text = file:read("a")
+    file:close()
+    assert.truthy(#text < 9e6, #text)
+    assert.truthy(text:find("** Body of an operation on vectors", 1, true))
+    local _, uses = text:gsub("const vec p0 = JOIN%(LANE, _scalar%)", "")
+    assert.equal(1, uses)
     local cc = "clang"
     if not os.execute("command -v clang > /dev/null") then
       print("clang is not installed: the one file by gcc")

@@ -114,7 +114,8 @@ static la_runtime *runtime_of(int n, const la_named *list)
 
 /* The values join an archive first, so that nothing is written of a list with
 ** a tensor that cannot be saved. */
-static la_status api_io_collect(int n, const la_named *list, la_archive *a)
+static la_status api_io_collect(int n, const la_named *list,
+                                la_file_format format, la_archive *a)
 {
     if (n < 0 || (n > 0 && !list))
         return la_error(LA_EARG, "a list of named tensors expected");
@@ -122,6 +123,9 @@ static la_status api_io_collect(int n, const la_named *list, la_archive *a)
         const char *name = list[i].name ? list[i].name : "";
         if (!list[i].tensor)
             return la_error(LA_EARG, "tensor %d of the list is NULL", i + 1);
+        if (!list[i].name && format != LA_FILE_NPY)
+            return la_error(LA_EARG, "tensor %d of the list has no name, which "
+                            "only a .npy does without", i + 1);
         if (list[i].tensor->owner != la_here.owner)
             return la_error(LA_EARG, "tensor %d of the list belongs to another "
                             "runtime than the first", i + 1);
@@ -136,7 +140,7 @@ static la_status save_path(const char *path, int n, const la_named *list)
     LA_ARCHIVE a = {0};
     la_file_format format = path ? la_file_format_of(path) : LA_FILE_UNKNOWN;
     if (format == LA_FILE_UNKNOWN) return bad_format();
-    LA_TRY(api_io_collect(n, list, &a));
+    LA_TRY(api_io_collect(n, list, format, &a));
     if (format == LA_FILE_NPY && n != 1)
         return la_error(LA_EARG, "a .npy holds one tensor, %d were given", n);
     return la_file_save(&a, path, format);
@@ -164,7 +168,7 @@ static la_status save_sink(const la_sink *sink, const char *word, int n,
     if (!sink) return la_error(LA_EARG, "no la_sink given");
     LA_TRY(LA_READ_STRUCT("la_save_to", la_sink, sink, &s));
     LA_TRY(la_writer_to_sink(&s, &out));
-    LA_TRY(api_io_collect(n, list, &a));
+    LA_TRY(api_io_collect(n, list, format, &a));
     return la_file_write(&a, format, &out);
 }
 

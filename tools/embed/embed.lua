@@ -131,10 +131,12 @@ local function read_kernels(plan)
     end
   end
   plan.cold = {}
-  for _, path in ipairs(words(option.COLD)) do plan.cold[path] = "LA_LEVELS" end
+  for _, path in ipairs(words(option.COLD)) do
+    plan.cold[path] = "defined(LA_LEVELS)"
+  end
   for _, kernel in ipairs(plan.regions[2] and plan.kernels or {}) do
     if kernel.cap == "default" then
-      plan.cold[kernel.path .. "@" .. kernel.cap] = "LA_LEVELS_X86"
+      plan.cold[kernel.path .. "@" .. kernel.cap] = "defined(LA_LEVELS_X86)"
     end
   end
   for _, cap in ipairs(words(option.TARGETS)) do
@@ -340,7 +342,12 @@ local TITLE = [[
 **     gcc -Oz -c lunarray.c%s     for size; -O2 for speed
 **
 ** A host includes lunarray.h and links libm and pthread. Do not edit: the
-** sources are where the version comes from.
+** sources are where the version comes from. The file includes itself: under
+** another name, define LA_SELF as that name in quotes.
+**
+** In order: templates, which are macros named T_...; the core, file by file
+** behind a line with its path; behind #else the kernels, which are compiled
+** once for each LA_REGION, a capability of processors.
 **
 %s*/]]
 

@@ -1,10 +1,11 @@
--- The text of a source with its project headers inlined: a guarded header once
--- (per CPU capability where it belongs to one), templates and tables at each
--- use. System headers are collected for the top of the file.
+-- The text of a source with its project headers inlined: a guarded header once,
+-- templates and tables at each use (template.lua). System headers are collected
+-- for the top of the file.
+local template = require("template")
 local source = {}
 
--- C without its comments.
-local function uncommented(text)
+-- C without its comments; 'keep': with the ends of lines in them.
+local function uncommented(text, keep)
   local out, from, at = {}, 1, 1
   while true do
     local s, _, c = text:find("([\"'/])", at)
@@ -26,6 +27,9 @@ local function uncommented(text)
           local _, e = text:find("*/", s + 2, true)
           from = (e or #text) + 1
           out[#out + 1] = " "
+          if keep then
+            out[#out + 1] = text:sub(s, from - 1):gsub("[^\n]+", "")
+          end
         end
         at = from
       end
@@ -49,6 +53,32 @@ local function lines_of(path)
   return list
 end
 source.lines_of = lines_of
+
+-- The lines of a file as they are, each with its code: what is between comments
+-- that go on in the next line. {code =, raw =} per line.
+local items_cache = {}
+local function items_of(path)
+  local list = items_cache[path]
+  if list then return list end
+  local file = assert(io.open(path))
+  local text = file:read("a")
+  file:close()
+  local codes = {}
+  for line in (uncommented(text, true) .. "\n"):gmatch("([^\n]*)\n") do
+    codes[#codes + 1] = line
+  end
+  list = {}
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    local before = list[#list]
+    if line:find("%S") or before and before.raw ~= "" then
+      list[#list + 1] = {raw = line, code = codes[1]}
+    end
+    table.remove(codes, 1)
+  end
+  items_cache[path] = list
+  return list
+end
+source.items_of = items_of
 
 -- Lines of a Lua file without comment lines, indentation and empty lines.
 function source.raw_lines(path)
@@ -93,6 +123,8 @@ function source.find(name)
   end
 end
 
+source.guarded = guarded
+
 -- What 'path' includes, directly or not, in a set.
 local below = {}
 local function headers_below(path)
@@ -123,6 +155,7 @@ end
 local function is_plain(path)
   for _, line in ipairs(lines_of(path)) do
     if line:find("LA_CAP", 1, true) or line:find("LA_KERNEL(", 1, true)
+       or line:find("LA_OWN_TABLE(", 1, true)
        or line:find("__AVX", 1, true) or line:find("__FMA", 1, true)
        or line:find("__SSE", 1, true) then return false end
   end
@@ -139,8 +172,8 @@ function source.shared_headers(sources, kernels)
   for _, kernel in ipairs(kernels) do
     for header in pairs(source.headers_below(kernel.path)) do
       local plain = guarded(lines_of(header)) and is_plain(header)
-      for below in pairs(source.headers_below(header)) do
-        plain = plain and (shared[below] or is_plain(below))
+      for other in pairs(source.headers_below(header)) do
+        plain = plain and (shared[other] or is_plain(other))
       end
       if plain then shared[header] = true end
     end
@@ -160,7 +193,9 @@ writer.__index = writer
 function source.writer(shared)
   return setmetatable({parts = {}, shared = shared, done = {}, unit = "",
                        strings = {}, systems = {}, macros = {},
-                       loose = {}, fresh = {}, base = 0}, writer)
+                       loose = {}, fresh = {}, base = 0, foreign = {},
+                       guarded = {}},
+                      writer)
 end
 
 -- Identifiers of a line that 'textual' renames: not members, not in strings; of
@@ -190,6 +225,7 @@ local function renamed(line, textual, in_struct, in_rows)
 end
 
 function writer:put(line)
+  self.on_chunk = nil
   if self.textual and line:find("[%a_}]") then
     if line:find("struct[%s%w_]*{") or line:find("union[%s%w_]*{") then
       self.in_struct = true
@@ -226,6 +262,7 @@ function writer:note_macro(path, name)
     self.macros[self.unit] = at
   end
   if name ~= "bool" then at[name] = path end   -- a unit may borrow its name
+  if path:match("%.h$") then self.foreign[name] = self.foreign[name] or "" end
 end
 
 function writer:include(name, depth)
@@ -235,18 +272,36 @@ function writer:include(name, depth)
   if not guarded(list) then
     local base = self.base
     self.base = depth
-    self:inline(path)
+    if self.uses then self.uses[path] = (self.uses[path] or 0) + 1 end
+    if self.is_template and self.is_template[path] then
+      self:use(path)
+    else
+      self:inline(path)
+    end
     self.base = base
     return
   end
   local set = self.shared[path] and self.done or self.region.done
   if set[path] or source.dropped[path] then return end
   if depth == 0 then set[path] = true end
+  -- One in another that is for fewer regions stands outside of its condition.
+  local mask, outer = self.masks and self.masks[path], self.mask
+  local own = self.masks and depth == 0 and mask ~= outer
+  if own then self.state:cross() end
+  if own and outer then self:put("#endif") end
+  if own and mask then self:put(("#if LA_REGION & %d"):format(mask)) end
+  if own then self.mask = mask end
   local unit, base = self.unit, self.base
   self:mark(owner(self, path))
   self.base = depth
-  self:inline(path)
+  -- What stood between conditions before still needs its guard.
+  self:inline(path, self.masks and depth == 0 and not self.guarded[path])
+  if depth > 0 then self.guarded[path] = true end
   self.base = base
+  if own then self.state:cross() end
+  if own and mask then self:put("#endif") end
+  if own and outer then self:put(("#if LA_REGION & %d"):format(outer)) end
+  self.mask = outer
   self:mark(unit)
   if self.loose[path] then self.loose[path].open = false end
 end
@@ -264,31 +319,113 @@ function writer:headers(path)
   end
 end
 
+-- A use of a template.
+function writer:use(path)
+  local s, before = self.state, self.state.raw
+  local in_rows = self.in_rows
+  if path:match("%.def$") then self.in_rows = true end
+  s.raw = self.base
+  template.use(template.parse(path, self:items(path)), s, {
+    put = function(text) self:put(text) end,
+    chunk = function(entry)
+      for word in pairs(self.textual and entry.words or {}) do
+        if self.textual[word] then
+          for _, line in ipairs(entry.code) do self:put(line) end
+          return
+        end
+      end
+      local last = #self.parts
+      if self.on_chunk and #self.parts[last] < 64 then
+        self.parts[last] = self.parts[last] .. " " .. entry.name
+      else
+        self.parts[last + 1] = entry.name
+      end
+      self.on_chunk = true
+    end,
+    define = function(rest)
+      self:define(path, rest)
+      s:define(rest:match("^[%w_]+"), rest)
+    end,
+    undefine = function(name)
+      self:undefine(name)
+      s:undefine(name)
+    end,
+    include = function(line, rest) self:include_line(line, rest, s.raw) end,
+  })
+  s.raw, self.in_rows = before, in_rows
+end
+
+-- Lines as they are to stand in the file: {code =, raw =}.
+function writer:items(path)
+  local list, change = nil, false
+  if path:match("%.def$") and self.rewrite then
+    local lines = lines_of(path)
+    list = self.rewrite(path, lines)
+    change = table.concat(list, "\n") ~= table.concat(lines, "\n")
+  end
+  if self.state and not change then return items_of(path) end
+  local out = {}
+  for line in table.concat(list or lines_of(path), "\n"):gmatch("[^\n]+") do
+    out[#out + 1] = {code = line, raw = line}
+  end
+  return out
+end
+
+-- The whole definition that begins in item i.
+local function whole_macro(items, i, rest)
+  while items[i].code:find("\\$") and items[i + 1] do
+    i = i + 1
+    rest = rest .. "\n" .. items[i].code
+  end
+  return rest
+end
+
 -- Lines of 'path', with what they include. 'depth' counts conditions but the
 -- guard's.
-function writer:inline(path)
-  local list = lines_of(path)
-  local depth = self.base + (guarded(list) and -1 or 0)
-  local in_rows = self.in_rows
-  if path:match("%.def$") then
-    list = self.rewrite and self.rewrite(path, list) or list
-    self.in_rows = true
-  end
-  for _, line in ipairs(list) do
+function writer:inline(path, bare)
+  local depth = self.base + (guarded(lines_of(path)) and -1 or 0)
+  local guard = bare and "ifndef"   -- the directive of a guard that comes next
+  local in_rows, s = self.in_rows, self.state
+  if path:match("%.def$") then self.in_rows = true end
+  local list, goes_on = self:items(path), false
+  for i, item in ipairs(list) do
+    local line = item.code
     local word, rest = line:match("^%s*#%s*(%a+)%s*(.*)")
     if word == "if" or word == "ifdef" or word == "ifndef" then
       depth = depth + 1
     elseif word == "endif" then
       depth = depth - 1
     end
+    local left_out = guard and word == guard
+      and (word ~= "endif" or depth == -1)
+    if left_out then guard = word == "ifndef" and "define" or "endif" end
+    if s and not goes_on and word ~= "define" and word ~= "undef"
+       and next(s.late) then
+      if line:find("^%s*#%s*if") then
+        s:settle_all()
+      else
+        s:settle(template.words_of(line))
+      end
+    end
     if word == "include" then
       self:include_line(line, rest, depth)
-    else
-      if word == "define" then self:define(path, rest, depth) end
-      if word == "undef" then self:undefine(rest:match("^[%w_]+")) end
+    elseif not left_out then
+      if word == "define" then
+        self:define(path, rest, depth)
+        if s then
+          local name, whole = rest:match("^[%w_]+"), whole_macro(list, i, rest)
+          s:came(name, whole, depth)
+          if path:match("%.h$") then self.foreign[name] = whole end
+        end
+      end
+      if word == "undef" then
+        self:undefine(rest:match("^[%w_]+"))
+        if s then s:went(rest:match("^[%w_]+"), depth) end
+      end
       self:keep_loose(path, word, line, rest, depth)
-      self:put(line)
+      self:put(item.raw)
     end
+    goes_on = (word == "define" or goes_on) and line:find("\\$")
   end
   self.in_rows = in_rows
 end

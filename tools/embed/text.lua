@@ -11,6 +11,7 @@
 --   lua, tail       the Lua modules; what stands at the end
 local source = require("source")
 local renames = require("renames")
+local template = require("template")
 local sorted = renames.sorted
 local text = {}
 
@@ -120,13 +121,13 @@ end
 -- outside: a body of other flags is not expanded in place.
 local function open_cold(w, macro, final)
   if final and macro then
-    w:put("#ifdef " .. macro .. "\n#pragma GCC push_options\n"
+    w:put("#if " .. macro .. "\n#pragma GCC push_options\n"
       .. '#pragma GCC optimize ("Os")\n#endif')
   end
 end
 local function close_cold(w, macro, final)
   if final and macro then
-    w:put("#ifdef " .. macro .. "\n#pragma GCC pop_options\n#endif")
+    w:put("#if " .. macro .. "\n#pragma GCC pop_options\n#endif")
   end
 end
 
@@ -153,10 +154,24 @@ local HIDE = [[
 ]]
 local SHOW = HIDE:gsub("push%(hidden%)", "pop")
 
-local function put_unit(w, path, id, plan, outer, final)
-  local set = plan.renames[id]
+local function state_of(w)
+  return template.state(function(line) w:put(line) end, function(name)
+    return name:find("^__") or name:find("^LA_") or w.foreign[name] ~= nil
+  end, function(name) return w.foreign[name] end)
+end
+
+-- 'kernel', from put_kernels: the condition of its regions (open, close), its
+-- renamed names (set), and whether it is compiled for size (cold). Its headers
+-- stand outside of that condition.
+local function put_unit(w, path, id, plan, outer, final, kernel)
+  local set = kernel and kernel.set or plan.renames[id]
+  if final then
+    w.state = state_of(w)
+    w:put(("\n/* ---- %s */"):format(path))
+  end
   local undefine_loose = w:loose_macros(path)
   w:headers(path)
+  if kernel then w:put(kernel.open) end
   w:mark(id)
   local complex = complex_of(path)
   for _, name in ipairs(sorted(complex)) do
@@ -164,6 +179,7 @@ local function put_unit(w, path, id, plan, outer, final)
   end
   put_renames(w, set)
   local cold = plan.cold[path] or plan.cold[id]
+  if kernel then cold = kernel.cold end
   open_cold(w, cold, final)
   if path == "src/lua/embed.c" then w:put(plan.lua or "") end
   local before = w.textual
@@ -172,11 +188,14 @@ local function put_unit(w, path, id, plan, outer, final)
   end
   w:inline(path)
   close_cold(w, cold, final)
+  if final then w.state:settle_all() end
   w.textual, w.strings, w.in_struct = before, {}, false
   undefine(w, id)
   undefine_loose()
   for _, name in ipairs(sorted(complex)) do w:put("#undef " .. name) end
   drop_renames(w, set, outer)
+  if kernel then w:put(kernel.close) end
+  w.state = nil
   w:mark("<head>")
 end
 
@@ -187,17 +206,12 @@ local function has_kernels(plan, cap)
   return false
 end
 
-local function put_region(w, cap, plan, final)
-  -- clang refuses the target of a region without functions.
+local function put_region(w, cap, plan)
   if not has_kernels(plan, cap) then return end
   local target, outer = plan.targets[cap], plan.renames["@" .. cap]
   w:mark("<head>")
   w:open(cap)
-  -- In one large file compilers stop expanding functions at some point.
-  w.inline_word = final and (cap == "default" and plan.regions[2]
-    and "LA_INLINE_LOWEST" or "LA_INLINE") or nil
-  open_region(w, cap, target, final)
-  if final and target then put_scalar(w) end
+  open_region(w, cap, target)
   put_renames(w, outer)
   w.textual = outer and next(outer.textual) and outer.textual
   for _, kernel in ipairs(plan.kernels) do
@@ -208,22 +222,160 @@ local function put_region(w, cap, plan, final)
       end
       w:put("#undef LA_CAP_ALSO\n" .. X86 .. "\n#define LA_CAP_ALSO(X, n)"
         .. also .. "\n#else\n#define LA_CAP_ALSO(X, n)\n#endif")
-      put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer,
-               final)
+      put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer)
     end
   end
-  w.textual, w.inline_word = nil, nil
+  w.textual = nil
   for _, unit in ipairs(sorted(w.macros)) do
     if unit:match("%.h@" .. cap .. "$") then undefine(w, unit) end
   end
   drop_renames(w, outer)
-  if final and target then put_scalar(w, true) end
-  close_region(w, target, final)
+  close_region(w, target)
   w.region = nil
 end
 
-local function body(plan, final)
+-- In the file that is handed out kernels stand once: it includes itself for
+-- each region, with LA_REGION, a bit.
+local function bits_of(plan)
+  local bits = {}
+  for i, cap in ipairs(plan.regions) do bits[cap] = 1 << (i - 1) end
+  return bits
+end
+
+local function put_self(w, cap, plan)
+  if not has_kernels(plan, cap) then return end
+  local target = plan.targets[cap]
+  open_region(w, cap, target, true)
+  if target then put_scalar(w) end
+  local lowest = cap == "default" and plan.regions[2]
+  w:put(("#undef LA_INLINE\n#define LA_INLINE %s\n#define LA_REGION %d\n"
+    .. "#include LA_SELF\n#undef LA_REGION"):format(lowest
+    and "LA_INLINE_LOWEST" or "LA_INLINE_BEST", bits_of(plan)[cap]))
+  if target then put_scalar(w, true) end
+  close_region(w, target, true)
+end
+
+-- The names that a unit of one path, or the headers, change in any region; of
+-- one that is in a single region they are as long as the tail.
+local function renamed_in(plan, ids, tail)
+  local set = {macro = {}, textual = {}}
+  for _, id in ipairs(ids) do
+    local one = plan.renames[id] or {}
+    for _, how in ipairs({"macro", "textual"}) do
+      for name in pairs(one[how] or {}) do
+        set[how][name] = ids[2] and ("LA_IN(%s, %s)"):format(name, tail)
+          or name .. tail
+      end
+    end
+  end
+  return set
+end
+
+-- {path =, caps =, also = {[region] =}} in the order of the first regions.
+local function kernels_of(plan)
+  local list, by_path = {}, {}
+  for _, kernel in ipairs(plan.kernels) do
+    if plan.keep(kernel.path) then
+      local is = by_path[kernel.path]
+      if not is then
+        is = {path = kernel.path, also = {}, caps = {}}
+        by_path[kernel.path], list[#list + 1] = is, is
+      end
+      local also = ""
+      for _, other in ipairs(kernel.also) do
+        also = also .. (" X(%s, n)"):format(other)
+      end
+      is.caps[#is.caps + 1], is.also[kernel.cap] = kernel.cap, also
+    end
+  end
+  return list
+end
+
+-- Headers of kernels that are the same for all regions.
+local function put_shared(w, plan)
+  w.state, w.fresh = state_of(w), {}
+  for _, kernel in ipairs(plan.kernels) do
+    local below = plan.keep(kernel.path) and source.headers_below(kernel.path)
+    for _, header in ipairs(sorted(below or {})) do
+      if w.shared[header] and source.guarded(source.lines_of(header)) then
+        w:include(header, 0)
+      end
+    end
+  end
+  w.state:settle_all()
+  for _, name in ipairs(w.fresh) do w:put("#undef " .. name) end
+  w.state = nil
+end
+
+-- {[header] = the regions whose kernels include it}, nil for those of all.
+local function masks_of(plan, bits, all)
+  local masks = {}
+  for _, kernel in ipairs(plan.kernels) do
+    if plan.keep(kernel.path) then
+      for header in pairs(source.headers_below(kernel.path)) do
+        masks[header] = (masks[header] or 0) | bits[kernel.cap]
+      end
+    end
+  end
+  for header, mask in pairs(masks) do
+    if mask == all then masks[header] = nil end
+  end
+  return masks
+end
+
+local function put_kernels(w, plan)
+  local bits, all = bits_of(plan), 0
+  for _, cap in ipairs(plan.regions) do
+    if has_kernels(plan, cap) then all = all | bits[cap] end
+  end
+  w:mark("<head>")
+  w:open("kernels")
+  -- In one large file compilers stop expanding functions at some point.
+  w.inline_word = "LA_INLINE"
+  local headers = {}
+  for i, cap in ipairs(plan.regions) do headers[i] = "@" .. cap end
+  w.masks = masks_of(plan, bits, all)
+  local outer = renamed_in(plan, headers, "_in_")
+  put_renames(w, outer)
+  w.textual = next(outer.textual) and outer.textual
+  for number, kernel in ipairs(kernels_of(plan)) do
+    local mask, ids, also = 0, {}, ""
+    for _, cap in ipairs(kernel.caps) do
+      mask = mask | bits[cap]
+      ids[#ids + 1] = kernel.path .. "@" .. cap
+      if kernel.also[cap] ~= "" then
+        also = also .. ("#%s LA_REGION == %d\n#define LA_CAP_ALSO(X, n)%s\n")
+          :format(also == "" and "if" or "elif", bits[cap], kernel.also[cap])
+      end
+    end
+    local set = renamed_in(plan, ids, ("_at%d_"):format(number))
+    local is_partial = mask ~= all
+    put_unit(w, kernel.path, ids[1], plan, outer, true, {set = set,
+      open = (is_partial and ("#if LA_REGION & %d\n"):format(mask) or "")
+        .. "#undef LA_CAP_ALSO\n" .. (also == "" and "" or "#ifndef LA_ON_X86\n"
+        .. "#define LA_CAP_ALSO(X, n)\n" .. also:gsub("^#if", "#elif")
+        .. "#else\n") .. "#define LA_CAP_ALSO(X, n)"
+        .. (also == "" and "" or "\n#endif"),
+      close = is_partial and "#endif" or "",
+      cold = plan.regions[2] and mask & (bits.default or 0) ~= 0
+        and ("defined(LA_LEVELS_X86) && LA_REGION == %d"):format(bits.default)
+        or nil})
+  end
+  w.textual, w.inline_word, w.masks = nil, nil, nil
+  for _, unit in ipairs(sorted(w.macros)) do
+    if unit:match("%.h@kernels$") then undefine(w, unit) end
+  end
+  drop_renames(w, outer)
+  w.region = nil
+end
+
+local function body(plan, final, first)
   local w = source.writer(plan.shared)
+  w.uses = {}
+  for path, n in pairs(first and first.uses or {}) do
+    w.is_template = w.is_template or {}
+    w.is_template[path] = n > 1 or nil
+  end
   w.rewrite = plan.rewrite
   w.on_system = function(name, line, depth)
     if depth > 0 then return line end
@@ -236,13 +388,22 @@ local function body(plan, final)
   for _, path in ipairs(plan.core) do
     if plan.keep(path) then put_unit(w, path, path, plan, nil, final) end
   end
-  for _, cap in ipairs(plan.regions) do put_region(w, cap, plan, final) end
+  if final then put_shared(w, plan) end
+  for _, cap in ipairs(plan.regions) do
+    if final then put_self(w, cap, plan) else put_region(w, cap, plan) end
+  end
   w:put(SHOW)
   w.base = 1      -- within a condition: what they include stays where it is
   for _, system in ipairs(plan.systems) do
     w:put("#if " .. system.condition)
     put_unit(w, system.path, system.path, plan, nil, final)
     w:put("#endif")
+  end
+  if final then
+    w.base = 0
+    w.main = table.concat(w.parts, "\n")
+    w.parts = {}
+    put_kernels(w, plan)
   end
   return w
 end
@@ -251,8 +412,9 @@ local LATE = {["immintrin.h"] = true, ["emmintrin.h"] = true}
 -- Passes that make the compiler slow and this code hardly faster are left out.
 -- For speed (-O1 and more) what is not cold is compiled as in the module.
 local TOP = [[
-#define LA_INLINE static inline
-#define LA_INLINE_LOWEST LA_INLINE
+#define LA_INLINE_BEST static inline
+#define LA_INLINE_LOWEST static inline
+#define LA_INLINE LA_INLINE_LOWEST
 #define LA_CAP_ALSO(X, n)
 #define LA_EMBEDDED_ARRAYS
 #pragma GCC diagnostic push
@@ -285,11 +447,9 @@ LA_PRAGMA(LA_FLAGS, "no-ivopts", "no-tree-dominator-opts", "no-tree-ter",
 #define LA_LEVELS
 #if defined(__x86_64__) || defined(__i386__)
 #define LA_LEVELS_X86
-#undef LA_INLINE_LOWEST
-#define LA_INLINE_LOWEST static inline
 #endif
-#undef LA_INLINE
-#define LA_INLINE static inline __attribute__((always_inline))
+#undef LA_INLINE_BEST
+#define LA_INLINE_BEST static inline __attribute__((always_inline))
 LA_PRAGMA("O2", LA_FLAGS, "tree-vectorize", "vect-cost-model=dynamic")
 #else
 #pragma GCC optimize ("no-math-errno", "fp-contract=off")
@@ -314,12 +474,29 @@ local INTRINSICS = [[
 #pragma GCC visibility push(hidden)
 #endif]]
 
+-- The two parts of the file, and names that are of a region.
+local SELF = [[
+#ifndef LA_SELF
+#define LA_SELF "lunarray.c"
+#endif
+#ifndef LA_REGION
+]]
+local NAMES = [[
+#define LA_IN_(name, tail, cap) name##tail##cap
+#define LA_IN_CAP(name, tail, cap) LA_IN_(name, tail, cap)
+#define LA_IN(name, tail) LA_IN_CAP(name, tail, LA_CAP)]]
+
 function text.of(plan, final)
   local w = body(plan, final)
-  local head = {plan.title or "", "#pragma LA_UNIT <head>"}
+  if final then
+    template.forget()
+    w = body(plan, final, w)
+  end
+  local head = {plan.title or "", final and SELF or "",
+    "#pragma LA_UNIT <head>"}
   for _, line in ipairs(plan.defines) do head[#head + 1] = line end
   head[#head + 1] = TOP
-  head[#head + 1] = X86
+  head[#head + 1] = X86 .. "\n#define LA_ON_X86"
   local target = plan.targets[plan.regions[1]]
   if target and target.is_x86 then
     head[#head + 1] = '#else\n#error "only for x86: no CAPS=default in it"\n'
@@ -334,10 +511,14 @@ function text.of(plan, final)
     if not LATE[name] then head[#head + 1] = ("#include <%s>"):format(name) end
   end
   head[#head + 1] = INTRINSICS
+  if final then head[#head + 1] = NAMES .. "\n" .. template.definitions() end
   local whole = table.concat(head, "\n") .. "\n"
-    .. table.concat(w.parts, "\n") .. "\n" .. HIDE .. (plan.tail or "") .. SHOW
-    .. RESTORE
-  return final and whole:gsub("#pragma LA_UNIT [^\n]*\n", "") or whole
+    .. (w.main or table.concat(w.parts, "\n")) .. "\n" .. HIDE
+    .. (plan.tail or "") .. SHOW .. RESTORE
+  if not final then return whole end
+  return (whole .. "#else   /* the kernels, for one region */\n"
+    .. table.concat(w.parts, "\n") .. "\n#endif\n")
+    :gsub("#pragma LA_UNIT [^\n]*\n", "")
 end
 
 return text

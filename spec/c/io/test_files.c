@@ -152,6 +152,11 @@ static void test_arguments(void **state)
     (void)state;
     la_sink sink = {sizeof sink, s, put};
     assert_int_equal(la_save_to(&sink, "csv", 1, list), LA_EARG);
+    la_named nameless[2] = {list[0], {NULL, list[0].tensor}};
+    assert_int_equal(la_save_to(&sink, "npz", 2, nameless), LA_EARG);
+    expect(LA_EARG, "la_save_to: tensor 2 of the list has no name");
+    assert_int_equal(la_save_to(&sink, "safetensors", 1, nameless + 1),
+                     LA_EARG);
     assert_int_equal(la_save_to(&sink, NULL, 1, list), LA_EARG);
     assert_int_equal(la_save_to(NULL, "npz", 1, list), LA_EARG);
     sink.size = 0;
