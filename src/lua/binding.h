@@ -106,9 +106,9 @@ typedef struct la_state {
     uint64_t begun_step, ended_step;     /* ... at the last step */
     uint64_t begun_then, ended_then;     /* ... when the last cycle ended */
     uint64_t floor;         /* handles alive then */
-    uint64_t patience, most;    /* how many more may be before steps are made,
-                                ** and before a full collection */
-    uint64_t period;        /* handles that a cycle may take */
+    uint64_t found, ended_found;    /* alive, ended when a cycle knew the dead */
+    uint64_t patience;      /* how many more may be before steps are made; or
+                            ** half of those */
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */

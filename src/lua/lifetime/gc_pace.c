@@ -61,6 +61,14 @@
 ** its userdata is still the collector's work. */
 static uint64_t alive(const la_state *s) { return s->begun - s->ended; }
 
+/* Handles that the last cycle left: of those that were when it had found the
+** dead ones, less the finalizers since. */
+static uint64_t survivors(const la_state *s)
+{
+    uint64_t freed = s->ended - s->ended_found;
+    return freed < s->found ? s->found - freed : 0;
+}
+
 /* ---- the watch ---- */
 
 #define WATCH_NAME "lunarray.watch"
@@ -82,6 +90,8 @@ static int watch_gc(lua_State *L)
 {
     la_state *s = la_up_state(L);
     s->cycles++;
+    s->found = alive(s);
+    s->ended_found = s->ended;
     put_watch(L, s);
     return 0;
 }
@@ -101,9 +111,22 @@ static void cycle_over(la_state *s)
     s->seen = s->cycles;
     s->begun_then = s->begun;
     s->ended_then = s->ended;
-    s->patience = at_least(keeps ? PATIENCE + PERIOD : PATIENCE, s->floor / 2);
-    s->period = at_least(PERIOD, s->floor / 4);
-    s->most = s->patience + s->period + 2 * at_least(LOOK, s->interval);
+    s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
+}
+
+/* The bounds, by the handles that live. The floor is no measure of these: it has
+** the dead ones, too, that came while the cycle went on. */
+static uint64_t patience(const la_state *s)
+{
+    return at_least(s->patience, survivors(s) / 2);
+}
+static uint64_t period(const la_state *s)
+{
+    return at_least(PERIOD, survivors(s) / 4);
+}
+static uint64_t most(const la_state *s)
+{
+    return patience(s) + period(s) + 2 * at_least(LOOK, s->interval);
 }
 
 /* A full collection. A cap bounds the process, too: what the system's allocator
@@ -160,7 +183,7 @@ static void learn(lua_State *L, la_state *s, bool whole, bool ended)
     if (s->young) {
         s->interval = (uint32_t)young_interval(L, s);
     } else {
-        uint64_t interval = at_least(LOOK / 8, s->period / s->cycle);
+        uint64_t interval = at_least(LOOK / 8, period(s) / s->cycle);
         s->interval = interval < 2 * LOOK ? (uint32_t)interval : 2 * LOOK;
     }
     s->begun_step = s->begun;
@@ -179,24 +202,22 @@ static void step_handles(lua_State *L, la_state *s)
     if (!s->watched) put_watch(L, s);
     if (s->cycles != s->seen && !s->young) cycle_over(s);
     if (alive(s) < s->floor) s->floor = alive(s);
-    if (!s->young && backlog(s) < s->patience) return;
+    if (!s->young && backlog(s) < patience(s)) return;
     uint32_t before = s->cycles;
     bool whole = la_lua_step(L, 0);
     learn(L, s, whole, s->cycles != before);
     if (whole) cycle_over(s);
     s->seen = s->cycles;
     if (alive(s) < s->floor) s->floor = alive(s);
-    if (backlog(s) > s->most) whole_cycle(L, s);
+    if (backlog(s) > most(s)) whole_cycle(L, s);
 }
 
 void la_pace_begin(lua_State *L, la_state *s)
 {
     s->interval = LOOK;
     s->cycle = 1;
-    s->period = PERIOD;
     s->step_bytes = STEP_BYTES;
     s->patience = PATIENCE;
-    s->most = PATIENCE + PERIOD + 2 * LOOK;
     la_new_metatable(L, WATCH_NAME, NULL);
     lua_pushnil(L);
     la_ending_closure(L, watch_gc);
