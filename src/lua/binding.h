@@ -106,7 +106,8 @@ typedef struct la_state {
     uint64_t begun_step, ended_step;     /* ... at the last step */
     uint64_t begun_then, ended_then;     /* ... when the last cycle ended */
     uint64_t floor;         /* handles alive then */
-    uint64_t found, ended_found;    /* alive, ended when a cycle knew the dead */
+    uint64_t found, ended_found;    /* alive and ended, when the dead of a cycle
+                                    ** were known */
     uint64_t patience;      /* how many more may be before steps are made; or
                             ** half of those */
     uint64_t fresh;         /* data bytes made since the last step */

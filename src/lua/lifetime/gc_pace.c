@@ -114,8 +114,8 @@ static void cycle_over(la_state *s)
     s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
 }
 
-/* The bounds, by the handles that live. The floor is no measure of these: it has
-** the dead ones, too, that came while the cycle went on. */
+/* The bounds, by the handles that live. The floor is no measure of these: it
+** has the dead ones, too, that came while the cycle went on. */
 static uint64_t patience(const la_state *s)
 {
     return at_least(s->patience, survivors(s) / 2);
