@@ -59,7 +59,9 @@ local function draw(name, head, rows, options)
     end
     options.label, options.marker = head[c], "o"
     if fig then
-      fig:line(x, y, {label = head[c], marker = "o"})
+      local modelled = head[c]:find("model", 1, true)
+      fig:line(x, y, {label = head[c], marker = not modelled and "o" or nil,
+        style = modelled and "--" or "-"})
     else
       fig = la.plot.line(x, y, options)
     end
