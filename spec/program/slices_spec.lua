@@ -30,6 +30,30 @@ describe("a compiled function in parts", function()
     end
   end)
 
+  it("gives the products of every dtype and rank", function()
+    local function linear(dtype)
+      local x = la.randint(-3, 3, {260, 260}):to(dtype)
+      local b = la.randint(-3, 3, {260}):to(dtype)
+      return {function(a) return a:matmul(a), la.addmm(b, a, a) end, x},
+        {function(a) return a:matmul(a[1]), la.mv(a, a[2]) end, x},
+        {function(a) return la.dot(a[1], a[2]), la.outer(a[1], a[2]) end, x},
+        {function(a) return la.bmm(a, a), a:matmul(a[1]) end,
+          x:view(1, 260, 260):expand(3, 260, 260):clone()}
+    end
+    for _, dtype in ipairs {"float32", "float64", "float16", "bfloat16",
+        "complex64", "complex128", "int64", "int32", "uint8"} do
+      la.manual_seed(3)
+      for k, case in ipairs {linear(dtype == "uint8" and "int16" or dtype)} do
+        local step = la.compile(case[1])
+        local y, z = case[1](case[2])
+        for _ = 1, 3 do
+          local _, a, b = sliced(step, case[2])
+          assert.is_true(la.equal(a, y) and la.equal(b, z), dtype .. k)
+        end
+      end
+    end
+  end)
+
   it("trains as whole steps do", function()
     la.manual_seed(1)
     local net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Dropout(0.2),
