@@ -11,7 +11,7 @@ description = {
 }
 dependencies = {"lua >= 5.4, < 5.6"}
 external_dependencies = {
-  SLEEF = {header = "sleef.h"},
+  SLEEF = {library = "sleef"},    -- its header may lie in another folder
   ZLIB = {header = "zlib.h"},
   STB = {header = "stb/stb_image.h"},
 }

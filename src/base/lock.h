@@ -5,8 +5,11 @@
 #ifndef LA_BASE_LOCK_H
 #define LA_BASE_LOCK_H
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/os/os.h"
 
@@ -31,28 +34,33 @@ static inline void la_lock_drop(la_lock *k) { pthread_mutex_unlock(&k->mutex); }
 ** A thread that holds it, and comes again by such a call, gets false. */
 typedef struct la_long_lock {
     pthread_mutex_t mutex;
+    _Atomic uintptr_t holder;   /* the thread, 0 for none */
 } la_long_lock;
 
 /* False when there are no more of them. */
 static inline bool la_long_lock_init(la_long_lock *k)
 {
-    pthread_mutexattr_t kind;
-    if (pthread_mutexattr_init(&kind)) return false;
-    bool ok = pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK) == 0
-        && pthread_mutex_init(&k->mutex, &kind) == 0;
-    pthread_mutexattr_destroy(&kind);
-    return ok;
+    atomic_init(&k->holder, 0);
+    return pthread_mutex_init(&k->mutex, NULL) == 0;
 }
 static inline void la_long_lock_destroy(la_long_lock *k)
 {
     pthread_mutex_destroy(&k->mutex);
 }
+/* Threads are told apart by the addresses of their errno: not every system has
+** pthread_self. Nobody but the thread itself writes its own to 'holder'. */
 static inline bool la_long_lock_take(la_long_lock *k)
 {
-    return pthread_mutex_lock(&k->mutex) == 0;
+    uintptr_t self = (uintptr_t)&errno;
+    if (atomic_load_explicit(&k->holder, memory_order_relaxed) == self)
+        return false;
+    pthread_mutex_lock(&k->mutex);
+    atomic_store_explicit(&k->holder, self, memory_order_relaxed);
+    return true;
 }
 static inline void la_long_lock_drop(la_long_lock *k)
 {
+    atomic_store_explicit(&k->holder, 0, memory_order_relaxed);
     pthread_mutex_unlock(&k->mutex);
 }
 
