@@ -89,6 +89,7 @@ describe("the prompt in a terminal", function()
     window:ready()
     window:keys "Up"
     window:keys "C-c"
+    window:ready()
     window:enter "'still ' .. 'here'"
     window:wait "still here"
   end)
