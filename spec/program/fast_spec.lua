@@ -88,19 +88,19 @@ describe("a fast program", function()
     local x, w, b = la.randn(2, 3, 8, 8), la.randn(4, 3, 3, 3), la.randn(4)
     local scale, shift = la.rand(1, 4, 1, 1) + 0.5, la.randn(1, 4, 1, 1)
     for name, value in pairs {addcmul = 2, addcdiv = 1, lerp = 0.5} do
-      for turned = 1, 2 do
+      for flipped = 1, 2 do
         local function call(input)
           local y = la.conv2d(input, w, b)
           if name == "lerp" then
-            return la.lerp(turned == 1 and y or shift, scale, value)
-          elseif turned == 2 then
+            return la.lerp(flipped == 1 and y or shift, scale, value)
+          elseif flipped == 2 then
             return la[name](shift, scale, y, {value = value})
           end
           return la[name](shift, y, scale, {value = value})
         end
         local f = la.compile(call, {fast = true})
         for _ = 1, 3 do
-          assert.is_true(la.equal(call(x), f(x)), name .. turned)
+          assert.is_true(la.equal(call(x), f(x)), name .. flipped)
         end
       end
     end
