@@ -8,7 +8,7 @@
 ** CALLS are those of each word, at the most; with a 0 for SEED the names of the
 ** words are printed.
 */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,10 @@ static void hostile_arguments_harm_nothing(void **state)
         la_token *k = la_token_of(L);
         for (int i = 0; i < WORDS && more; i++) more = attack(L, k, word++);
         lua_close(L);
-        if (la_token_memory(k)) fail_msg("%s: bytes are left", attacking);
+        /* A thread of the pool may still be on its way out of a range. */
+        for (int i = 0; i < 200 && la_token_memory(k); i++) usleep(10000);
+        if (la_token_memory(k))
+            fail_msg("%s: %zu bytes are left", attacking, la_token_memory(k));
         la_token_release(k);
         if (luaL_dostring(H, "assert(la.equal(la.rand(4), want))"
                 " la.manual_seed(5) assert(la.is_grad_enabled())"
