@@ -20,6 +20,12 @@
 ** writes); they don't count. Recorded like any conversion. */
 la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl);
 
+/* la_in_float32 where other tensors may have another dtype than the floating
+** argument 0: all 16-bit floats come as float32, and floating results are
+** rounded to that argument's dtype. A network in 16 bits may keep weights and
+** moments in float32, and its next layer expects what it has, as in PyTorch. */
+la_status la_like_self(la_frame *f, uint32_t kept, la_op_fn impl);
+
 /* The next call, by the name of its operation; uses the variable w. */
 #define R(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 

@@ -27,15 +27,27 @@ static la_dtype half_dtype(const la_frame *f, uint32_t kept)
     return found;
 }
 
-/* Results in float32 become results of f in 'dtype'. */
-static la_status round_results(la_frame *f, la_frame *wide, la_dtype dtype)
+/* The conversions of a call: arguments in 'half' (LA_UNDEFINED: in any 16-bit
+** dtype) are float32 meanwhile, results in 'wide' (LA_UNDEFINED: in any
+** floating one) become 'to'. */
+typedef struct widening { la_dtype half, wide, to; } widening;
+
+static bool is_rounded(const widening *by, la_dtype d)
+{
+    if (d == by->to) return false;
+    return by->wide == LA_UNDEFINED ? la_is_float(d) : d == by->wide;
+}
+
+/* Results of 'wide' become results of f. */
+static la_status round_results(la_frame *f, la_frame *wide, const widening *by)
 {
     la_status status = LA_OK;
     for (int k = 0; k < wide->nresults && !status; k++) {
         la_value *v = &wide->results[k];
         la_tensor *out = NULL;
-        if (v->tag != LA_VTENSOR || v->tensor->dtype != LA_FLOAT32) continue;
-        status = la_run(astype, &out, v->tensor, la_v_dtype(dtype));
+        if (v->tag != LA_VTENSOR
+            || !is_rounded(by, (la_dtype)v->tensor->dtype)) continue;
+        status = la_run(astype, &out, v->tensor, la_v_dtype(by->to));
         if (status) break;
         la_tensor_release(v->tensor);
         v->tensor = out;
@@ -49,24 +61,40 @@ static la_status round_results(la_frame *f, la_frame *wide, la_dtype dtype)
     return LA_OK;
 }
 
-la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl)
+static la_status run_wide(la_frame *f, uint32_t kept, la_op_fn impl,
+                          const widening *by)
 {
     la_value args[LA_MAX_ARGS];
     la_tensor *owned[LA_MAX_ARGS] = {NULL};
-    la_dtype half = half_dtype(f, kept);
     la_status status = LA_OK;
-    if (half == LA_UNDEFINED) return impl(f);
     la_frame wide = *f;
     wide.args = args;
     for (int k = 0; k < f->nargs; k++) {
         la_tensor *t = la_arg(f, k);
         args[k] = f->args[k];
-        if (!t || status || (kept >> k & 1) || t->dtype != half) continue;
+        if (!t || status || (kept >> k & 1)) continue;
+        if (by->half == LA_UNDEFINED ? !la_is_half((la_dtype)t->dtype)
+                                     : t->dtype != by->half) continue;
         status = la_run(astype, &owned[k], t, la_v_dtype(LA_FLOAT32));
         args[k].tensor = owned[k];
     }
     if (!status) status = impl(&wide);
-    if (!status) status = round_results(f, &wide, half);
+    if (!status) status = round_results(f, &wide, by);
     for (int k = 0; k < f->nargs; k++) la_tensor_drop(&owned[k]);
     return status;
+}
+
+la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl)
+{
+    la_dtype half = half_dtype(f, kept);
+    if (half == LA_UNDEFINED) return impl(f);
+    return run_wide(f, kept, impl, &(widening){half, LA_FLOAT32, half});
+}
+
+la_status la_like_self(la_frame *f, uint32_t kept, la_op_fn impl)
+{
+    la_dtype to = (la_dtype)la_arg(f, 0)->dtype;
+    if (!la_is_float(to)) return la_in_float32(f, kept, impl);
+    return run_wide(f, kept, impl,
+                    &(widening){LA_UNDEFINED, LA_UNDEFINED, to});
 }

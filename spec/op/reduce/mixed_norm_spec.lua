@@ -73,4 +73,12 @@ describe("a norm with vectors of another dtype", function()
       assert.equal("float32", v.bias.grad.dtype)
     end)
   end
+
+  it("keeps the imaginary parts of complex vectors", function()
+    local x, v = la.randn(4, 6, 10), vectors "complex64"
+    for name, t in pairs(v) do v[name] = t + la.complex(0, 1) end
+    for _, name in ipairs {"group_norm", "instance_norm", "batch_norm"} do
+      assert.equal("complex64", WORDS[name](x, v).dtype)
+    end
+  end)
 end)

@@ -4,7 +4,7 @@
 **
 ** Contiguous planes of one dtype go to native_channel_norm, which reads each
 ** plane while it is in the cache; everything else is a chain of operations,
-** with 16-bit floats as float32 (run_like_self).
+** with 16-bit floats as float32 (la_like_self).
 */
 #include "op/reduce/reduce.h"
 #include "op/composite.h"
@@ -81,42 +81,6 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
     return la_run(reshape, out, normed, la_v_ints(s, self->ndim));
 }
 
-/* Result 0 of 'impl', called with 'wide', in the dtype of f's input. */
-static la_status round_to_self(la_frame *f, la_frame *wide)
-{
-    la_tensor *self = la_arg(f, 0), *out = NULL;
-    LA_OWNED x = wide->results[0].tensor;
-    if (x->dtype == self->dtype || !la_is_float((la_dtype)self->dtype))
-        return la_give_owned(f, &x);
-    LA_TRY(la_run(astype, &out, x, la_v_dtype((la_dtype)self->dtype)));
-    return LA_GIVE(f, out);
-}
-
-/* Runs 'impl' with 16-bit floats as float32 and rounds its result to the dtype
-** of a floating input, whatever those of weights and moments are: a network in
-** 16 bits may keep these in float32, and its next layer expects what it has, as
-** in PyTorch. Arguments in the bit set 'kept' stay, as they are written. */
-static la_status run_like_self(la_frame *f, uint32_t kept, la_op_fn impl)
-{
-    la_value args[LA_MAX_ARGS];
-    la_tensor *owned[LA_MAX_ARGS] = {NULL};
-    la_status status = LA_OK;
-    la_frame wide = *f;
-    wide.args = args;
-    for (int k = 0; k < f->nargs; k++) {
-        la_tensor *t = la_arg(f, k);
-        args[k] = f->args[k];
-        if (!t || status || (kept >> k & 1)) continue;
-        if (!la_is_half((la_dtype)t->dtype)) continue;
-        status = la_run(astype, &owned[k], t, la_v_dtype(LA_FLOAT32));
-        args[k].tensor = owned[k];
-    }
-    if (!status) status = impl(&wide);
-    if (!status) status = round_to_self(f, &wide);
-    for (int k = 0; k < f->nargs; k++) la_tensor_drop(&owned[k]);
-    return status;
-}
-
 /* A vector with self's dtype and an element per channel, or none. */
 static bool fits_channels(const la_tensor *self, const la_tensor *v)
 {
@@ -175,7 +139,7 @@ la_status la_impl_group_norm(la_frame *f)
     if (groups > 0 && has_planes(self, la_arg(f, 2), la_arg(f, 3)))
         return groups_by_planes(f, self, groups, la_arg(f, 2), la_arg(f, 3),
                                 la_arg_float(f, 4));
-    return run_like_self(f, 0, groups_by_rows);
+    return la_like_self(f, 0, groups_by_rows);
 }
 
 /* ---- batch_norm(self, running_mean, running_var, weight, bias, training,
@@ -311,10 +275,10 @@ static la_status batch_by_steps(la_frame *f)
 la_status la_impl_batch_norm(la_frame *f)
 {
     LA_TRY(check_running(f));
-    if (!la_arg_bool(f, TRAINING)) return run_like_self(f, 0, batch_as_before);
+    if (!la_arg_bool(f, TRAINING)) return la_like_self(f, 0, batch_as_before);
     if (has_planes(la_arg(f, SELF), la_arg(f, WEIGHT), la_arg(f, BIAS)))
         return batch_by_planes(f);
-    return run_like_self(f, 1 << MEAN | 1 << VAR, batch_by_steps);
+    return la_like_self(f, 1 << MEAN | 1 << VAR, batch_by_steps);
 }
 
 /* ---- instance_norm: the arguments of batch_norm; a group per channel ---- */
@@ -372,5 +336,5 @@ la_status la_impl_instance_norm(la_frame *f)
     if (has_planes(self, la_arg(f, WEIGHT), la_arg(f, BIAS)))
         return groups_by_planes(f, self, la_sizes(self)[1], la_arg(f, WEIGHT),
                                 la_arg(f, BIAS), la_arg_float(f, EPS));
-    return run_like_self(f, 1 << MEAN | 1 << VAR, channels_by_rows);
+    return la_like_self(f, 1 << MEAN | 1 << VAR, channels_by_rows);
 }
