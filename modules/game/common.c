@@ -28,7 +28,7 @@ la_status la_game_dtype(const la_frame *f, const int *args, int n,
     la_result_type type = LA_RESULT_TYPE_INIT;
     for (int k = 0; k < n; k++) la_result_type_add(&type, la_arg(f, args[k]));
     LA_TRY(la_result_type_get(&type, dtype));
-    if (!la_is_float(*dtype) && !la_is_complex(*dtype))
+    if (!la_is_inexact(*dtype))
         *dtype = (la_dtype)la_ctx()->default_dtype;
     if (*dtype == LA_FLOAT32 || *dtype == LA_FLOAT64) return LA_OK;
     return game_refuse(f, args, n, *dtype);

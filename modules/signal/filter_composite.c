@@ -28,7 +28,7 @@ static la_status choose_dtype(const la_frame *f, const int *args, int n,
     for (int k = 0; k < n; k++)
         la_result_type_add(&type, la_arg(f, args[k]));
     LA_TRY(la_result_type_get(&type, &r->dtype));
-    if (!la_is_float(r->dtype) && !la_is_complex(r->dtype))
+    if (!la_is_inexact(r->dtype))
         r->dtype = (la_dtype)la_ctx()->default_dtype;
     r->run = la_is_half(r->dtype) ? LA_FLOAT32
         : r->dtype == LA_COMPLEX32 ? LA_COMPLEX64 : r->dtype;

@@ -104,7 +104,7 @@ la_status la_impl_interp(la_frame *f)
     la_result_type_add(&type, x);
     la_result_type_add(&type, xp);
     LA_TRY(la_result_type_get(&type, &d));
-    if (!la_is_float(d) && !la_is_complex(d)) d = la_ctx()->default_dtype;
+    if (!la_is_inexact(d)) d = la_ctx()->default_dtype;
     la_value to = la_v_dtype(d);
     x = R(to_dtype, x, to);
     xp = R(to_dtype, xp, to);

@@ -20,7 +20,7 @@ static inline la_status la_chain_result(la_chain *w, la_tensor *t,
 /* Can a value of 't' be NaN? */
 static inline bool la_has_nan(const la_tensor *t)
 {
-    return la_is_float((la_dtype)t->dtype) || la_is_complex((la_dtype)t->dtype);
+    return la_is_inexact((la_dtype)t->dtype);
 }
 
 #endif

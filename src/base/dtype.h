@@ -44,6 +44,10 @@ static inline bool la_is_half(la_dtype d)     /* a float of 16 bits */
     return d == LA_FLOAT16 || d == LA_BFLOAT16;
 }
 static inline bool la_is_complex(la_dtype d) { return la_dtype_kind(d) == 'c'; }
+static inline bool la_is_inexact(la_dtype d)  /* with fractions */
+{
+    return la_is_float(d) || la_is_complex(d);
+}
 static inline bool la_is_integral(la_dtype d)  /* without bool */
 {
     return la_dtype_kind(d) == 'i' || la_dtype_kind(d) == 'u';

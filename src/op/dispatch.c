@@ -392,12 +392,6 @@ static bool is_mapped(const la_frame *f, const gate *g)
     return la_draws_numbers(la_schema_of(f->op));
 }
 
-static bool is_inexact(const la_tensor *t)
-{
-    la_dtype d = (la_dtype)t->dtype;
-    return la_is_float(d) || la_is_complex(d);
-}
-
 /* Tensors that are written to out= have no history: refused as in PyTorch where
 ** a result would get one, or has one that the call would leave behind. Here and
 ** not under the Autograd key, which composites never reach: copy_ would record
@@ -407,7 +401,7 @@ refuse_history(const la_frame *f)
 {
     bool recorded = !(f->op->forms & LA_NO_GRAD_OP), refused = false;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
-        refused |= f->outs[k] && is_inexact(f->outs[k])
+        refused |= f->outs[k] && la_is_inexact((la_dtype)f->outs[k]->dtype)
             && (recorded || (f->outs[k]->flags & LA_F_REQUIRES_GRAD));
     return !refused ? LA_OK
         : la_error(LA_EGRAD, "functions with out=... arguments don't "

@@ -274,7 +274,7 @@ static const la_node_class class_loop = {
 la_status la_loop_history(la_tensor *t, int n, la_tensor *const *operands)
 {
     la_node *node = NULL;
-    if (!la_is_float((la_dtype)t->dtype) && !la_is_complex((la_dtype)t->dtype))
+    if (!la_is_inexact((la_dtype)t->dtype))
         return LA_OK;
     LA_TRY(la_node_new(&class_loop, n, 1, 0, &node));
     la_status status = la_node_output(node, 0, t);

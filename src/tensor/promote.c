@@ -155,7 +155,7 @@ static la_dtype promote_combine(la_dtype high, la_dtype low)
         return high;
     if (la_is_float(high))
         return la_is_complex(low) ? la_dtype_to_complex(high) : high;
-    if (high == LA_BOOL || la_is_float(low) || la_is_complex(low))
+    if (high == LA_BOOL || la_is_inexact(low))
         return la_promote(high, low);
     return high;
 }

@@ -29,7 +29,7 @@ static la_status check_sizes(int ndim, const int64_t *sizes)
 /* Integers have no gradients. */
 static la_status check_grad(la_dtype dtype, bool grad)
 {
-    if (grad && !la_is_float(dtype) && !la_is_complex(dtype))
+    if (grad && !la_is_inexact(dtype))
         return la_error(LA_EDTYPE, "only Tensors of floating point and complex "
                         "dtype can require gradients");
     return LA_OK;

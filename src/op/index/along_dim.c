@@ -154,7 +154,7 @@ la_status la_meta_index_add(la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
     la_scalar alpha = f->args[4].scalar;
-    if (alpha.kind == LA_KFLOAT && !la_is_float(d) && !la_is_complex(d))
+    if (alpha.kind == LA_KFLOAT && !la_is_inexact(d))
         return la_error_at(LA_EARG, 5, "For integral input tensors, argument "
                            "alpha must not be a floating point number.");
     return along_dim_check_slices(f, "index_add_()");

@@ -421,7 +421,7 @@ static la_status index_divide(la_tensor *target, const la_scatter_plan *p,
     LA_TRY(run_value(count, p, unit, la_reduce_loop(LA_RED_SUM, LA_INT64)));
     for (int64_t i = 0; i < count->numel; i++) n[i] += n[i] == 0;
     la_dtype d = (la_dtype)target->dtype;
-    if (la_is_float(d) || la_is_complex(d))
+    if (la_is_inexact(d))
         return la_run_(div, target, count);
     LA_LET(wide, la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
     LA_LET(whole, la_run(floor_divide, &whole, wide, count));

@@ -97,7 +97,7 @@ static la_status converted(la_tensor *a, const la_value *dtype,
 ** them, and so does this. */
 static la_status check_inexact(const la_tensor *a)
 {
-    if (la_is_float((la_dtype)a->dtype) || la_is_complex((la_dtype)a->dtype))
+    if (la_is_inexact((la_dtype)a->dtype))
         return LA_OK;
     return la_error_at(LA_EDTYPE, 1, "a floating point or complex tensor "
                        "expected, got %s", la_dtype_name((la_dtype)a->dtype));

@@ -487,7 +487,7 @@ static bool is_outer(const einsum *e, const parts *p, const la_tensor *t)
     la_dtype dtype = (la_dtype)t->dtype;
     int64_t rows = extent(e, p->left, p->nleft);
     int64_t cols = extent(e, p->right, p->nright);
-    if (!la_is_float(dtype) && !la_is_complex(dtype)) return false;
+    if (!la_is_inexact(dtype)) return false;
     return rows > 1 && cols > 1 && rows <= OUTER && cols <= OUTER
         && extent(e, p->batch, p->nbatch) >= OUTER / rows;
 }

@@ -65,7 +65,7 @@ static la_status check_alone(const la_frame *f, int k, int ntensors)
 static la_status step_meta(la_frame *f, int nstates)
 {
     la_tensor *p = la_arg(f, PARAM);
-    if (!la_is_float((la_dtype)p->dtype) && !la_is_complex((la_dtype)p->dtype))
+    if (!la_is_inexact((la_dtype)p->dtype))
         return la_error_at(LA_EDTYPE, 1, "a floating point or complex "
                            "parameter is expected, got %s",
                            la_dtype_name((la_dtype)p->dtype));

@@ -91,7 +91,7 @@ static outcome find_outcome(const la_frame *f, int *number, int64_t *i)
     for (int k = 1; k >= 0; k--) {
         const la_tensor *t = la_arg(f, k), *other = la_arg(f, 1 - k);
         la_dtype dtype = (la_dtype)other->dtype;
-        if (!is_number(t, other) || la_is_float(dtype) || la_is_complex(dtype))
+        if (!is_number(t, other) || la_is_inexact(dtype))
             continue;
         *number = k;
         la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
@@ -132,7 +132,7 @@ static la_status pick_compare(la_frame *f, la_dtype dtype, la_loop_plan *plan)
     int number;
     int64_t i;
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    if (a->dtype == b->dtype || la_is_float(dtype) || la_is_complex(dtype)
+    if (a->dtype == b->dtype || la_is_inexact(dtype)
         || (is_of(a, dtype) && is_of(b, dtype))) return LA_OK;
     outcome o = find_outcome(f, &number, &i);
     if (o == ALWAYS) plan->loop = (*LA_STUB(always))[dtype];

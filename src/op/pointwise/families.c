@@ -291,7 +291,7 @@ const la_family la_family_NAN_TO_NUM = {
 static la_status check_lerp(la_frame *f)
 {
     la_dtype own = family_dtype_of(f, 0);
-    if (!la_is_float(own) && !la_is_complex(own))
+    if (!la_is_inexact(own))
         return la_error_at(LA_EDTYPE, 1, "lerp interpolates between floating "
                            "or complex tensors, got %s: convert with x:to()",
                            la_dtype_name(own));

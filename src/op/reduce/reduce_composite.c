@@ -10,7 +10,7 @@ static la_status check_nanmean(const la_frame *f)
 {
     la_dtype self = (la_dtype)la_arg(f, 0)->dtype;
     la_dtype to = la_has(f, 3) ? f->args[3].dtype : self;
-    if (!la_is_float(to) && !la_is_complex(to))
+    if (!la_is_inexact(to))
         return la_error_at(LA_EDTYPE, 4, "nanmean(): could not infer output "
                            "dtype. Optional dtype must be either a floating "
                            "point or complex dtype. Got: %s",

@@ -263,7 +263,7 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
     int64_t shape[2] = {1, -1};
     if (self->ndim == 2) x = la_tensor_retain(self);
     else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
-    if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
+    if (!la_is_inexact((la_dtype)x->dtype))
         LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
     return la_tensor_same(x, out);
 }

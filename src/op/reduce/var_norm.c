@@ -31,7 +31,7 @@ static la_status variance_meta(la_frame *f, const char *name, bool mean)
     la_tensor *self = la_arg(f, SELF);
     uint64_t mask = 0;
     bool keepdim = la_arg_bool(f, KEEPDIM);
-    if (!la_is_float(dtype_of(self)) && !la_is_complex(dtype_of(self)))
+    if (!la_is_inexact(dtype_of(self)))
         return la_error_at(LA_EDTYPE, 1, "%s only support floating point and "
                            "complex dtypes", name);
     LA_TRY(la_reduce_dims(f, DIM, self, &mask));
@@ -141,7 +141,7 @@ la_status la_meta_vector_norm(la_frame *f)
     la_tensor *self = la_arg(f, SELF);
     uint64_t mask = 0;
     la_dtype d = la_has(f, V_DTYPE) ? f->args[V_DTYPE].dtype : dtype_of(self);
-    if (!la_is_float(d) && !la_is_complex(d))
+    if (!la_is_inexact(d))
         return la_error_at(LA_EDTYPE, 1, "linalg.vector_norm: Expected a "
                            "floating point or complex tensor as input. Got %s",
                            la_dtype_name(d));

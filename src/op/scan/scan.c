@@ -245,7 +245,7 @@ LA_FORWARD(la_meta_cumprod, la_meta_cumsum(f))
 la_status la_meta_logcumsumexp(la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
-    if (!la_is_float(d) && !la_is_complex(d))
+    if (!la_is_inexact(d))
         return la_error_at(LA_EDTYPE, 1, "logcumsumexp needs a floating point "
                            "or complex tensor, got %s", la_dtype_name(d));
     return scan_meta(f, d);
