@@ -204,15 +204,18 @@ static size_t api_program_weights(const la_program *g)
     return sum;
 }
 
+static size_t api_plan_bytes(const la_program *g)
+{
+    return (size_t)(g->p->arena_bytes + (g->parts ? g->parts->arena_bytes : 0));
+}
+
 /* The memory of the plans, those for other sizes too. */
 static size_t api_program_arena(const la_program *g)
 {
-    int64_t sum = g->p->arena_bytes + (g->parts ? g->parts->arena_bytes : 0);
-    for (int32_t i = 0; i < g->others.n; i++) {
-        const la_program *one = *LA_PROG_AT(g->others, la_program *, i);
-        sum += one->p->arena_bytes + (one->parts ? one->parts->arena_bytes : 0);
-    }
-    return (size_t)sum;
+    size_t sum = api_plan_bytes(g);
+    for (int32_t i = 0; i < g->others.n; i++)
+        sum += api_plan_bytes(*LA_PROG_AT(g->others, la_program *, i));
+    return sum;
 }
 
 LA_API size_t la_program_bytes(const la_program *g, int what)
@@ -220,8 +223,7 @@ LA_API size_t la_program_bytes(const la_program *g, int what)
     if (!g) return 0;
     switch (what) {
     case LA_BYTES_WEIGHTS: return api_program_weights(g);
-    case LA_BYTES_ARENA:
-        return api_program_arena(g);
+    case LA_BYTES_ARENA: return api_program_arena(g);
     default: return 0;
     }
 }

@@ -125,6 +125,10 @@ void la_program_drop_others(la_program *g);
 
 /* ---- program_run.c ---- */
 
+/* Can tensor t take result i, which has the dtype and sizes of 'form'? */
+la_status la_program_check_output(const la_program *g, int32_t i, la_tensor *t,
+                                  const la_tensor *form);
+
 /* Settings of the recording that results depend on. */
 typedef struct la_program_modes {
     la_dtype default_dtype;

@@ -179,10 +179,10 @@ static const la_tensor *run_form(const la_prog *p, int32_t i)
                           : la_prog_view_at(p, o->view)->form;
 }
 
-static la_status run_check_output(const la_program *g, int32_t i, la_tensor *t)
+la_status la_program_check_output(const la_program *g, int32_t i, la_tensor *t,
+                                  const la_tensor *f)
 {
     char want[256], have[256];
-    const la_tensor *f = run_form(g->p, i);
     const char *name = la_program_key(g, 1, i);
     if (t->owner != g->owner)
         return la_error(LA_EARG, "output '%s' belongs to another runtime than "
@@ -221,7 +221,8 @@ static la_status run_check(la_program *g, la_tensor *const *in,
         LA_TRY(run_check_alias(g, i, in));
     LA_TRY(run_check_weights(g));
     for (int32_t i = 0; i < p->outputs.n && !la_program_is_whole(g); i++)
-        if (out[i]) LA_TRY(run_check_output(g, i, out[i]));
+        if (out[i])
+            LA_TRY(la_program_check_output(g, i, out[i], run_form(p, i)));
     return LA_OK;
 }
 

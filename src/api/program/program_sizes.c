@@ -140,23 +140,7 @@ la_status la_program_fitting(la_program *g, la_tensor *const *in,
 static la_status sizes_give(const la_program *g, int32_t i, la_tensor *to,
                             la_tensor *from)
 {
-    char want[256], have[256];
-    const char *name = la_program_key(g, 1, i);
-    if (to->owner != g->owner)
-        return la_error(LA_EARG, "output '%s' belongs to another runtime than "
-                        "the program", name);
-    if (to->dtype != from->dtype)
-        return la_error(LA_EDTYPE, "output '%s': %s expected, got %s", name,
-                        la_dtype_name((la_dtype)from->dtype),
-                        la_dtype_name((la_dtype)to->dtype));
-    if (!la_has_sizes(to, from->ndim, la_sizes(from)))
-        return la_error(LA_ESHAPE, "output '%s': sizes %s expected, got %s",
-                        name, la_sizes_text(from->ndim, la_sizes(from), want,
-                                            sizeof want),
-                        la_sizes_text(to->ndim, la_sizes(to), have,
-                                      sizeof have));
-    LA_TRY(la_tensor_check_bounds(to));
-    LA_TRY(la_tensor_check_writable(to));
+    LA_TRY(la_program_check_output(g, i, to, from));
     LA_TRY(la_copy_data(to, from));
     la_bump_version(to);
     return LA_OK;
