@@ -108,8 +108,8 @@ typedef struct la_state {
     uint64_t floor;         /* handles alive then */
     uint64_t found, ended_found;    /* alive and ended, when the dead of a cycle
                                     ** were known */
-    uint64_t patience;      /* how many more may be before steps are made; or
-                            ** half of those */
+    uint64_t patience;      /* how many more may be before steps are made, at
+                            ** the least */
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */

@@ -56,7 +56,8 @@ static void memory_lives(la_prog *p)
 ** compute them. */
 static void memory_find_unread(la_prog *p)
 {
-    for (int32_t i = 0; i < p->steps.n && !p->live; i++) {
+    if (p->live) return;
+    for (int32_t i = 0; i < p->steps.n; i++) {
         la_prog_step *s = la_prog_step_at(p, i);
         s->unread = 0;
         if (s->kind != LA_STEP_CALL || s->form != LA_FUNCTIONAL
@@ -240,10 +241,7 @@ static la_status memory_fit_many(la_prog *p, const memory_entry *list,
 
 /* ---- the pass ---- */
 
-/* Greedy by size (Y. Pisarchyk and J. Lee, Efficient memory management for deep
-** neural net inference, 2020): large slots first, each at the lowest offset
-** that is free while it lives. Slots of one size go by number, so that a plan
-** is the same on each machine. */
+/* Slots of one size go by number: a plan is the same on each machine. */
 static void memory_fit_all(la_prog *p, const memory_entry *list, int32_t n,
                            bool share)
 {

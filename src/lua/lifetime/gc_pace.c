@@ -46,8 +46,8 @@
 #define LOOK 64
 #define PATIENCE 1500
 #define PERIOD 1000
-/* Bytes of Lua's heap for each handle between two young collections: their
-** walk through a table of numbers takes half a microsecond then. */
+/* Bytes of Lua's heap for each handle between two young collections: a table of
+** that size has 512 values, whose walk takes half a microsecond or more. */
 #define HEAP_PER_HANDLE 8192
 /* Bytes of tensor data. LOOK_BYTES is what steps may leave before a full
 ** collection is considered. */
