@@ -63,17 +63,13 @@ local function items_of(path)
   local file = assert(io.open(path))
   local text = file:read("a")
   file:close()
-  local codes = {}
-  for line in (uncommented(text, true) .. "\n"):gmatch("([^\n]*)\n") do
-    codes[#codes + 1] = line
-  end
   list = {}
+  local next_code = (uncommented(text, true) .. "\n"):gmatch("([^\n]*)\n")
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
-    local before = list[#list]
+    local before, code = list[#list], next_code()
     if line:find("%S") or before and before.raw ~= "" then
-      list[#list + 1] = {raw = line, code = codes[1]}
+      list[#list + 1] = {raw = line, code = code}
     end
-    table.remove(codes, 1)
   end
   items_cache[path] = list
   return list
