@@ -9,28 +9,14 @@
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local la = require "lunarray"
-local clock = require "floor".clock
+local timing = require "timing"
 
 local option = require "options"("growth.lua",
   {part = "", most = "1e9", seconds = "0.3"})
 local MOST, SECONDS = tonumber(option.most), tonumber(option.seconds)
 local SIZE = {width = 640, height = 400}
 
--- The least nanoseconds of a call, of batches of a millisecond or one call; at
--- least six, as the first ones meet memory that is new.
-local function least(f)
-  f()
-  local n, best, batches = 1, math.huge, 0
-  local stop = clock() + SECONDS
-  repeat
-    local t = clock()
-    for _ = 1, n do f() end
-    local spent = clock() - t
-    best, batches = math.min(best, spent / n * 1e9), batches + 1
-    if spent < 0.001 then n = n * 2 end
-  until clock() > stop and batches >= 6
-  return best
-end
+local function least(f) return timing.batches(f, SECONDS).min end
 
 local function print_table(head, rows)
   print("| " .. table.concat(head, " | ") .. " |")
@@ -213,18 +199,18 @@ local function graph()
     for _ = 1, exponent < 6 and 5 or 2 do
       local x = w
       collectgarbage()
-      local t = clock()
+      local t = timing.clock()
       for _ = 1, n do x = x * 1.0 end
-      best[1] = math.min(best[1], (clock() - t) / n * 1e9)
-      t = clock()
+      best[1] = math.min(best[1], (timing.clock() - t) / n * 1e9)
+      t = timing.clock()
       x:backward()
-      best[2] = math.min(best[2], (clock() - t) / n * 1e9)
+      best[2] = math.min(best[2], (timing.clock() - t) / n * 1e9)
       local y = w
       for _ = 1, n do y = y * 1.0 end
       collectgarbage()
-      t = clock()
+      t = timing.clock()
       y:free()
-      best[3] = math.min(best[3], (clock() - t) / n * 1e9)
+      best[3] = math.min(best[3], (timing.clock() - t) / n * 1e9)
     end
     rows[#rows + 1] = {n, table.unpack(best)}
   end

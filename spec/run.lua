@@ -260,6 +260,19 @@ local FILES_PER_JOB = 4
 
 local function spec_files() return paths_like("*_spec.lua", "spec") end
 
+-- The files of specs with one of these patterns in their paths, and the others.
+local function parted(patterns)
+  local found, rest = {}, {}
+  for _, path in ipairs(spec_files()) do
+    local is = false
+    for _, pattern in ipairs(patterns) do
+      is = is or path:find(pattern) ~= nil
+    end
+    table.insert(is and found or rest, path)
+  end
+  return found, rest
+end
+
 -- 'lua' runs busted, or another 'runner'; 'settings' are variables of the
 -- environment; 'files' are all by default; 'seconds' are for one job.
 local SHARED = "/usr/share/lua/5.4/"
@@ -377,18 +390,6 @@ local PRODUCTS = {"^spec/op/matmul/", "^spec/op/nn/", "^spec/nn/",
   "/golden_spec", "/lockstep_spec", "^modules/onnx/", "^modules/llm/",
   "^modules/gguf/"}
 
-local function product_specs()
-  local files = {}
-  for _, path in ipairs(spec_files()) do
-    local found = false
-    for _, pattern in ipairs(PRODUCTS) do
-      found = found or path:find(pattern) ~= nil
-    end
-    if found then files[#files + 1] = path end
-  end
-  return files
-end
-
 -- The interpreter of Lua 5.5 in build/lua55, the module for it in
 -- build/lua55/build, of which only what sees Lua's headers is compiled.
 -- busted's modules in C are those of 5.4: the suite's own runner is used.
@@ -401,42 +402,30 @@ env -u MAKEFLAGS make -s -j$(nproc) BUILD=build/lua55/build \
     build/lua55/build/lunarray.so build/lua55/build/lunarray]]
 -- What tells about compilers, installed files or MPI is the same for both; the
 -- manual shows numbers with the digits of 5.4.
-local NOT_FOR_55 = "mpi/ host/ manual/"
+local NOT_FOR_55 = {"mpi/", "host/", "manual/"}
 
--- Those, and the others.
-local function specs_for_55()
-  local files, rest = {"spec/host/lua_versions_spec.lua"}, {}
-  for _, path in ipairs(spec_files()) do
-    local left_out = false
-    for part in NOT_FOR_55:gmatch("%S+") do
-      left_out = left_out or path:find(part, 1, true)
-    end
-    table.insert(left_out and rest or files, path)
-  end
-  return files, rest
-end
-
--- The specs on Lua 5.5 and a CPU path, the best by default; false where there
--- is no Lua 5.5.
+-- The specs on Lua 5.5 and a CPU path, the best by default. Returns the files
+-- of those that are not for it, nil where there is no Lua 5.5.
 local function lua55(path)
   local text, ok, status = capture("tools/lua55.sh build/lua55")
   if status == 3 then
     print("Lua 5.5 is left out: " .. text:match("[^\n]*"))
-    return false
+    return nil
   end
   if ok then text, ok = capture("{ " .. FOR_55 .. "\n}") end
   if not ok then
     print(text)
     count(0, 1)
-    return false
+    return nil
   end
   local lua = "build/lua55/bin/lua5.5"
+  local rest, files = parted(NOT_FOR_55)
+  files[#files + 1] = "spec/host/lua_versions_spec.lua"
   specs("Lua 5.5" .. (path and ", CPU path " .. path or ""), lua,
     (path and "LUNARRAY_CPU=" .. path or "")
     .. " LUNARRAY_PROGRAM=build/lua55/build/lunarray LUA=" .. lua
-    .. " LUA_CPATH='build/lua55/build/?.so'", (specs_for_55()),
-    "spec/support/runner.lua")
-  return true
+    .. " LUA_CPATH='build/lua55/build/?.so'", files, "spec/support/runner.lua")
+  return rest
 end
 
 -- All specs on each path. One that is not the best takes Lua 5.5 where it is,
@@ -444,10 +433,9 @@ end
 local function specs_each_path()
   local names = paths()
   for k, name in ipairs(names) do
-    local files = k < #names and name:find "^avx512" and product_specs() or nil
-    if name == "avx2" and k < #names and lua55(name) then
-      files = select(2, specs_for_55())
-    end
+    local files
+    if k < #names and name:find "^avx512" then files = parted(PRODUCTS) end
+    if k < #names and name == "avx2" then files = lua55(name) end
     stock("CPU path " .. name, "LUNARRAY_CPU=" .. name, files)
   end
   comma_locale()

@@ -3,10 +3,7 @@
 local la = require "lunarray"
 local row_calls = require "spec.support.row_calls"
 
-local TENSOR = getmetatable(la.zeros(1))
-local function is_tensor(v)
-  return type(v) == "userdata" and getmetatable(v) == TENSOR
-end
+local is_tensor = la.is_tensor
 
 local VALUES = {
   bool = {true, false}, ["bool?"] = {true, false}, Scalar = {0.75, -2},

@@ -2,22 +2,7 @@
 -- time depends on the machine. A cycle walks what lives, so a list that grows
 -- by a tensor at a time must not see one every few tensors.
 local la = require "lunarray"
-
--- Collections while f runs: an object without references that is made again by
--- its finalizer.
-local function cycles_of(f)
-  local count, counting = 0, true
-  local function watch()
-    setmetatable({}, {__gc = function()
-      count = count + 1
-      if counting then watch() end
-    end})
-  end
-  watch()
-  f()
-  counting = false
-  return count
-end
+local cycles = require "spec.support.cycles"
 
 local a, b = la.rand(4), la.rand(4)
 
@@ -44,7 +29,7 @@ describe("the collector's pace", function()
       collectgarbage(way)
       local list, counts = {}, {}
       for k = 1, 3 do
-        counts[k] = cycles_of(function() append(list, 10000 * 2 ^ (k - 1)) end)
+        counts[k] = cycles.count(append, list, 10000 * 2 ^ (k - 1))
       end
       -- each time as many tensors as there are, so about as many cycles
       assert.is_true(counts[3] <= 2 * counts[1] + 20, way .. ": "
@@ -59,7 +44,7 @@ describe("the collector's pace", function()
       append(list, 40000)
       collectgarbage()
       local before, most = la.memory(), 0
-      local cycles = cycles_of(function()
+      local n = cycles.count(function()
         for _ = 1, 60 do
           discard(500)
           most = math.max(most, (la.memory()))
@@ -67,7 +52,7 @@ describe("the collector's pace", function()
       end)
       local each = before / #list
       assert.is_true(most - before < 40000 * each, way)
-      if way == "incremental" then assert.is_true(cycles <= 4, cycles) end
+      if way == "incremental" then assert.is_true(n <= 4, n) end
     end
   end)
 

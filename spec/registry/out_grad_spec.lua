@@ -7,10 +7,7 @@ local row_calls = require "spec.support.row_calls"
 local OUT = 8                   -- the form's bit in 'forms'
 local TEXT = "out=... arguments don't support automatic differentiation"
 
-local TENSOR = getmetatable(la.zeros(1))
-local function is_tensor(v)
-  return type(v) == "userdata" and getmetatable(v) == TENSOR
-end
+local is_tensor = la.is_tensor
 local function is_inexact(t) return t:is_floating_point() or t:is_complex() end
 
 -- The arguments with leaves in place of what can have a gradient, or nil.

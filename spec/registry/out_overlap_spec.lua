@@ -6,10 +6,7 @@ local row_calls = require "spec.support.row_calls"
 
 local OUT = 8                   -- the form's bit in 'forms'
 
-local TENSOR = getmetatable(la.zeros(1))
-local function is_tensor(v)
-  return type(v) == "userdata" and getmetatable(v) == TENSOR
-end
+local is_tensor = la.is_tensor
 
 -- f(tensor, put) for each tensor among the arguments: put(t) replaces it.
 local function each_tensor(args, f)

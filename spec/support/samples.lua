@@ -14,10 +14,7 @@ local MOST = 14             -- calls per operation
 local LARGEST = 4000        -- elements of an input
 local RANGES = {{-1.7, 1.9}, {0.15, 0.85}, {1.2, 2.6}}
 
-local TENSOR = getmetatable(la.zeros(1))
-local function is_tensor(v)
-  return type(v) == "userdata" and getmetatable(v) == TENSOR
-end
+local is_tensor = la.is_tensor
 
 local function is_float(t) return t:is_floating_point() or t:is_complex() end
 
