@@ -280,15 +280,20 @@ function state:went(name, depth)
   self.known[name] = {unknown = depth > 0 or nil}
 end
 
--- Before a condition whose branches may define anything.
-function state:settle_all()
-  local names = {}
-  for name in pairs(self.late) do names[#names + 1] = name end
+-- In the order of the names, so that a file is the same each time.
+local function undefine_late(self, names)
   table.sort(names)
   for _, name in ipairs(names) do
     self.put("#undef " .. name)
     self.known[name].emitted, self.late[name] = nil, nil
   end
+end
+
+-- Before a condition whose branches may define anything.
+function state:settle_all()
+  local names = {}
+  for name in pairs(self.late) do names[#names + 1] = name end
+  undefine_late(self, names)
 end
 
 local function copied(known, late)
@@ -364,7 +369,7 @@ end
 -- Before text with these words: what they could reach must be what it is.
 function state:settle(words)
   if not next(self.late) then return end
-  local seen, queue = {}, {}
+  local seen, queue, names = {}, {}, {}
   for word in pairs(words) do
     seen[word] = true
     queue[#queue + 1] = word
@@ -372,8 +377,7 @@ function state:settle(words)
   while #queue > 0 do
     local word = table.remove(queue)
     if self.late[word] then
-      self.put("#undef " .. word)
-      self.known[word].emitted, self.late[word] = nil, nil
+      names[#names + 1] = word
     else
       local is = self.known[word]
       local text = is and is.wanted or not is and self.text_of(word)
@@ -385,6 +389,7 @@ function state:settle(words)
       end
     end
   end
+  undefine_late(self, names)
 end
 
 ---------------------------------------------------------------------------
